@@ -1,0 +1,1 @@
+ALTER TABLE "codes" ADD COLUMN "message_id" bigint DEFAULT 0 NOT NULL;
