@@ -1,0 +1,89 @@
+/**
+ * THE table of error codes: what a client may rely on. A service throws `new AppError('invalid_code')` and nobody
+ * else names a status. The sentences stand in texts/. Imports nothing.
+ */
+export const errorStatus = {
+  malformed_json: 400,
+  invalid_credentials: 401,
+  invalid_token: 401,
+  token_expired: 401,
+  account_unconfirmed: 403,
+  account_locked: 403,
+  route_not_found: 404,
+  session_not_found: 404,
+  identity_not_found: 404,
+  provider_not_found: 404,
+  method_not_allowed: 405,
+  identifier_taken: 409,
+  identity_taken: 409,
+  last_way_in: 409,
+  two_factor_already_enabled: 409,
+  two_factor_not_enabled: 409,
+  no_proved_contact: 409,
+  password_not_set: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  invalid_code: 422,
+  invalid_state: 422,
+  country_not_allowed: 422,
+  invalid_redirect_uri: 422,
+  too_many_attempts: 429,
+  too_many_requests: 429,
+  internal_error: 500,
+  provider_unavailable: 503,
+  server_busy: 503,
+  unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof errorStatus
+
+/** What can be wrong with one field of a body (`errors[].code` of `validation_failed`). */
+export const fieldErrorCodes = [
+  'required',
+  'invalid_type',
+  'invalid_value',
+  'too_long',
+  'invalid_email',
+  'invalid_phone',
+  'invalid_characters',
+  'identifier_required',
+  'password_mismatch',
+  'weak_password',
+] as const
+
+export type FieldErrorCode = (typeof fieldErrorCodes)[number]
+
+/** Why a `weak_password` is weak: picks the sentence, and is not part of the answer's shape. */
+export const weakPasswordReasons = ['too_short', 'common', 'is_identifier'] as const
+
+export type WeakPasswordReason = (typeof weakPasswordReasons)[number]
+
+export interface FieldError {
+  field: string
+  code: FieldErrorCode
+  /** Only, and always, with `weak_password`. */
+  reason?: WeakPasswordReason
+}
+
+export interface ErrorDetails {
+  fields?: FieldError[]
+  /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
+  retryAfterSeconds?: number
+  /** For the log only: why, in one word. Never holds what a person typed. */
+  cause?: unknown
+}
+
+/** `errorCode`, not `code`: Elysia adopts `code` and `status` of what is thrown. */
+export class AppError extends Error {
+  readonly errorCode: ErrorCode
+  readonly fields: FieldError[] | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
+    super(errorCode, { cause: details.cause })
+    this.errorCode = errorCode
+    this.fields = details.fields
+    this.retryAfterSeconds = details.retryAfterSeconds
+  }
+}

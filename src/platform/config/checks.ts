@@ -1,0 +1,181 @@
+/**
+ * What several keys say together. A check is left out where one of its keys is wrong by itself: that has been said.
+ */
+import { isLoopbackHost } from './formats.ts'
+import { type Report, showValue } from './report.ts'
+import type { Settings } from './settings.ts'
+import type { SchemaValues } from './values.ts'
+
+type Provider = SchemaValues['social']['providers'][number]
+type Gateway = SchemaValues['sms']['gateways'][number]
+
+/** Reports at the first of `keys`, with `message`, where `holds` is false. */
+type Check = (keys: [string, ...string[]], holds: () => boolean, message: string) => void
+
+export function checkTogether({ values, settings }: Settings, report: Report): void {
+  const check: Check = (keys, holds, message) => {
+    const sections = keys.map((key) => key.slice(0, key.lastIndexOf('.')))
+    if ([...keys, ...sections].some(report.isWrong) || holds()) return
+    const setting = settings.find(({ section, key }) => `${section}.${key}` === keys[0])
+    const isSet = setting && setting.raw !== null && setting.origin !== 'default'
+    report.add({ key: keys[0], value: isSet ? showValue(setting.rule, setting.raw) : null, message })
+  }
+  checkStores(values, check)
+  checkSmtp(values.smtp, check)
+  checkOrder(values, check)
+  const { allowedCountries, gateways } = values.sms
+  check(
+    ['sms.allowed_countries'],
+    () => !allowedCountries.includes('*') || allowedCountries.length === 1,
+    'expected "*" alone or a list of countries',
+  )
+  checkNames('sms.gateways', gateways, check)
+  checkNames('social.providers', values.social.providers, check)
+  for (const [index, gateway] of gateways.entries()) checkGateway(`sms.gateways[${index}]`, gateway, check)
+  for (const [index, provider] of values.social.providers.entries()) {
+    checkProvider(`social.providers[${index}]`, provider, check)
+  }
+}
+
+/** Without this nobody could ever confirm an account. */
+export function checkDelivery({ smtp, sms }: SchemaValues, report: Report): void {
+  if (smtp !== null || sms.gateways.length > 0 || report.isWrong('smtp') || report.isWrong('sms.gateways'))
+    return
+  report.add({
+    key: 'smtp',
+    value: null,
+    message:
+      'neither [smtp] nor a [[sms.gateways]] is set, so no code could reach anybody; set one of them, or use --dev, ' +
+      'which keeps every message in a built-in mailbox',
+  })
+}
+
+function checkStores({ server, database, redis }: SchemaValues, check: Check): void {
+  const hasRedis = redis.url !== null || redis.urls?.length > 0
+  check(
+    ['server.secret', 'database.url'],
+    () => database.url === null || server.secret !== null,
+    'must be set with database.url, the same for every process; `poterne secret` prints one',
+  )
+  check(
+    ['database.url', 'redis.url', 'redis.urls'],
+    () => !hasRedis || database.url !== null,
+    'must be set with redis.url or redis.urls: Redis holds codes and counters only',
+  )
+  check(
+    ['redis.url', 'redis.urls'],
+    () => redis.url === null || redis.urls.length === 0,
+    'expected either redis.url or redis.urls',
+  )
+  check(
+    ['redis.urls', 'redis.mode'],
+    () => redis.mode === 'single' || redis.urls.length > 0,
+    `must be set with redis.mode = "${redis.mode}"`,
+  )
+  check(
+    ['redis.mode', 'redis.urls'],
+    () => redis.mode !== 'single' || redis.urls.length === 0,
+    'expected "sentinel" or "cluster" with redis.urls; one server is set by redis.url',
+  )
+  check(
+    ['redis.master', 'redis.mode'],
+    () => (redis.mode === 'sentinel') === (redis.master !== null),
+    redis.master === null
+      ? 'must be set with redis.mode = "sentinel"'
+      : 'expected only with redis.mode = "sentinel"',
+  )
+}
+
+function checkSmtp(smtp: SchemaValues['smtp'], check: Check): void {
+  if (smtp === null) return
+  check(
+    ['smtp.security', 'smtp.host'],
+    () => smtp.security !== 'none' || isLoopbackHost(smtp.host),
+    'expected "starttls" or "tls": "none" would send codes in clear to a host that is not loopback',
+  )
+  check(
+    [smtp.username === null ? 'smtp.username' : 'smtp.password', 'smtp.username', 'smtp.password'],
+    () => (smtp.username === null) === (smtp.password === null),
+    'expected smtp.username and smtp.password together, or neither',
+  )
+}
+
+function checkOrder({ tokens, limits }: SchemaValues, check: Check): void {
+  check(
+    ['tokens.refresh_lifetime', 'tokens.access_lifetime'],
+    () => tokens.refreshLifetimeSeconds >= tokens.accessLifetimeSeconds,
+    'expected at least tokens.access_lifetime',
+  )
+  check(
+    ['tokens.refresh_absolute_lifetime', 'tokens.refresh_lifetime'],
+    () => tokens.refreshAbsoluteLifetimeSeconds >= tokens.refreshLifetimeSeconds,
+    'expected at least tokens.refresh_lifetime',
+  )
+  check(
+    ['limits.login_refusal_maximum', 'limits.login_refusal'],
+    () => limits.loginRefusalMaximumSeconds >= limits.loginRefusalSeconds,
+    'expected at least limits.login_refusal',
+  )
+}
+
+function checkNames(list: string, rows: { name: string }[], check: Check): void {
+  for (const [index, { name }] of rows.entries()) {
+    const first = rows.findIndex((row) => row.name === name)
+    check(
+      [`${list}[${index}].name`],
+      () => first === index,
+      `"${name}" is the name of ${list}[${first}] already`,
+    )
+  }
+}
+
+function checkGateway(path: string, { method, format, body }: Gateway, check: Check): void {
+  check(
+    [`${path}.format`, `${path}.method`],
+    () => method !== 'GET' || format === 'query',
+    'expected "query" with method = "GET", which carries no body',
+  )
+  const marks = () => Object.values(body).join(' ')
+  check(
+    [`${path}.body`],
+    () => marks().includes('{to}') && /\{(text|code)\}/.test(marks()),
+    'expected a field with {to} and one with {text} or {code}',
+  )
+}
+
+function checkProvider(path: string, provider: Provider, check: Check): void {
+  const { preset, issuer, clientSecret, scopes } = provider
+  check(
+    [`${path}.preset`, `${path}.issuer`],
+    () => (preset === null) !== (issuer === null),
+    'expected either preset or issuer',
+  )
+  check(
+    [`${path}.name`],
+    () => provider.name !== 'local',
+    '"local" is what accounts with a password are called',
+  )
+  const about = `${path}.preset`
+  const apple = { team_id: provider.teamId, key_id: provider.keyId, private_key: provider.privateKey }
+  for (const [key, value] of Object.entries(apple)) {
+    const message =
+      preset === 'apple' ? 'must be set with preset = "apple"' : 'expected only with preset = "apple"'
+    check([`${path}.${key}`, about], () => (value !== null) === (preset === 'apple'), message)
+  }
+  check(
+    [`${path}.client_secret`, about],
+    () => preset !== 'apple' || clientSecret === null,
+    'expected none with preset = "apple": it is made from team_id, key_id and private_key',
+  )
+  check(
+    [`${path}.client_secret`, about],
+    () => preset === null || preset === 'apple' || clientSecret !== null,
+    `must be set with preset = "${preset}"`,
+  )
+  const isOpenId = preset === null || preset === 'google' || preset === 'microsoft'
+  check(
+    [`${path}.scopes`, about],
+    () => !isOpenId || scopes.length === 0 || scopes.includes('openid'),
+    'expected "openid" among them: without it the provider does not say who signed in',
+  )
+}

@@ -1,0 +1,98 @@
+/**
+ * What people read about the configuration, made from the table: the commented example (`config example`,
+ * config.example.toml) and the page docs/configuration.md. Tests keep both files true.
+ */
+import { toToml } from './report.ts'
+import { type Rule, variable } from './rules.ts'
+import { type Keys, sections } from './schema.ts'
+
+const width = 100
+
+const exampleHead = [
+  'The configuration of poterne: every key with its default or, where it has none, an example.',
+  '',
+  `"# " begins an explanation, "#" alone a setting that is off: take the sign away to set it. A text may hold ${variable('NAME')}, the value of an environment variable.`,
+  'Every setting outside [[…]] is also an environment variable, which wins: POTERNE_<SECTION>_<KEY>, or POTERNE_<SECTION>_<KEY>_FILE for the name of a file that holds the value.',
+  'Durations are a whole number and a unit: ms, s, m, h, d. `poterne config check` says what is wrong.',
+  'On as it stands is only the mail server, because a service that reaches nobody does not start: put yours in its place, or a gateway for SMS.',
+].join('\n')
+
+/** Valid as it stands (all defaults, and a mail server) and with every \`#setting\` switched on. */
+export function configExample(): string {
+  const parts = [comment(exampleHead)]
+  for (const [name, section] of Object.entries(sections)) {
+    parts.push(`${comment(section.doc)}[${name}]\n${exampleKeys(section.keys)}`)
+    for (const [list, { doc, keys }] of Object.entries(section.lists)) {
+      parts.push(`${comment(doc)}#[[${name}.${list}]]\n${exampleKeys(keys, '#')}`)
+    }
+  }
+  return parts.join('\n')
+}
+
+/** What a section cannot stand without is on, unless `required` puts a sign before it. */
+function exampleKeys(keys: Keys, required: '' | '#' = ''): string {
+  const lines = Object.entries(keys).map(([key, rule]) => {
+    const setting = `${key} = ${toToml(rule.example ?? rule.initial)}`
+    const sign = rule.initial === undefined ? required : '#'
+    return `${comment(rule.doc)}${rule.alternative ? '# ' : sign}${setting}\n`
+  })
+  return lines.join('')
+}
+
+/** Each line behind "# ", broken at blanks. */
+function comment(text: string): string {
+  const lines = text.split('\n').flatMap((paragraph) => {
+    const broken = ['']
+    for (const word of paragraph.split(' ')) {
+      const last = broken[broken.length - 1] ?? ''
+      if (last !== '' && last.length + 1 + word.length > width) broken.push(word)
+      else broken[broken.length - 1] = last === '' ? word : `${last} ${word}`
+    }
+    return broken
+  })
+  return lines.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')
+}
+
+const pageHead = `# Configuration
+
+<!-- Made from src/platform/config/schema.ts by scripts/write-configuration.ts; change it there. -->
+
+One TOML file, the first of these that is there: \`--config FILE\`, \`$POTERNE_CONFIG\`, \`./config.toml\`,
+\`/etc/poterne/config.toml\`; or none. \`poterne config example\` prints one with every key, \`poterne config check\` says
+what is wrong with yours (all of it at once), \`poterne config show\` prints what holds and where it comes from.
+
+- A text of the file may hold \`\${NAME}\`: the value of that environment variable, which must be set. \`$\${\` stands for
+  \`\${\` itself.
+- Every key outside \`[[…]]\` is also an environment variable, \`POTERNE_<SECTION>_<KEY>\`, and that one wins:
+  \`POTERNE_SERVER_PORT=9000\`. Lists are separated by commas: \`POTERNE_SMS_ALLOWED_COUNTRIES=FR,CI\`.
+- \`POTERNE_<SECTION>_<KEY>_FILE\` names a file that holds the value (line ends at its end are cut off). Both at once are
+  an error.
+- Durations are a text of a whole number and a unit: \`"500ms"\`, \`"30s"\`, \`"10m"\`, \`"12h"\`, \`"30d"\`.
+- Unknown sections, keys and variables are errors. The service reads no \`.env\`.
+- Without \`--dev\` there must be a way to reach people: \`[smtp]\` or a \`[[sms.gateways]]\`.
+`
+
+/** The page docs/configuration.md. */
+export function configPage(): string {
+  const parts = [pageHead]
+  for (const [name, section] of Object.entries(sections)) {
+    parts.push(`## [${name}]\n\n${section.doc}\n\n${pageTable(section.keys)}`)
+    for (const [list, { doc, keys }] of Object.entries(section.lists)) {
+      parts.push(`## [[${name}.${list}]]\n\n${doc}\n\n${pageTable(keys)}`)
+    }
+  }
+  return parts.join('\n')
+}
+
+function pageTable(keys: Keys): string {
+  const rows = Object.entries(keys).map(
+    ([key, rule]) =>
+      `| \`${key}\` | ${rule.kind} | ${pageDefault(rule)} | ${rule.doc}${rule.secret ? ' Secret.' : ''} |\n`,
+  )
+  return `| key | kind | default | meaning |\n|---|---|---|---|\n${rows.join('')}`
+}
+
+function pageDefault({ initial }: Rule<unknown, string>): string {
+  if (initial === undefined) return 'must be set'
+  return initial === null ? '' : `\`${toToml(initial)}\``
+}

@@ -1,0 +1,119 @@
+/** What a configured text may look like: predicates and one decoder. They know neither keys nor other values. */
+import { createPrivateKey } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { isSupportedCountry } from 'libphonenumber-js/max'
+
+function parseUrl(text: string): URL | null {
+  // The URL parser forgives blanks and control characters; a configured value must not hold any.
+  return /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)
+}
+
+const isWeb = (url: URL) => url.protocol === 'https:' || url.protocol === 'http:'
+
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  if (bare.toLowerCase() === 'localhost') return true
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare).range() === 'loopback'
+  return ipaddr.IPv6.isValid(bare) && ipaddr.IPv6.parse(bare).range() === 'loopback'
+}
+
+/** A host name or an address; no port, no brackets. */
+export function isHost(text: string): boolean {
+  if (text.includes(':')) return ipaddr.IPv6.isValid(text)
+  if (/^[\d.]+$/.test(text)) return ipaddr.IPv4.isValidFourPartDecimal(text)
+  return (
+    text.length <= 253 && /^[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*\.?$/i.test(text)
+  )
+}
+
+export function isWebUrl(text: string): boolean {
+  const url = parseUrl(text)
+  return url !== null && isWeb(url)
+}
+
+/** What links start with: no slash at the end, nothing after the path, no credentials. */
+export function isBaseUrl(text: string): boolean {
+  const url = parseUrl(text)
+  return (
+    url !== null && isWeb(url) && !url.username && !url.password && !/[?#]/.test(text) && !text.endsWith('/')
+  )
+}
+
+/** Exactly what a browser sends as `Origin`. */
+export function isOrigin(text: string): boolean {
+  const url = parseUrl(text)
+  return url !== null && isWeb(url) && url.origin === text
+}
+
+/** An OpenID issuer: https; http on loopback only. */
+export function isIssuer(text: string): boolean {
+  const url = parseUrl(text)
+  return (
+    url !== null &&
+    !/[?#]/.test(text) &&
+    (url.protocol === 'https:' || (isWeb(url) && isLoopbackHost(url.hostname)))
+  )
+}
+
+/**
+ * Where a signed-in user may be sent: https, http on loopback, or an app's own scheme, which holds a dot (RFC 8252
+ * section 7.1), so that `javascript:` and `data:` never pass.
+ */
+export function isRedirectUri(text: string): boolean {
+  const url = parseUrl(text)
+  if (!url || text.includes('#')) return false
+  if (url.protocol === 'https:') return true
+  return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
+}
+
+export function isDatabaseUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\/[^\s\p{Cc}]+$/u.test(text)
+}
+
+export function isRedisUrl(text: string): boolean {
+  const url = parseUrl(text)
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
+}
+
+/** A range, `10.0.0.0/8`, or one address. Octal and shortened forms are refused: they are read in several ways. */
+export function isAddressRange(text: string): boolean {
+  if (!text.includes('/')) return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+  return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)
+}
+
+/** One address as the range that holds only it. */
+export function toAddressRange(text: string): string {
+  if (text.includes('/')) return text
+  return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
+}
+
+/** ISO 3166 alpha-2, capital letters, with phone numbers of its own. */
+export const isCountry = (text: string): boolean => isSupportedCountry(text)
+
+const address = /^[a-z\d.!#$%&'*+/=?^_`{|}~-]+@[\p{L}\d]([\p{L}\d.-]*[\p{L}\d])?$/iu
+
+/** One mailbox, `name@host` or `Display Name <name@host>`. A second one, or a line break, would reach the headers. */
+export function isMailbox(text: string): boolean {
+  const named = /^(?:[^<>"@,;:\\\p{Cc}]*|"[^"\\\p{Cc}]*") ?<([^<>]+)>$/u.exec(text)
+  return address.test(named?.[1] ?? text)
+}
+
+export const isHeaderName = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text)
+export const isHeaderValue = (text: string): boolean => !/[\p{Cc}]/u.test(text)
+
+/** An elliptic-curve private key (P-256) in PEM, as Apple hands out. */
+export function isSigningKey(text: string): boolean {
+  try {
+    return createPrivateKey(text).asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false
+  }
+}
+
+/** 32 bytes from hex or base64 (also base64url); null for anything else. */
+export function decodeSecret(text: string): Uint8Array | null {
+  if (/^[\da-f]{64}$/i.test(text)) return new Uint8Array(Buffer.from(text, 'hex'))
+  if (!/^[\w+/-]{43}=?$/.test(text)) return null
+  const bytes = new Uint8Array(Buffer.from(text, 'base64'))
+  return bytes.length === 32 ? bytes : null
+}

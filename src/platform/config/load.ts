@@ -1,0 +1,72 @@
+/**
+ * From the file and the environment to the checked `Config`, or to everything that is wrong with them at once.
+ * Reads only what it is pointed to; never throws, never shows a secret.
+ */
+import { checkDelivery, checkTogether } from './checks.ts'
+import { isLoopbackHost } from './formats.ts'
+import { type ConfigProblem, createReport } from './report.ts'
+import { readSettings, type Setting } from './settings.ts'
+import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
+import type { Config } from './types.ts'
+import type { SchemaValues } from './values.ts'
+
+export interface LoadOptions {
+  /** `--config`; relative to `directory`. */
+  configFile?: string | undefined
+  env: Environment
+  directory: string
+  /** Listens on loopback only and delivers nothing outside. */
+  dev?: boolean | undefined
+  /** False for commands that send no message: they run without [smtp] and gateways. Default: true. */
+  mustDeliver?: boolean | undefined
+}
+
+export type LoadedConfig =
+  | { ok: true; file: string | null; config: Config; settings: Setting[] }
+  | { ok: false; file: string | null; problems: ConfigProblem[] }
+
+const devHost = '127.0.0.1'
+
+/**
+ * The first of `--config`, $POTERNE_CONFIG, ./config.toml, /etc/poterne/config.toml that is there, under what
+ * POTERNE_<SECTION>_<KEY> and POTERNE_<SECTION>_<KEY>_FILE say.
+ */
+export function loadConfig(options: LoadOptions): LoadedConfig {
+  const { env, directory, dev = false, mustDeliver = true } = options
+  const report = createReport()
+  const file = readConfigFile(configFileCandidates(options.configFile, env), directory, report)
+  const path = file?.path ?? null
+  // With no readable file, what it lacks would be reported as missing.
+  if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
+
+  const read = readSettings(file, env, report)
+  const { values, settings } = read
+  checkTogether(read, report)
+  if (!dev && mustDeliver) checkDelivery(values, report)
+  if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
+
+  if (dev && !isLoopbackHost(values.server.host)) {
+    values.server.host = devHost
+    const host = settings.find(({ section, key }) => section === 'server' && key === 'host')
+    if (host) Object.assign(host, { raw: devHost, origin: 'option', variable: null })
+  }
+  return { ok: true, file: path, config: toConfig(values), settings }
+}
+
+function toConfig(values: SchemaValues): Config {
+  const { server, tokens, redis } = values
+  const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
+  const { url, ...restOfRedis } = redis
+  return {
+    ...values,
+    server: { ...server, baseUrl },
+    redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
+    tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
+  }
+}
+
+/** Where every address is listened on, links lead to this machine. */
+function defaultBaseUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -1,0 +1,87 @@
+/**
+ * What is wrong with a configuration, gathered so that everything is said at once, and how values are shown. A secret
+ * is never shown, neither here nor by `config show`.
+ */
+import { closest } from 'fastest-levenshtein'
+import { isTable, type Rule } from './rules.ts'
+
+export interface ConfigProblem {
+  /** `server.port`, `sms.gateways[0].url`, or the name of an environment variable or a file. */
+  key: string
+  /** The value as TOML, masked where it is secret; null where there is none to show. */
+  value: string | null
+  /** What was expected. */
+  message: string
+}
+
+export interface Report {
+  problems: ConfigProblem[]
+  /** A key is reported once: its first problem makes the others noise. */
+  add(problem: ConfigProblem): void
+  isWrong(key: string): boolean
+}
+
+export function createReport(): Report {
+  const problems: ConfigProblem[] = []
+  const isWrong = (key: string) => problems.some((problem) => problem.key === key)
+  const add = (problem: ConfigProblem) => {
+    if (!isWrong(problem.key)) problems.push(problem)
+  }
+  return { problems, add, isWrong }
+}
+
+export function describeProblem({ key, value, message }: ConfigProblem): string {
+  return value === null ? `${key}: ${message}` : `${key} = ${value}: ${message}`
+}
+
+/** `did you mean …?` with the nearest of what is known. */
+export function suggestion(unknown: string, known: readonly string[]): string {
+  return known.length === 0 ? '' : `; did you mean ${closest(unknown, known)}?`
+}
+
+const longestShown = 200
+
+/** The value as TOML on one line, cut where it is long. */
+export function showValue(rule: Pick<Rule<unknown, string>, 'secret'>, value: unknown): string {
+  const shown = toToml(mask(rule, value))
+  return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown
+}
+
+export function toToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toToml).join(', ')}]`
+  if (isTable(value)) {
+    const rows = Object.entries(value).map(([name, each]) => `${toTomlKey(name)} = ${toToml(each)}`)
+    return rows.length === 0 ? '{}' : `{ ${rows.join(', ')} }`
+  }
+  // JSON's escapes are TOML's, except that TOML also wants DEL escaped.
+  return typeof value === 'string' ? JSON.stringify(value).replaceAll('\x7f', '\\u007f') : String(value)
+}
+
+export const toTomlKey = (name: string): string => (/^[\w-]+$/.test(name) ? name : toToml(name))
+
+const masked = '********'
+
+/** The same shape with every secret text replaced. */
+export function mask(rule: Pick<Rule<unknown, string>, 'secret'>, value: unknown): unknown {
+  if (!rule.secret || value === null) return value
+  if (Array.isArray(value)) return value.map((each) => mask(rule, each))
+  if (isTable(value))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mask(rule, each)]))
+  return rule.secret === 'address' && typeof value === 'string' ? maskAddress(value) : masked
+}
+
+/**
+ * Of a URL, what is surely no secret: scheme, host and a database's name. Credentials and query are masked, and any
+ * other path: some gateways want a key in it. A URL that may have been misread (an unescaped `@`, `/`
+ * or `#` in a password) is masked as a whole.
+ */
+function maskAddress(text: string): string {
+  const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)
+  const credentials = url !== null && (url.username !== '' || url.password !== '')
+  if (!url?.host || url.hash !== '' || text.includes('@') !== credentials) return masked
+  if (url.pathname.includes('@')) return masked
+  const isStore = /^(postgres(ql)?|rediss?):$/.test(url.protocol)
+  const path = isStore || url.pathname.length <= 1 ? url.pathname : `/${masked}`
+  const query = url.search === '' ? '' : `?${masked}`
+  return `${url.protocol}//${credentials ? `${masked}@` : ''}${url.host}${path}${query}`
+}

@@ -1,0 +1,222 @@
+/**
+ * The kinds of values a key may take: how one is read from TOML and from the environment, what is expected, how it
+ * is shown. A rule knows neither its key nor other values; it never throws.
+ */
+import { formatDuration, parseDuration } from '../duration.ts'
+
+/** `wrong` is the part that is not as expected: for a list, the item. */
+export type Reading<Value> = { value: Value } | { wrong: unknown }
+
+export interface Rule<Value, Suffix extends string = ''> {
+  /** For people: `integer`, `duration`. */
+  kind: string
+  doc: string
+  /** As TOML has it. null: not set; undefined: must be set. */
+  initial: unknown
+  /** What the commented example shows instead of the default. */
+  example: unknown
+  /** Set in the place of another key: the example only mentions it. */
+  alternative: boolean
+  /** Never shown; of an `address` only its host is. */
+  secret: false | 'all' | 'address'
+  expected: string
+  /** The unit that ends the name in `Config`. */
+  suffix: Suffix
+  read(raw: unknown): Reading<Value>
+  /** From the text of an environment variable to what TOML would hold; text that does not fit stays text. */
+  fromText(text: string): unknown
+}
+
+interface Options {
+  example?: unknown
+  alternative?: boolean
+  secret?: 'all' | 'address'
+}
+
+interface TextOptions extends Options {
+  check?: (text: string) => boolean
+  expected?: string
+  emptyAllowed?: boolean
+}
+
+function createRule<Value, Suffix extends string = ''>(
+  parts: Pick<Rule<Value, Suffix>, 'kind' | 'doc' | 'initial' | 'expected' | 'suffix' | 'read'> &
+    Partial<Pick<Rule<Value, Suffix>, 'fromText'>>,
+  options: Options,
+): Rule<Value, Suffix> {
+  return {
+    fromText: (text) => text,
+    ...parts,
+    example: options.example,
+    alternative: options.alternative ?? false,
+    secret: options.secret ?? false,
+  }
+}
+
+/** How a text of the file names an environment variable. */
+export const variable = (name: string): string => `\${${name}}`
+
+/** A key without a default that must be set. */
+export const required = undefined
+
+export function text(initial: string | undefined, doc: string, options?: TextOptions): Rule<string>
+export function text(initial: null, doc: string, options?: TextOptions): Rule<string | null>
+export function text(
+  initial: string | null | undefined,
+  doc: string,
+  options: TextOptions = {},
+): Rule<string> {
+  const { check = () => true, emptyAllowed = false, expected = 'a text that is not empty' } = options
+  const read = (raw: unknown): Reading<string> =>
+    typeof raw === 'string' && (emptyAllowed || raw !== '') && !raw.includes('\0') && check(raw)
+      ? { value: raw }
+      : { wrong: raw }
+  return createRule({ kind: 'text', doc, initial, expected, suffix: '', read }, options)
+}
+
+/** A text of 32 bytes, read into them by `decode`. */
+export function bytes(
+  doc: string,
+  decode: (text: string) => Uint8Array | null,
+  expected: string,
+  options: Options,
+): Rule<Uint8Array | null> {
+  const read = (raw: unknown): Reading<Uint8Array> => {
+    const value = typeof raw === 'string' ? decode(raw) : null
+    return value ? { value } : { wrong: raw }
+  }
+  return createRule<Uint8Array | null>(
+    { kind: 'text', doc, initial: null, expected, suffix: '', read },
+    options,
+  )
+}
+
+export function integer(initial: number, [minimum, maximum]: [number, number], doc: string): Rule<number> {
+  const read = (raw: unknown): Reading<number> =>
+    typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= minimum && raw <= maximum
+      ? { value: raw }
+      : { wrong: raw }
+  const fromText = (digits: string) => (/^-?\d{1,16}$/.test(digits) ? Number(digits) : digits)
+  const expected = `an integer from ${minimum} to ${maximum}`
+  return createRule(
+    { kind: `integer, ${minimum} to ${maximum}`, doc, initial, expected, suffix: '', read, fromText },
+    {},
+  )
+}
+
+export function boolean(initial: boolean, doc: string): Rule<boolean> {
+  const read = (raw: unknown): Reading<boolean> =>
+    typeof raw === 'boolean' ? { value: raw } : { wrong: raw }
+  const fromText = (word: string) => (word === 'true' ? true : word === 'false' ? false : word)
+  return createRule(
+    { kind: 'boolean', doc, initial, expected: 'true or false', suffix: '', read, fromText },
+    {},
+  )
+}
+
+/** Whole seconds from a text with a unit; bounds are written the same way. */
+export function duration(initial: string, bounds: [string, string], doc: string): Rule<number, 'Seconds'> {
+  return durationRule(initial, bounds, doc, 1000, 'Seconds')
+}
+
+/** The same in milliseconds. */
+export function shortDuration(initial: string, bounds: [string, string], doc: string): Rule<number, 'Ms'> {
+  return durationRule(initial, bounds, doc, 1, 'Ms')
+}
+
+function durationRule<Suffix extends string>(
+  initial: string,
+  [minimum, maximum]: [string, string],
+  doc: string,
+  stepMs: number,
+  suffix: Suffix,
+): Rule<number, Suffix> {
+  const [minimumMs, maximumMs] = [parseDuration(minimum) ?? 0, parseDuration(maximum) ?? 0]
+  const read = (raw: unknown): Reading<number> => {
+    const durationMs = typeof raw === 'string' ? parseDuration(raw) : null
+    const fits =
+      durationMs !== null && durationMs % stepMs === 0 && durationMs >= minimumMs && durationMs <= maximumMs
+    return fits ? { value: durationMs / stepMs } : { wrong: raw }
+  }
+  const sample = formatDuration(parseDuration(initial) ?? minimumMs)
+  const units = stepMs === 1 ? 'ms, s, m, h, d' : 's, m, h, d'
+  const expected = `a duration from "${minimum}" to "${maximum}" with its unit (${units}), such as "${sample}"`
+  return createRule({ kind: `duration, ${minimum} to ${maximum}`, doc, initial, expected, suffix, read }, {})
+}
+
+export function choice<const Word extends string>(
+  initial: NoInfer<Word>,
+  words: readonly Word[],
+  doc: string,
+): Rule<Word>
+export function choice<const Word extends string>(
+  initial: null,
+  words: readonly Word[],
+  doc: string,
+  options?: Options,
+): Rule<Word | null>
+export function choice(
+  initial: string | null,
+  words: readonly string[],
+  doc: string,
+  options: Options = {},
+): Rule<string> {
+  const read = (raw: unknown): Reading<string> =>
+    typeof raw === 'string' && words.includes(raw) ? { value: raw } : { wrong: raw }
+  const quoted = words.map((word) => `"${word}"`)
+  const expected = `one of ${quoted.join(', ')}`
+  return createRule({ kind: quoted.join(' or '), doc, initial, expected, suffix: '', read }, options)
+}
+
+interface ListOptions extends Options {
+  check: (item: string) => boolean
+  /** What each item is expected to be. */
+  item: string
+  /** Brings an accepted item into the one form the service reads. */
+  normalize?: (item: string) => string
+}
+
+export function list(doc: string, options: ListOptions): Rule<string[]> {
+  const { check, item, normalize = (accepted) => accepted } = options
+  const read = (raw: unknown): Reading<string[]> => {
+    if (!Array.isArray(raw)) return { wrong: raw }
+    const wrong = raw.findIndex((each) => typeof each !== 'string' || !check(each))
+    return wrong === -1 ? { value: (raw as string[]).map(normalize) } : { wrong: raw[wrong] }
+  }
+  const fromText = (words: string) => (words.trim() === '' ? [] : words.split(',').map((word) => word.trim()))
+  const expected = `a list in which each item is ${item}`
+  return createRule(
+    { kind: 'list of texts', doc, initial: [], expected, suffix: '', read, fromText },
+    options,
+  )
+}
+
+interface TableOptions extends Options {
+  check: (name: string, value: string) => boolean
+  expected: string
+}
+
+/** A TOML table of texts; without a default it must be set and hold something. */
+export function table(
+  initial: Record<string, string> | undefined,
+  doc: string,
+  options: TableOptions,
+): Rule<Record<string, string>> {
+  const read = (raw: unknown): Reading<Record<string, string>> => {
+    if (!isTable(raw)) return { wrong: raw }
+    const rows = Object.entries(raw)
+    const wrong = rows.find(([name, value]) => typeof value !== 'string' || !options.check(name, value))
+    if (wrong) return { wrong: { [wrong[0]]: wrong[1] } }
+    return rows.length === 0 && initial === undefined
+      ? { wrong: raw }
+      : { value: Object.fromEntries(rows as [string, string][]) }
+  }
+  return createRule(
+    { kind: 'table of texts', doc, initial, expected: options.expected, suffix: '', read },
+    options,
+  )
+}
+
+export function isTable(raw: unknown): raw is Record<string, unknown> {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Date)
+}

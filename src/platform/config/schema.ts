@@ -1,0 +1,267 @@
+/**
+ * THE table of the configuration: every section and key, its kind, bounds, default and meaning (schema-lists.ts holds
+ * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values
+ * all follow from it. What several keys say together stands in checks.ts.
+ */
+import * as formats from './formats.ts'
+import {
+  boolean,
+  bytes,
+  choice,
+  duration,
+  integer,
+  list,
+  type Rule,
+  required,
+  text,
+  variable,
+} from './rules.ts'
+import { gateways, providers } from './schema-lists.ts'
+
+export type Keys = Record<string, Rule<unknown, string>>
+
+/** An array of tables, `[[sms.gateways]]`: from the file only. */
+export interface TableList {
+  doc: string
+  keys: Keys
+}
+
+export interface Section {
+  doc: string
+  /** Without any of its keys the section is null instead of holding defaults. */
+  optional: boolean
+  keys: Keys
+  lists: Record<string, TableList>
+}
+
+function section<Entries extends Keys>(doc: string, keys: Entries) {
+  return { doc, optional: false as const, keys, lists: {} }
+}
+
+/** The most an operator may count to: beyond it a number is a slip of the hand. */
+const many = 1_000_000_000
+
+export const schema = {
+  server: section('Where the service listens and how it is known from outside.', {
+    host: text('127.0.0.1', 'The address to listen on. With `--dev` always a loopback address.', {
+      check: formats.isHost,
+      expected: 'a host name or an address without port',
+    }),
+    port: integer(8080, [0, 65535], 'The port to listen on. 0: any free one.'),
+    base_url: text(
+      null,
+      'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`.',
+      {
+        check: formats.isBaseUrl,
+        expected:
+          'an absolute http or https URL without a slash at its end, such as "https://auth.example.com"',
+        example: 'https://auth.example.com',
+      },
+    ),
+    trusted_proxies: list('The reverse proxies. Only what these peers say in X-Forwarded-For is believed.', {
+      check: formats.isAddressRange,
+      normalize: formats.toAddressRange,
+      item: 'an address or a range such as "10.0.0.0/8"',
+      example: ['10.0.0.0/8'],
+    }),
+    secret: bytes(
+      'What codes, sealed rows and private keys stand on; `poterne secret` prints one. Needed with `database.url`; otherwise the service makes one in `storage.data_dir`.',
+      formats.decodeSecret,
+      '32 bytes in hex or base64, as `poterne secret` prints them',
+      {
+        secret: 'all',
+        example: variable('SERVER_SECRET'),
+      },
+    ),
+    language: choice('fr', ['fr', 'en'], 'The language where Accept-Language names none there is.'),
+    docs: boolean(true, 'Serve the documentation of the interface at /swagger and /swagger/json.'),
+    cors_origins: list('The web origins that may call the service from a browser. Empty: none.', {
+      check: formats.isOrigin,
+      item: 'an exact origin such as "https://app.example.com"',
+      example: ['https://app.example.com'],
+    }),
+  }),
+  storage: section('Used where no `database.url` is set.', {
+    data_dir: text('./data', 'The directory of the embedded database and of the server secret it makes.'),
+  }),
+  database: section('PostgreSQL. Without `url` the database is embedded.', {
+    url: text(null, 'The server, with user and database.', {
+      check: formats.isDatabaseUrl,
+      expected: 'a URL that begins with postgres://',
+      secret: 'address',
+      example: `postgres://poterne:${variable('DATABASE_PASSWORD')}@localhost:5432/poterne`,
+    }),
+    pool_size: integer(10, [1, 1000], 'The most connections of one process.'),
+    migrate: boolean(true, 'Apply pending migrations on start. false: only `poterne migrate` does.'),
+  }),
+  redis: section('Codes and counters. Without it they stand in the database.', {
+    url: text(null, 'One server. Needs `database.url`.', {
+      check: formats.isRedisUrl,
+      expected: 'a URL that begins with redis:// or rediss://',
+      secret: 'address',
+      example: 'redis://localhost:6379',
+    }),
+    urls: list('Instead of `url`: the sentinels, or some nodes of the cluster.', {
+      check: formats.isRedisUrl,
+      item: 'a URL that begins with redis:// or rediss://',
+      secret: 'address',
+      alternative: true,
+      example: ['redis://a.example.com:26379', 'redis://b.example.com:26379'],
+    }),
+    mode: choice('single', ['single', 'sentinel', 'cluster'], 'single: `url`; sentinel and cluster: `urls`.'),
+    master: text(null, 'The name the sentinels know the master by. Only with mode = "sentinel".', {
+      alternative: true,
+      example: 'mymaster',
+    }),
+    key_prefix: text('poterne:', 'What every key begins with, so that a server can be shared.', {
+      check: (prefix) => !/[{}\s\p{Cc}]/u.test(prefix),
+      expected: 'a text without blanks and braces',
+      emptyAllowed: true,
+    }),
+  }),
+  accounts: section('What new accounts are, and what is told about them.', {
+    accountable_type: text('User', 'The type of the owning profile.'),
+    role_id: integer(1, [0, 2_147_483_647], 'The role of a new account.'),
+    password_digest: choice(
+      'masked',
+      ['masked', 'full'],
+      'Whether the account record holds the true hash or one with salt and hash replaced.',
+    ),
+    reveal_existing: boolean(
+      false,
+      'true: registering a taken identifier answers 409 identifier_taken, and tells strangers who has an account.',
+    ),
+    default_country: text('FR', 'The country in which a national phone number is read.', {
+      check: formats.isCountry,
+      expected: 'a country in two capital letters, such as "FR"',
+    }),
+  }),
+  smtp: {
+    ...section('How e-mail leaves. Without this section none does.', {
+      host: text(required, 'The mail server.', {
+        check: formats.isHost,
+        expected: 'a host name or an address without port',
+        example: 'smtp.example.com',
+      }),
+      port: integer(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
+      security: choice(
+        'starttls',
+        ['starttls', 'tls', 'none'],
+        'starttls: required, never left out; tls: from the first byte; none: loopback hosts only.',
+      ),
+      username: text(null, 'Together with `password`, where the server asks for them.', {
+        example: 'poterne',
+      }),
+      password: text(null, 'Together with `username`.', {
+        secret: 'all',
+        example: variable('SMTP_PASSWORD'),
+      }),
+      from: text(required, 'The sender of every e-mail.', {
+        check: formats.isMailbox,
+        expected: 'one mailbox, such as "Poterne <no-reply@example.com>"',
+        example: 'Poterne <no-reply@example.com>',
+      }),
+    }),
+    optional: true as const,
+  },
+  sms: {
+    ...section('How SMS leave: where to, how many, and through which gateways.', {
+      allowed_countries: list('Where SMS may go. Empty: the default country only; ["*"]: everywhere.', {
+        check: (country) => country === '*' || formats.isCountry(country),
+        item: 'a country in two capital letters, such as "FR", or "*"',
+        example: ['FR', 'CI'],
+      }),
+      daily_budget: integer(1000, [0, many], 'SMS a day of the whole service. 0: none.'),
+    }),
+    lists: { gateways },
+  },
+  codes: section('One-time codes.', {
+    lifetime: duration(
+      '10m',
+      ['1s', '1d'],
+      'How long a code is valid, counted from the first attempt to send it.',
+    ),
+    attempts: integer(5, [1, 100], 'Wrong tries that end one code.'),
+    attempts_per_day: integer(
+      20,
+      [1, 10_000],
+      'Wrong tries of one account and purpose in a day, over all codes.',
+    ),
+  }),
+  tokens: section('Access and refresh tokens.', {
+    access_lifetime: duration(
+      '15m',
+      ['1s', '1d'],
+      'How long an access token is valid. Other services accept it so long, even after a logout.',
+    ),
+    refresh_lifetime: duration('30d', ['1s', '3650d'], 'A session not used for so long ends.'),
+    refresh_absolute_lifetime: duration('90d', ['1s', '3650d'], 'A session ends after so long, used or not.'),
+    audience: text(null, 'The `aud` of access tokens. Default: `server.base_url`.', {
+      example: 'https://api.example.com',
+    }),
+  }),
+  password: section(
+    'Passwords and their Argon2id hash (RFC 9106). New numbers hold for new hashes; old ones stay valid.',
+    {
+      minimum_length: integer(8, [8, 128], 'The fewest characters of a new password.'),
+      memory_kib: integer(19_456, [8, 1_048_576], 'Memory of one hash, in KiB.'),
+      iterations: integer(2, [1, 100], 'Passes over that memory.'),
+    },
+  ),
+  limits: section('How often something may be done. Refusals are alike for known and unknown identifiers.', {
+    enabled: boolean(
+      true,
+      'false, for load tests: no limits except the wrong-code budgets and the hash queue.',
+    ),
+    codes_burst: integer(3, [1, many], 'Codes that one destination gets at once for one purpose.'),
+    codes_interval: duration('1m', ['1s', '1d'], 'After that burst, one code in this time.'),
+    codes_per_hour: integer(6, [1, many], 'Codes sent to one destination in an hour, all purposes.'),
+    codes_per_day: integer(12, [1, many], 'Codes sent to one destination in a day, all purposes.'),
+    login_failures: integer(
+      10,
+      [1, many],
+      'Failed logins of one identifier, or of a device that signed in before, until logins are refused.',
+    ),
+    login_failures_window: duration('15m', ['1s', '30d'], 'The time in which those failures count.'),
+    login_refusal: duration(
+      '1m',
+      ['1s', '1d'],
+      'How long logins are refused at first; it doubles each time.',
+    ),
+    login_refusal_maximum: duration('1h', ['1s', '30d'], 'The longest refusal.'),
+    logins_per_minute: integer(60, [1, many], 'Logins from one client address (IPv6: /64) in a minute.'),
+    registrations_burst: integer(30, [1, many], 'Registrations at once from one client address.'),
+    registrations_per_hour: integer(120, [1, many], 'Registrations from one client address in an hour.'),
+    verifications: integer(60, [1, many], 'Codes tried from one client address in `verifications_window`.'),
+    verifications_window: duration('5m', ['1s', '1d'], 'The time in which tried codes count.'),
+    sms_per_prefix_per_hour: integer(
+      50,
+      [1, many],
+      'SMS to numbers with the same first 7 digits in an hour.',
+    ),
+    sms_per_address_per_hour: integer(
+      60,
+      [1, many],
+      'Codes by SMS that one client address (IPv6: /64) asks for in an hour, registrations not counted.',
+    ),
+    hash_concurrency: integer(0, [0, 1024], 'Passwords hashed at once. 0: as many as processors.'),
+    hash_queue: integer(
+      64,
+      [0, 100_000],
+      'Passwords that may wait for it; one more is refused with 503 server_busy.',
+    ),
+  }),
+  social: {
+    ...section('Sign-in through other providers.', {
+      redirect_uris: list('Where a browser may be sent after sign-in. Exact matches only.', {
+        check: formats.isRedirectUri,
+        item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
+        example: ['https://app.example.com/signed-in', 'com.example.app:/signed-in'],
+      }),
+    }),
+    lists: { providers },
+  },
+}
+
+/** The same table without the exact type of each key, for walking over it. */
+export const sections: Record<string, Section> = schema

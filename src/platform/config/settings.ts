@@ -1,0 +1,210 @@
+/**
+ * Reads every key of the table from the environment, the file or its default, and reports what is not as expected,
+ * unknown sections, keys and variables included. What several keys say together is checks.ts.
+ */
+import { closest, distance } from 'fastest-levenshtein'
+import { type Report, showValue, suggestion, toTomlKey } from './report.ts'
+import { isTable, type Rule } from './rules.ts'
+import { type Keys, type Section, sections, type TableList } from './schema.ts'
+import { type ConfigFile, type Environment, expandVariables, readEnvironment } from './sources.ts'
+import type { SchemaValues } from './values.ts'
+
+export type Origin = 'default' | 'file' | 'environment' | 'option'
+
+/** One key with a value, as TOML holds it, for `config show`. */
+export interface Setting {
+  /** `server` or `sms.gateways[0]`. */
+  section: string
+  key: string
+  rule: Rule<unknown, string>
+  raw: unknown
+  origin: Origin
+  /** The environment variable it came from. */
+  variable: string | null
+}
+
+export interface Settings {
+  /** A key that was reported as wrong is undefined here, whatever its type says: ask the report first. */
+  values: SchemaValues
+  settings: Setting[]
+}
+
+export const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
+
+/** `access_lifetime`, `Seconds` to `accessLifetimeSeconds`. */
+const propertyOf = (key: string, suffix = ''): string =>
+  key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) + suffix
+
+export function readSettings(file: ConfigFile | null, env: Environment, report: Report): Settings {
+  const settings: Setting[] = []
+  const reading: Reading = { env, report, settings }
+  const table = file?.table ?? {}
+  reportUnknownSections(table, report)
+  const values: Record<string, unknown> = {}
+  for (const [name, section] of Object.entries(sections)) {
+    values[name] = readSection(name, section, Object.hasOwn(table, name) ? table[name] : undefined, reading)
+  }
+  reportUnknownVariables(env, file?.variables ?? new Set(), report)
+  return { values: values as unknown as SchemaValues, settings }
+}
+
+interface Reading {
+  env: Environment
+  report: Report
+  settings: Setting[]
+}
+
+type Row = Record<string, unknown>
+
+function readSection(name: string, section: Section, raw: unknown, reading: Reading): Row | null {
+  const inEnvironment = Object.keys(section.keys).some((key) => {
+    const variable = variableOf(name, key)
+    return reading.env[variable] !== undefined || reading.env[`${variable}_FILE`] !== undefined
+  })
+  if (section.optional && raw === undefined && !inEnvironment) return null
+  const table = tableOrReport(name, raw ?? {}, `expected a section, [${name}]`, reading.report)
+  const values = readKeys(name, section.keys, table, reading, (key) =>
+    readEnvironment(variableOf(name, key), reading.env),
+  )
+  const known = [...Object.keys(section.keys), ...Object.keys(section.lists)]
+  reportUnknownKeys(name, table, known, reading.report)
+  for (const [list, description] of Object.entries(section.lists)) {
+    values[propertyOf(list)] = readTables(`${name}.${list}`, description, table[list] ?? [], reading)
+  }
+  return values
+}
+
+function readTables(name: string, { keys }: TableList, raw: unknown, reading: Reading): Row[] {
+  if (!Array.isArray(raw)) {
+    reading.report.add({ key: name, value: null, message: `expected tables that begin with [[${name}]]` })
+    return []
+  }
+  return raw.map((each, index) => {
+    const key = `${name}[${index}]`
+    const table = tableOrReport(key, each, `expected tables that begin with [[${name}]]`, reading.report)
+    reportUnknownKeys(key, table, Object.keys(keys), reading.report)
+    return readKeys(key, keys, table, reading, () => null)
+  })
+}
+
+function tableOrReport(key: string, raw: unknown, message: string, report: Report): Row {
+  if (isTable(raw)) return raw
+  report.add({ key, value: null, message })
+  return {}
+}
+
+function readKeys(
+  section: string,
+  keys: Keys,
+  table: Row,
+  { env, report, settings }: Reading,
+  readVariable: (key: string) => ReturnType<typeof readEnvironment>,
+): Row {
+  const values: Row = {}
+  for (const [key, rule] of Object.entries(keys)) {
+    const path = `${section}.${key}`
+    const found = findRaw(rule, table[key], readVariable(key), env)
+    if ('problem' in found) {
+      // A section that is no table has been reported; that its keys are missing is no news.
+      if (!report.isWrong(section)) report.add({ key: path, value: null, message: found.problem })
+      continue
+    }
+    const { raw, origin, variable } = found
+    const reading = raw === null ? { value: null } : rule.read(raw)
+    if ('wrong' in reading) {
+      const source = variable === null ? '' : ` (from ${variable})`
+      report.add({
+        key: path,
+        value: showValue(rule, reading.wrong),
+        message: `expected ${rule.expected}${source}`,
+      })
+      continue
+    }
+    values[propertyOf(key, rule.suffix)] = reading.value
+    settings.push({ section, key, rule, raw, origin, variable })
+  }
+  return values
+}
+
+type Found = Pick<Setting, 'raw' | 'origin' | 'variable'> | { problem: string }
+
+function findRaw(
+  rule: Rule<unknown, string>,
+  fromFile: unknown,
+  fromEnvironment: ReturnType<typeof readEnvironment>,
+  env: Environment,
+): Found {
+  if (fromEnvironment) {
+    if ('problem' in fromEnvironment) return fromEnvironment
+    const { text, variable } = fromEnvironment
+    return { raw: rule.fromText(text), origin: 'environment', variable }
+  }
+  if (fromFile !== undefined) {
+    const expanded = expandVariables(fromFile, env)
+    return 'problem' in expanded ? expanded : { raw: expanded.value, origin: 'file', variable: null }
+  }
+  if (rule.initial === undefined) return { problem: `must be set: expected ${rule.expected}` }
+  return { raw: rule.initial, origin: 'default', variable: null }
+}
+
+function reportUnknownSections(table: Row, report: Report): void {
+  const names = Object.keys(sections)
+  for (const name of Object.keys(table)) {
+    if (Object.hasOwn(sections, name)) continue
+    const key = toTomlKey(name)
+    if (isTable(table[name]) || Array.isArray(table[name])) {
+      report.add({ key, value: null, message: `unknown section${suggestion(name, names)}` })
+    } else {
+      const places = sectionsThatKnow(closest(name, allKeys())).join(' or ')
+      report.add({ key, value: null, message: `unknown key outside every section; did you mean ${places}?` })
+    }
+  }
+}
+
+/** A key that another section knows, or nearly, is named with that section; a tie goes to the key's own. */
+function reportUnknownKeys(section: string, table: Row, known: string[], report: Report): void {
+  const isListed = section.endsWith(']')
+  for (const key of Object.keys(table)) {
+    if (known.includes(key)) continue
+    const nearest = closest(key, isListed ? known : [...known, ...allKeys()])
+    const hint = known.includes(nearest) ? `${section}.${nearest}` : sectionsThatKnow(nearest).join(' or ')
+    report.add({
+      key: `${section}.${toTomlKey(key)}`,
+      value: null,
+      message: `unknown key; did you mean ${hint}?`,
+    })
+  }
+}
+
+const allKeys = (): string[] => Object.values(sections).flatMap((section) => Object.keys(section.keys))
+
+const sectionsThatKnow = (key: string): string[] =>
+  Object.entries(sections).flatMap(([name, { keys }]) => (Object.hasOwn(keys, key) ? [`${name}.${key}`] : []))
+
+/** What Kubernetes sets in every container for a service named poterne or poterne-redis; not meant for us. */
+const isServiceLink = (name: string, value: string) =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||
+  /^(tcp|udp|sctp):\/\//.test(value)
+
+/**
+ * A variable that nobody reads is a slip of the hand when it names a section or is nearly one of ours. Others that
+ * begin with POTERNE_ may belong to scripts, or to the file, which named them.
+ */
+function reportUnknownVariables(env: Environment, named: Set<string>, report: Report): void {
+  const known = Object.entries(sections).flatMap(([name, { keys }]) =>
+    Object.keys(keys).flatMap((key) => [variableOf(name, key), `${variableOf(name, key)}_FILE`]),
+  )
+  const lists = Object.entries(sections).flatMap(([name, section]) =>
+    Object.keys(section.lists).map((list) => `${name}.${list}`),
+  )
+  const prefixes = Object.keys(sections).map((name) => variableOf(name, ''))
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('POTERNE_') || value === undefined || named.has(name)) continue
+    if (known.includes(name) || name === 'POTERNE_CONFIG' || isServiceLink(name, value)) continue
+    const list = lists.find((each) => name.startsWith(variableOf(each, '').replace('.', '_').slice(0, -1)))
+    const isOurs =
+      prefixes.some((prefix) => name.startsWith(prefix)) || known.some((each) => distance(each, name) <= 2)
+    const hint = list ? `; [[${list}]] stands in the file only` : suggestion(name, known)
+    if (isOurs) report.add({ key: name, value: null, message: `unknown environment variable${hint}` })
+  }
+}

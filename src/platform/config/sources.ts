@@ -1,0 +1,126 @@
+/**
+ * Where values come from: the file, found and parsed, and the environment. Knows no keys. Problems are reported,
+ * never thrown, and never with a value in them.
+ */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse, TomlError } from 'smol-toml'
+import type { Report } from './report.ts'
+import { isTable, variable } from './rules.ts'
+
+export type Environment = Record<string, string | undefined>
+
+export interface ConfigFile {
+  path: string
+  table: Record<string, unknown>
+  /** The environment variables that its texts name. */
+  variables: Set<string>
+}
+
+interface Candidate {
+  path: string
+  /** Somebody named it: then it must be there. */
+  named: boolean
+}
+
+/** In the order they are tried; the first that exists is the one. */
+export function configFileCandidates(named: string | undefined, env: Environment): Candidate[] {
+  if (named !== undefined) return [{ path: named, named: true }]
+  if (env.POTERNE_CONFIG) return [{ path: env.POTERNE_CONFIG, named: true }]
+  return ['config.toml', '/etc/poterne/config.toml'].map((path) => ({ path, named: false }))
+}
+
+/** Null: none of the candidates exists, or the one that was taken cannot be used, which is reported. */
+export function readConfigFile(
+  candidates: Candidate[],
+  directory: string,
+  report: Report,
+): ConfigFile | null {
+  for (const candidate of candidates) {
+    const path = resolve(directory, candidate.path)
+    try {
+      const source = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+      const variables = new Set([...source.matchAll(/\$\{(\w+)\}/g)].map((match) => match[1] as string))
+      return { path, table: parse(source), variables }
+    } catch (error) {
+      if (causeOf(error) === 'ENOENT' && !candidate.named) continue
+      report.add({ key: path, value: null, message: describeFileError(error) })
+      return null
+    }
+  }
+  return null
+}
+
+const causeOf = (error: unknown) => (error as { code?: unknown }).code
+
+function describeFileError(error: unknown): string {
+  if (error instanceof TomlError) {
+    // Only the reason: the rest of the message quotes lines of the file, and a line may hold a secret.
+    const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
+    return `line ${error.line}, column ${error.column}: not valid TOML: ${reason}`
+  }
+  const cause = causeOf(error)
+  if (cause === 'ENOENT') return 'there is no such file'
+  if (cause === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'the file is not UTF-8'
+  return `the file cannot be read (${cause ?? 'unknown cause'})`
+}
+
+export interface EnvironmentText {
+  text: string
+  variable: string
+}
+
+/**
+ * The text that the environment holds for a key, in the variable itself or in the file that the variable with _FILE at its end names
+ * (line ends at its end cut off). Null: neither is set.
+ */
+export function readEnvironment(
+  name: string,
+  env: Environment,
+): EnvironmentText | { problem: string } | null {
+  const direct = env[name]
+  const fileVariable = `${name}_FILE`
+  const path = env[fileVariable]
+  if (path === undefined) return direct === undefined ? null : { text: direct, variable: name }
+  if (direct !== undefined)
+    return { problem: `${name} and ${fileVariable} are both set; expected one of them` }
+  try {
+    return { text: readFileSync(path, 'utf8').replace(/[\r\n]+$/, ''), variable: fileVariable }
+  } catch (error) {
+    // Not the path: somebody may have put the secret itself there.
+    return {
+      problem: `the file that ${fileVariable} names cannot be read (${causeOf(error) ?? 'unknown cause'})`,
+    }
+  }
+}
+
+/**
+ * `${NAME}` in every text of a value, also inside lists and tables; `$${` stands for `${` itself. What is put in is
+ * not read again.
+ */
+export function expandVariables(value: unknown, env: Environment): { value: unknown } | { problem: string } {
+  const problems: string[] = []
+  const expanded = mapTexts(value, (text) =>
+    text.replace(/\$\$\{|\$\{([^}]*)(\})?/g, (found, name: string | undefined, end: string | undefined) => {
+      if (found === '$${') return '${'
+      if (end === undefined || name === undefined || !/^[A-Za-z_]\w*$/.test(name)) {
+        problems.push(
+          `expected ${variable('NAME')} with the name of an environment variable ($\${ for the two signs)`,
+        )
+      } else if (env[name] === undefined) {
+        problems.push(`the environment variable ${name} is not set`)
+      } else {
+        return env[name]
+      }
+      return ''
+    }),
+  )
+  return problems.length > 0 ? { problem: [...new Set(problems)].join('; ') } : { value: expanded }
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))
+  if (!isTable(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapTexts(each, change)]))
+}

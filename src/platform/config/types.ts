@@ -1,0 +1,111 @@
+/** The effective configuration, as the rest of the service reads it: checked, units in the names. */
+export type Language = 'fr' | 'en'
+
+export interface Config {
+  server: {
+    host: string
+    port: number
+    /** Without a trailing slash. Defaults to http://host:port, with port 0 as it is configured. */
+    baseUrl: string
+    /** Ranges, `10.0.0.0/8`; a single address as the range that holds only it. */
+    trustedProxies: string[]
+    /** 32 bytes; null where none is set (then data_dir holds one). */
+    secret: Uint8Array | null
+    language: Language
+    docs: boolean
+    corsOrigins: string[]
+  }
+  storage: { dataDir: string }
+  /** `url` null: embedded. */
+  database: { url: string | null; poolSize: number; migrate: boolean }
+  /** `urls` empty: codes and counters stand in the database. One with mode `single`. */
+  redis: { mode: 'single' | 'sentinel' | 'cluster'; urls: string[]; master: string | null; keyPrefix: string }
+  accounts: {
+    accountableType: string
+    roleId: number
+    passwordDigest: 'masked' | 'full'
+    revealExisting: boolean
+    /** ISO 3166 alpha-2. */
+    defaultCountry: string
+  }
+  smtp: SmtpConfig | null
+  /** `allowedCountries` empty: the default country only; `['*']`: all. */
+  sms: { allowedCountries: string[]; dailyBudget: number; gateways: GatewayConfig[] }
+  codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number }
+  tokens: {
+    accessLifetimeSeconds: number
+    refreshLifetimeSeconds: number
+    refreshAbsoluteLifetimeSeconds: number
+    /** Defaults to baseUrl. */
+    audience: string
+  }
+  password: { minimumLength: number; memoryKib: number; iterations: number }
+  limits: LimitsConfig
+  social: { redirectUris: string[]; providers: SocialProviderConfig[] }
+}
+
+export interface SmtpConfig {
+  host: string
+  port: number
+  security: 'starttls' | 'tls' | 'none'
+  username: string | null
+  password: string | null
+  /** One mailbox, a display name allowed. */
+  from: string
+}
+
+export interface GatewayConfig {
+  name: string
+  url: string
+  method: 'POST' | 'GET' | 'PUT'
+  headers: Record<string, string>
+  format: 'json' | 'form' | 'query'
+  body: Record<string, string>
+  /** Empty: every number. */
+  prefixes: string[]
+  timeoutMs: number
+}
+
+export interface LimitsConfig {
+  enabled: boolean
+  /** Codes sent to one destination: per purpose a burst, then one an interval; over all purposes an hour and a day. */
+  codesBurst: number
+  codesIntervalSeconds: number
+  codesPerHour: number
+  codesPerDay: number
+  /** Failures of one identifier (or known device) in the window; then refused, doubling up to the maximum. */
+  loginFailures: number
+  loginFailuresWindowSeconds: number
+  loginRefusalSeconds: number
+  loginRefusalMaximumSeconds: number
+  /** Per client address. */
+  loginsPerMinute: number
+  registrationsBurst: number
+  registrationsPerHour: number
+  verifications: number
+  verificationsWindowSeconds: number
+  /** SMS per 7-digit prefix. */
+  smsPerPrefixPerHour: number
+  /** Codes by SMS asked for by one client address, beside its registrations. */
+  smsPerAddressPerHour: number
+  /** Passwords hashed at once (0: as many as processors) and waiting. */
+  hashConcurrency: number
+  hashQueue: number
+}
+
+export interface SocialProviderConfig {
+  name: string
+  preset: 'google' | 'apple' | 'github' | 'microsoft' | 'facebook' | null
+  issuer: string | null
+  clientId: string
+  clientSecret: string | null
+  /** Empty: what the provider's kind needs. */
+  scopes: string[]
+  /** Audiences of native apps' identity tokens, beside `clientId`. */
+  nativeClientIds: string[]
+  enabled: boolean
+  /** Apple: the client secret is made from these. */
+  teamId: string | null
+  keyId: string | null
+  privateKey: string | null
+}

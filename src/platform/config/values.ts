@@ -1,0 +1,29 @@
+/** The type of the configured values, made from the table: what is read follows the schema, or does not compile. */
+import type { Rule } from './rules.ts'
+import type { Keys, Section, schema } from './schema.ts'
+
+type Schema = typeof schema
+export type SectionName = keyof Schema
+
+/** snake_case to camelCase. */
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+
+type NameOf<Key extends string, Entry> =
+  Entry extends Rule<unknown, infer Suffix> ? `${Camel<Key>}${Suffix}` : never
+type ValueOf<Entry> = Entry extends Rule<infer Value, string> ? Value : never
+
+/** `{ access_lifetime: Rule<number, 'Seconds'> }` gives `{ accessLifetimeSeconds: number }`. */
+export type Values<Entries extends Keys> = {
+  [Key in keyof Entries & string as NameOf<Key, Entries[Key]>]: ValueOf<Entries[Key]>
+}
+
+type SectionValues<Entry extends Section> = Values<Entry['keys']> & {
+  [List in keyof Entry['lists'] & string]: Values<Entry['lists'][List]['keys']>[]
+}
+
+/** Everything the table describes, read. An optional section that is absent is null. */
+export type SchemaValues = {
+  [Name in SectionName]: SectionValues<Schema[Name]> | (Schema[Name]['optional'] extends false ? never : null)
+}

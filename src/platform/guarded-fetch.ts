@@ -1,0 +1,121 @@
+/**
+ * Requests to a foreign service that also says itself where to ask next: bounded in time and size, no redirect is
+ * followed, and what it names never leads into the private network. TLS holds the rest: an answer in another's name,
+ * after a name was looked up once for us and once for the connection, does not have its certificate.
+ */
+import { lookup } from 'node:dns/promises'
+import ipaddr from 'ipaddr.js'
+import { isLoopbackHost } from './config/formats.ts'
+
+/** The world outside; another one only in tests. */
+export interface Network {
+  fetch(url: string, init: RequestInit): Promise<Response>
+  /** Every address of a host name. */
+  resolve(host: string): Promise<string[]>
+}
+
+export const network: Network = {
+  fetch: (url, init) => fetch(url, init),
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+}
+
+export type OutboundReason = 'address' | 'connection' | 'timeout' | 'redirect' | 'status' | 'size'
+
+/** The service did not answer, or not as one may believe. Holds no URL and no body. */
+export class OutboundFailure extends Error {
+  override name = 'OutboundFailure'
+  readonly reason: OutboundReason
+
+  constructor(reason: OutboundReason) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+export interface GuardedFetchOptions {
+  /**
+   * What the operator named: their hosts may be anywhere, so that a provider of one's own network works. All of them
+   * loopback: other loopback ports, and clear text, are allowed too.
+   */
+  trusted: string[]
+  network: Network
+  timeoutMs?: number
+  maximumBytes?: number
+}
+
+/** What one person waits for. */
+const TIMEOUT_MS = 5000
+/** Key sets of the largest providers have some 20 KB. */
+const MAXIMUM_BYTES = 512 * 1024
+
+export type GuardedFetch = (url: string, init?: RequestInit) => Promise<Response>
+
+/**
+ * Gives answers with a status below 500 that is no redirect and no 429, their bodies read; throws OutboundFailure for
+ * everything else.
+ */
+export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const { network, timeoutMs = TIMEOUT_MS, maximumBytes = MAXIMUM_BYTES } = options
+  const trustedHosts = options.trusted.map((url) => new URL(url).hostname)
+  const allLoopback = trustedHosts.every(isLoopbackHost)
+
+  async function requireAllowed(target: string): Promise<void> {
+    const { protocol, hostname } = new URL(target)
+    const local = allLoopback && isLoopbackHost(hostname)
+    if (protocol !== 'https:' && !(protocol === 'http:' && local)) throw new OutboundFailure('address')
+    if (local || trustedHosts.includes(hostname)) return
+    const addresses = await network.resolve(hostname.replace(/^\[(.*)\]$/, '$1'))
+    if (addresses.length === 0 || !addresses.every(isPublic)) throw new OutboundFailure('address')
+  }
+
+  return async (url, init = {}) => {
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline
+    try {
+      await Promise.race([requireAllowed(url), rejection(signal)])
+      const response = await network.fetch(url, { ...init, redirect: 'manual', signal })
+      const bytes = await Promise.race([readBounded(response, maximumBytes), rejection(signal)])
+      const { status } = response
+      if (status >= 300 && status < 400) throw new OutboundFailure('redirect')
+      if (status >= 500 || status === 429) throw new OutboundFailure('status')
+      const empty = status === 204 || status === 205
+      return new Response(empty ? null : bytes, {
+        status,
+        headers: { 'content-type': response.headers.get('content-type') ?? '' },
+      })
+    } catch (error) {
+      if (error instanceof OutboundFailure) throw error
+      throw new OutboundFailure(signal.aborted ? 'timeout' : 'connection')
+    }
+  }
+}
+
+function isPublic(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(new OutboundFailure('timeout'))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** As it comes out of its compression. */
+async function readBounded(response: Response, maximumBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reader = response.body?.getReader()
+  while (reader) {
+    const { done, value } = await reader.read()
+    if (done) break
+    length += value.byteLength
+    if (length > maximumBytes) {
+      await reader.cancel()
+      throw new OutboundFailure('size')
+    }
+    chunks.push(value)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}

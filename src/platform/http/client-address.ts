@@ -1,0 +1,83 @@
+/**
+ * Who is calling: the peer's address, or what a trusted proxy says of it. Nothing a client writes into
+ * X-Forwarded-For itself is ever believed.
+ */
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Where nothing is known of the peer (its connection is gone already). */
+export const UNKNOWN_ADDRESS = 'unknown'
+
+const BEHIND_A_PROXY = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'])
+
+export interface AddressFinderOptions {
+  /** Addresses and CIDR blocks; throws where one is neither. */
+  trustedProxies: string[]
+  /** Called once: X-Forwarded-For came from a private or loopback peer that is not trusted. */
+  onUntrustedProxy: (peer: string) => void
+}
+
+/**
+ * Finds the client's address: the peer, or, walking X-Forwarded-For from the right while each hop is a trusted proxy,
+ * the first hop that is not one. Garbage ends the walk. IPv4-mapped IPv6 comes out as IPv4.
+ */
+export function createAddressFinder({ trustedProxies, onUntrustedProxy }: AddressFinderOptions) {
+  const blocks = trustedProxies.map(parseBlock)
+  const isTrusted = (address: Address) => blocks.some((block) => contains(block, address))
+  let warned = false
+
+  return function findAddress(peer: string | undefined, forwardedFor: string | null): string {
+    let address = parseAddress(peer ?? '')
+    if (!address) return UNKNOWN_ADDRESS
+    if (forwardedFor === null) return address.toString()
+    if (!isTrusted(address)) {
+      if (!warned && BEHIND_A_PROXY.has(address.range())) {
+        warned = true
+        onUntrustedProxy(address.toString())
+      }
+      return address.toString()
+    }
+    const hops = forwardedFor.split(',')
+    while (hops.length > 0 && isTrusted(address)) {
+      const hop = parseAddress(withoutPort(hops.pop() ?? ''))
+      if (!hop) break
+      address = hop
+    }
+    return address.toString()
+  }
+}
+
+/**
+ * The bucket an address is counted in: an IPv6 client owns its whole /64 (RFC 6177), so that is one bucket
+ * (`2001:db8::/64`); an IPv4 address is its own.
+ */
+export function bucketAddress(address: string): string {
+  const parsed = parseAddress(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address
+  const network = new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])
+  return `${network.toString()}/64`
+}
+
+function parseBlock(text: string): [Address, number] {
+  if (text.includes('/')) return ipaddr.parseCIDR(text)
+  const address = ipaddr.parse(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+function contains(block: [Address, number], address: Address): boolean {
+  return block[0].kind() === address.kind() && address.match(block)
+}
+
+/** Strict: ipaddr.js alone would read `1` or `0x7f.1` as addresses too. */
+function parseAddress(text: string): Address | null {
+  const plain = text.trim().replace(/%.*$/, '')
+  if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain)
+  return plain.includes(':') && ipaddr.IPv6.isValid(plain) ? ipaddr.process(plain) : null
+}
+
+/** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const text = hop.trim()
+  return /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text
+}

@@ -1,0 +1,42 @@
+/**
+ * Cross-origin requests: refused by silence unless the origin stands in the list, letter for letter. No cookies are
+ * in use, so credentials are never allowed.
+ */
+
+/** Browsers keep a preflight's answer that long. */
+const PREFLIGHT_SECONDS = 600
+
+export interface Cors {
+  /** For every answer. */
+  apply(request: Request, headers: Headers): void
+  /** For the answer to OPTIONS, besides. */
+  applyPreflight(request: Request, headers: Headers, methods: string[]): void
+}
+
+/** `origins`: `https://app.example.com`, without a path; empty: no CORS header at all. */
+export function createCors(origins: readonly string[]): Cors {
+  const allowed = new Set(origins)
+
+  function allowedOrigin(request: Request): string | null {
+    const origin = request.headers.get('origin')
+    return origin !== null && allowed.has(origin) ? origin : null
+  }
+
+  return {
+    apply(request, headers) {
+      if (allowed.size === 0) return
+      headers.append('vary', 'Origin')
+      const origin = allowedOrigin(request)
+      if (!origin) return
+      headers.set('access-control-allow-origin', origin)
+      headers.set('access-control-expose-headers', 'Content-Language, Retry-After, X-Request-Id')
+    },
+
+    applyPreflight(request, headers, methods) {
+      if (!allowedOrigin(request) || !request.headers.has('access-control-request-method')) return
+      headers.set('access-control-allow-methods', methods.join(', '))
+      headers.set('access-control-allow-headers', 'Accept-Language, Authorization, Content-Type')
+      headers.set('access-control-max-age', String(PREFLIGHT_SECONDS))
+    },
+  }
+}

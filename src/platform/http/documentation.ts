@@ -1,0 +1,137 @@
+/**
+ * The API's documentation, from inside the executable: the page at /swagger, its script at /swagger/reference.js and
+ * the OpenAPI document at /swagger/json. The page asks nothing of any other host, and its policy forbids it to.
+ */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { swagger } from '@elysiajs/swagger'
+import { Elysia } from 'elysia'
+import { carriedPaths } from '../carried/paths.ts'
+import { readCarried } from '../carried/read.ts'
+import { toOpenapiDocument } from './openapi-document.ts'
+
+export { errorResponses } from './error-responses.ts'
+
+export interface DocumentationOptions {
+  /** Where clients reach the service; the page sends its trial requests there. */
+  baseUrl: string
+  version: string
+}
+
+const PAGE = '/swagger'
+const SCRIPT = `${PAGE}/reference.js`
+const DOCUMENT = `${PAGE}/json`
+const SCRIPT_LIFETIME_SECONDS = 24 * 3600
+
+/** The page's own switches, besides the policy: no fonts from elsewhere, no statistics, no proxy, no assistant. */
+const pageSettings = {
+  url: DOCUMENT,
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: '',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  persistAuth: false,
+  customCss: '',
+}
+
+/** Adds the three addresses to the app that uses it; used after the envelope, before or after the routes. */
+export function createDocumentation({ baseUrl, version }: DocumentationOptions) {
+  const policy = contentSecurityPolicy(new URL(baseUrl).origin)
+  return (
+    new Elysia({ name: 'documentation' })
+      // Not onAfterHandle: with hooks at all four stages, Elysia hands out a constant answer past every one of them.
+      .mapResponse(({ route, responseValue }) => {
+        if (route === DOCUMENT) return Response.json(toOpenapiDocument(responseValue))
+        if (route === PAGE) return answerPage(policy)
+      })
+      .use(
+        swagger({
+          path: PAGE,
+          specPath: DOCUMENT,
+          excludeMethods: ['OPTIONS', 'HEAD'],
+          documentation: documentation(baseUrl, version),
+        }),
+      )
+      .get(SCRIPT, ({ headers }) => answerScript(headers['accept-encoding'] ?? ''), {
+        detail: { hide: true },
+      })
+  )
+}
+
+function documentation(baseUrl: string, version: string) {
+  return {
+    info: {
+      title: 'Poterne',
+      version,
+      description:
+        'Registration, confirmation by one-time code, login and two-factor login. Messages are French or English by Accept-Language; error codes are stable.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    security: [],
+    components: {
+      securitySchemes: {
+        accessToken: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+  }
+}
+
+/** Styles are set by the script while it runs; scripts come from here alone. */
+function contentSecurityPolicy(serviceOrigin: string): string {
+  return [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self' 'unsafe-inline'`,
+    `img-src 'self' data:`,
+    `font-src 'self' data:`,
+    `connect-src 'self' ${serviceOrigin}`,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ')
+}
+
+/** The plugin's own page would run a script in the page itself, which the policy forbids. */
+function answerPage(policy: string): Response {
+  const html = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <link rel="icon" href="data:," />
+    <title>Poterne API</title>
+  </head>
+  <body>
+    <script id="api-reference" type="application/json" data-configuration='${JSON.stringify(pageSettings)}'></script>
+    <script src="${SCRIPT}"></script>
+  </body>
+</html>
+`
+  return new Response(html, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'referrer-policy': 'no-referrer',
+    },
+  })
+}
+
+const readScript = () => readCarried(carriedPaths.referenceScript)
+
+let compressedScript: Promise<Uint8Array<ArrayBuffer>> | undefined
+
+/** 4.4 MB as it is, 1.3 MB compressed: made once, when somebody first opens the page. */
+async function answerScript(acceptEncoding: string): Promise<Response> {
+  const headers = {
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': `public, max-age=${SCRIPT_LIFETIME_SECONDS}`,
+    vary: 'Accept-Encoding',
+  }
+  if (!/\bgzip\b/i.test(acceptEncoding)) return new Response(await readScript(), { headers })
+  compressedScript ??= readScript().then((bytes) => promisify(gzip)(bytes))
+  return new Response(await compressedScript, { headers: { ...headers, 'content-encoding': 'gzip' } })
+}

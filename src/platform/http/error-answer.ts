@@ -1,0 +1,43 @@
+/** The one shape of every error answer (decisions §4), in the client's language. */
+import { type ErrorCode, errorStatus, type FieldError } from '../../errors.ts'
+import { texts } from '../../texts/index.ts'
+import type { Language } from '../config/types.ts'
+import type { Failure } from './failure.ts'
+
+/** The keys stand in this order; `errors` and `retry_after` only where they apply. */
+export interface ErrorBody {
+  status: number
+  code: ErrorCode
+  message: string
+  errors?: { field: string; code: string; message: string }[]
+  retry_after?: number
+  request_id: string
+}
+
+export function errorAnswerBody(failure: Failure, language: Language, requestId: string): ErrorBody {
+  const { errorCode, fields, retryAfterSeconds } = failure
+  return {
+    status: errorStatus[errorCode],
+    code: errorCode,
+    message: texts[language].errors[errorCode],
+    ...(fields && { errors: fields.map((field) => fieldBody(field, language)) }),
+    ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
+    request_id: requestId,
+  }
+}
+
+export function errorAnswer(failure: Failure, language: Language, requestId: string): Response {
+  const { errorCode, retryAfterSeconds } = failure
+  const headers = new Headers()
+  if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
+  if (errorCode === 'invalid_token' || errorCode === 'token_expired') {
+    headers.set('www-authenticate', 'Bearer error="invalid_token"')
+  }
+  const body = errorAnswerBody(failure, language, requestId)
+  return Response.json(body, { status: body.status, headers })
+}
+
+function fieldBody({ field, code, reason }: FieldError, language: Language) {
+  const { fields, weakPassword } = texts[language]
+  return { field, code, message: reason ? weakPassword[reason] : fields[code] }
+}

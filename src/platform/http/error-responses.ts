@@ -1,0 +1,55 @@
+/** How a route says which errors it can answer: `response: { 201: …, ...errorResponses('invalid_code') }`. */
+import { t } from 'elysia'
+import { type ErrorCode, errorStatus } from '../../errors.ts'
+
+/** Everything that reading and checking a body can end in; openapi-document.ts adds them to each route but GET. */
+export const bodyErrors = [
+  'malformed_json',
+  'body_too_large',
+  'unsupported_media_type',
+  'validation_failed',
+] as const satisfies ErrorCode[]
+
+/** How an access token is refused; openapi-document.ts adds them to each route with `security`. */
+export const tokenErrors = ['invalid_token', 'token_expired'] as const satisfies ErrorCode[]
+
+/** What no route can rule out. */
+const anywhere = ['internal_error', 'unavailable'] as const satisfies ErrorCode[]
+
+type StatusOf<Code extends ErrorCode> = (typeof errorStatus)[Code]
+
+/** The key under which a response's schema carries its codes to openapi-document.ts. */
+export const ERROR_CODES_KEY = 'x-error-codes'
+
+const properties = {
+  status: t.Number(),
+  code: t.String(),
+  message: t.String(),
+  errors: t.Optional(t.Array(t.Object({ field: t.String(), code: t.String(), message: t.String() }))),
+  retry_after: t.Optional(t.Number()),
+  request_id: t.String(),
+}
+
+function errorSchema(codes: ErrorCode[]) {
+  return t.Object(properties, { [ERROR_CODES_KEY]: codes })
+}
+
+type ErrorSchema = ReturnType<typeof errorSchema>
+
+/**
+ * One schema for each HTTP status of the codes given, to spread into a route's `response`; internal_error and
+ * unavailable come by themselves. Elysia checks only what a handler returns, so at run time these do nothing:
+ * errors are thrown and take their shape from error-answer.ts.
+ */
+export function errorResponses<const Code extends ErrorCode>(
+  ...codes: Code[]
+): { [Status in StatusOf<Code | (typeof anywhere)[number]>]: ErrorSchema } {
+  const byStatus = groupByStatus(new Set<ErrorCode>([...codes, ...anywhere]))
+  return Object.fromEntries(
+    [...byStatus].map(([status, ofStatus]) => [status, errorSchema(ofStatus)]),
+  ) as ReturnType<typeof errorResponses<Code>>
+}
+
+export function groupByStatus(codes: Set<ErrorCode>): Map<number, ErrorCode[]> {
+  return Map.groupBy(codes, (code) => errorStatus[code])
+}

@@ -1,0 +1,78 @@
+/** What a thrown thing means: its error code for the client, and words for the log. Never its message. */
+import { NotFoundError, ParseError, ValidationError } from 'elysia'
+import { AppError, type ErrorCode, type FieldError } from '../../errors.ts'
+import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
+import { RedisUnavailable } from '../redis/failure.ts'
+import { toFieldErrors } from './schema-errors.ts'
+
+export interface Failure {
+  errorCode: ErrorCode
+  fields?: FieldError[] | undefined
+  retryAfterSeconds?: number | undefined
+  /** For the log: the name of what was thrown, and why in one word. */
+  errorName?: string | undefined
+  cause?: string | undefined
+}
+
+/** Anything may have been thrown. What is not known here is an internal_error. */
+export function describeFailure(thrown: unknown): Failure {
+  const error = thrown instanceof ParseError ? thrown.cause : thrown
+  if (error instanceof AppError) {
+    const { errorCode, fields, retryAfterSeconds } = error
+    return { errorCode, fields, retryAfterSeconds, cause: causeWord(error.cause) }
+  }
+  if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
+  if (error instanceof ValidationError) return describeValidation(error)
+  const unavailable = findUnavailable(error)
+  if (unavailable) return { errorCode: 'unavailable', ...namesOf(unavailable) }
+  // Who asks for it showed the token of an account that lived a moment ago.
+  if (refersToErased(error)) return { errorCode: 'invalid_token', cause: 'account_erased' }
+  return { errorCode: 'internal_error', ...namesOf(error) }
+}
+
+/** An answer of ours that breaks its own schema is a bug of ours, not a mistake of the client. */
+function describeValidation(error: ValidationError): Failure {
+  if (error.type === 'response') {
+    return {
+      errorCode: 'internal_error',
+      errorName: 'ResponseValidation',
+      cause: pathWord(error.valueError?.path),
+    }
+  }
+  const problems = error.all.filter((problem) => 'type' in problem)
+  return { errorCode: 'validation_failed', fields: toFieldErrors(problems) }
+}
+
+/** A query builder wraps what the driver threw. */
+function findUnavailable(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined
+  return [error, cause].find((one) => one instanceof RedisUnavailable || isUnavailable(one))
+}
+
+function namesOf(error: unknown): Pick<Failure, 'errorName' | 'cause'> {
+  if (!(error instanceof Error)) return { errorName: typeof error }
+  const code = error instanceof RedisUnavailable ? error.causeCode : databaseCode(error)
+  return { errorName: oneWord(error.name), cause: codeWord(code) ?? causeWord(error.cause) }
+}
+
+function causeWord(cause: unknown): string | undefined {
+  return (
+    oneWord(cause) ??
+    codeWord(databaseCode(cause)) ??
+    (cause instanceof Error ? oneWord(cause.name) : undefined)
+  )
+}
+
+/** A SQLSTATE, which may begin with a digit, or what sockets and clients call a failure. */
+function codeWord(code: unknown): string | undefined {
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : oneWord(code)
+}
+
+/** Codes and class names look like this; what a person typed, a token or a sentence mostly does not. */
+function oneWord(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,59}$/.test(value) ? value : undefined
+}
+
+function pathWord(path: unknown): string | undefined {
+  return typeof path === 'string' && /^[A-Za-z0-9_/]{1,80}$/.test(path) ? path : undefined
+}

@@ -1,0 +1,49 @@
+/**
+ * The log: one JSON object a line on standard output. Lines are for machines and terminals alike, so nothing in them
+ * can end a line or steer a terminal. Written by the caller's thread (no worker), so that it works in the executable.
+ */
+import pino from 'pino'
+import type { Clock } from '../clock.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+export interface LoggerOptions {
+  clock: Clock
+  level?: LogLevel
+  /** Takes one whole line, its line feed included; standard output where absent. */
+  write?: (line: string) => void
+}
+
+/** DEL, the C1 controls (0x9B starts an ANSI sequence) and the line separators, which JSON leaves as they are. */
+const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g
+
+export function createLogger({
+  clock,
+  level = 'info',
+  write = writeToStandardOutput(),
+}: LoggerOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${clock.now().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line) => write(line.replace(UNSAFE, escapeCharacter)) },
+  )
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** A closed standard output (a broken pipe) must not end the service. */
+function writeToStandardOutput(): (line: string) => void {
+  const destination = pino.destination({ fd: 1, sync: true })
+  destination.on('error', () => {})
+  return (line) => {
+    destination.write(line)
+  }
+}

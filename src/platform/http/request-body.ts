@@ -1,0 +1,121 @@
+/**
+ * Reads a request's body as a JSON object, bounded in size, time and depth; as a form on the one route that a browser
+ * posts one to. Elysia's own parsers take forms and text everywhere and read up to 128 MB; they never run.
+ */
+import { AppError } from '../../errors.ts'
+
+/** Decisions §4. The largest body of a client's call is a few hundred bytes. */
+export const MAXIMUM_BODY_BYTES = 16 * 1024
+
+/** A body that takes longer to arrive ends the request. */
+export const BODY_DEADLINE_MS = 15_000
+
+/** Bodies are flat; this keeps whoever walks them far from the end of the stack. */
+const MAXIMUM_DEPTH = 32
+
+/**
+ * The whole body; null for a request without one. Throws unsupported_media_type, body_too_large, and malformed_json
+ * for a body that does not arrive.
+ */
+export async function readBody(
+  request: Request,
+  deadlineMs: number,
+  type: keyof typeof readable = 'json',
+): Promise<Uint8Array | null> {
+  if (request.body === null) return null
+  if (!readable[type](request.headers)) throw new AppError('unsupported_media_type')
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
+  return withDeadline(declared === null ? readChunks(request) : request.bytes(), deadlineMs)
+}
+
+/**
+ * The body as an object, `{}` for none. Throws malformed_json (also for invalid UTF-8 and too deep nesting) and
+ * validation_failed for JSON that is not an object. Keys that stand in for a method of every object are dropped.
+ */
+export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknown> {
+  if (!bytes?.byteLength) return {}
+  const value = parseJson(bytes)
+  if (!tidy(value, MAXIMUM_DEPTH)) throw new AppError('malformed_json', { cause: 'depth' })
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AppError('validation_failed', { fields: [{ field: 'body', code: 'invalid_type' }] })
+  }
+  return value as Record<string, unknown>
+}
+
+/** The fields of a form, the last of each name. Throws malformed_json for invalid UTF-8. */
+export function parseForm(bytes: Uint8Array | null): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(decode(bytes ?? new Uint8Array())))
+}
+
+/** True where the size is not known before the last chunk, or beyond what is worth waiting for. */
+export function isUnbounded(headers: Headers): boolean {
+  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > 128 * 1024 * 1024
+}
+
+const readable = {
+  json: (headers: Headers) => isOfType(headers, 'application/json'),
+  form: (headers: Headers) => isOfType(headers, 'application/x-www-form-urlencoded'),
+}
+
+function isOfType(headers: Headers, expected: string): boolean {
+  const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';')
+  const charset = parameters
+    .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(part)?.[1])
+    .find(Boolean)
+  const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity'
+  return type.trim() === expected && (charset ?? 'utf-8') === 'utf-8' && encoding === 'identity'
+}
+
+async function readChunks(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body as ReadableStream<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function withDeadline(reading: Promise<Uint8Array>, deadlineMs: number): Promise<Uint8Array> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new AppError('malformed_json', { cause: 'deadline' })), deadlineMs)
+  })
+  try {
+    return await Promise.race([reading, deadline])
+  } catch (error) {
+    throw error instanceof AppError ? error : new AppError('malformed_json', { cause: 'aborted' })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AppError('malformed_json', { cause: 'syntax' })
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new AppError('malformed_json', { cause: 'encoding' })
+  }
+}
+
+/** With `{"toString": 1}` in a field, Elysia fails at saying what is wrong with it. */
+const SHADOWING_KEYS = ['__proto__', 'toString', 'valueOf']
+
+/** Drops the shadowing keys on its way, and stops at the depth allowed: false where the value goes deeper. */
+function tidy(value: unknown, depthAllowed: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depthAllowed === 0) return false
+  for (const key of SHADOWING_KEYS) if (Object.hasOwn(value, key)) Reflect.deleteProperty(value, key)
+  return Object.values(value).every((inner) => tidy(inner, depthAllowed - 1))
+}

@@ -1,0 +1,151 @@
+/** Pieces of bodies and answers that several operations have in common, as the specification names them. */
+import { type TSchema, t } from 'elysia'
+import { texts } from '../../texts/index.ts'
+import type { Language } from '../config/types.ts'
+
+export const identifierField = t.String({
+  description: 'E-mail address or telephone number of the account',
+  examples: ['ada@example.com'],
+})
+
+export const passwordField = t.String({ description: 'Password of the account' })
+
+/** A new password, said twice. */
+export const newPasswordFields = {
+  password: t.String({ description: '8 to 256 characters, not a common one, not the identifier' }),
+  password_confirmation: t.String({ description: 'The same password again' }),
+}
+
+export const otpField = t.String({ description: 'The one-time code', examples: ['123456'] })
+
+/** RFC 7636, 4.1. */
+export const codeVerifierField = t.String({
+  pattern: '^[A-Za-z0-9._~-]{43,128}$',
+  description: 'What code_challenge was made from',
+})
+
+export const idTokenField = t.String({
+  maxLength: 8192,
+  description: 'As the provider gave it to the app',
+})
+
+export const nonceField = t.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'As the app gave it to the provider',
+})
+
+/** A field that may be absent or null. */
+export const optionalField = <Schema extends TSchema>(schema: Schema) =>
+  t.Optional(t.Union([schema, t.Null()]))
+
+const deviceText = (description: string) =>
+  t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
+
+/** Specification 2.3; the device is kept with the session. */
+export const deviceFields = {
+  device_type: t.Optional(
+    t.Union([t.Literal('Mobile'), t.Literal('Tablette'), t.Literal('Navigateur'), t.Null()], {
+      description: 'Kind of device',
+    }),
+  ),
+  device_name: deviceText('Device name'),
+  device_os: deviceText('Operating system'),
+  device_fingerprint: deviceText('Unique device identifier'),
+}
+
+export interface DeviceFields {
+  device_type?: 'Mobile' | 'Tablette' | 'Navigateur' | null | undefined
+  device_name?: string | null | undefined
+  device_os?: string | null | undefined
+  device_fingerprint?: string | null | undefined
+}
+
+/** The device of a body, for the session. */
+export function deviceOf(body: DeviceFields) {
+  return {
+    type: body.device_type ?? null,
+    name: body.device_name ?? null,
+    os: body.device_os ?? null,
+    fingerprint: body.device_fingerprint || null,
+  }
+}
+
+export function messageAnswer<const Status extends 200 | 201>(status: Status) {
+  return t.Object({ status: t.Literal(status), message: t.String() })
+}
+
+export const nullable = <Schema extends ReturnType<typeof t.String> | ReturnType<typeof t.Integer>>(
+  schema: Schema,
+) => t.Union([schema, t.Null()])
+export const timeField = () => t.String({ description: 'ISO 8601, UTC, milliseconds', format: 'date-time' })
+
+/** Specification 2.1: exactly these 24 fields, in this order. */
+export const accountSchema = t.Object({
+  failed_attempts: t.Integer(),
+  id: t.Integer(),
+  uuid: t.String({ format: 'uuid' }),
+  email: nullable(t.String()),
+  phone: nullable(t.String({ description: 'E.164, with the leading plus' })),
+  password_digest: t.String({
+    description: 'PHC string; salt and hash are replaced unless configured "full"',
+  }),
+  accountable_type: t.String(),
+  accountable_id: t.Integer(),
+  role_id: t.Integer(),
+  remember_created_at: nullable(timeField()),
+  sign_in_count: t.Integer(),
+  current_sign_in_at: nullable(timeField()),
+  last_sign_in_at: nullable(timeField()),
+  current_sign_in_ip: nullable(t.String()),
+  last_sign_in_ip: nullable(t.String()),
+  account_confirmed_at: nullable(timeField()),
+  account_confirmed: t.Boolean(),
+  unlock_token: nullable(t.String()),
+  locked_at: nullable(timeField()),
+  two_factor_enabled: t.Boolean(),
+  provider: t.String(),
+  provider_uid: nullable(t.String()),
+  created_at: timeField(),
+  updated_at: timeField(),
+})
+
+const tokenFields = {
+  access_token: t.String({ description: 'JWT (ES256); its keys are at /.well-known/jwks.json' }),
+  refresh_token: t.String({ pattern: '^[0-9a-f]{64}$' }),
+}
+
+export const signedInAnswer = t.Object({
+  status: t.Literal(200),
+  ...tokenFields,
+  account: accountSchema,
+})
+
+export const refreshedAnswer = t.Object({ status: t.Literal(200), ...tokenFields })
+
+/** What `twoFactorAnswer` describes; an app needs no word of a message on its way. */
+export function twoFactorDue<Due extends { methods: string[]; sent_to: string | null; expires_in: number }>(
+  due: Due,
+  language: Language,
+) {
+  const { two_factor_app_required, two_factor_required } = texts[language].messages
+  return {
+    status: 202 as const,
+    code: 'two_factor_required' as const,
+    message: due.methods.includes('totp') ? two_factor_app_required : two_factor_required,
+    two_factor: due,
+  }
+}
+
+export const twoFactorAnswer = t.Object({
+  status: t.Literal(202),
+  code: t.Literal('two_factor_required'),
+  message: t.String(),
+  two_factor: t.Object({
+    methods: t.Array(t.String({ examples: ['email', 'sms', 'totp'] }), {
+      description: 'Where the code comes from; a recovery code serves as well',
+    }),
+    sent_to: nullable(t.String({ description: 'Null with an app', examples: ['a•••@example.com'] })),
+    expires_in: t.Integer({ description: 'Seconds' }),
+  }),
+})

@@ -1,0 +1,86 @@
+/**
+ * One PGlite on a data directory, from the files that the executable carries. The executable ships a prepared directory
+ * (made by the build), so no initdb runs on the user's machine; without one (bun from source) the directory is made
+ * here.
+ */
+import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { PGlite, types } from '@electric-sql/pglite'
+import { carriedPaths, preparedDatabasePath } from '../carried/paths.ts'
+import { readCarried } from '../carried/read.ts'
+
+/** PGlite turns fsync off ("-F"): an acknowledged write must also survive the machine's fall, so it stays on. */
+const startParams = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  '-c',
+  'shared_buffers=16MB',
+  '-c',
+  'TimeZone=UTC',
+]
+
+const asDate = (value: string) => new Date(value)
+const asText = (value: string) => value
+
+/** Makes the directory where it is missing, and recovers what a crash left. */
+export async function openInstance(directory: string): Promise<PGlite> {
+  // Side by side: together they are most of the time to the first answer.
+  const { pgliteWasm, pgliteData, initdbWasm } = carriedPaths
+  const [module, bundle] = await Promise.all([
+    compile(pgliteWasm),
+    readCarried(pgliteData),
+    unpackPrepared(directory),
+  ])
+  return PGlite.create({
+    dataDir: directory,
+    startParams,
+    initDbStartParams: ['--wal-segsize=1'],
+    pgliteWasmModule: module,
+    ...(existsSync(join(directory, 'PG_VERSION')) ? {} : { initdbWasmModule: await compile(initdbWasm) }),
+    fsBundle: new Blob([bundle]),
+    parsers: { [types.TIMESTAMPTZ]: asDate, [types.DATE]: asText, [types.INT8]: Number },
+  })
+}
+
+async function compile(path: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readCarried(path))
+}
+
+async function unpackPrepared(target: string): Promise<void> {
+  if (preparedDatabasePath === null || existsSync(target)) return
+  const partial = `${target}.partial`
+  rmSync(partial, { recursive: true, force: true })
+  await new Bun.Archive(await readCarried(preparedDatabasePath)).extract(partial)
+  renameSync(partial, target)
+}
+
+/**
+ * PostgreSQL in single-user mode does not end its process when it panics: it goes on with its locks held, and the next
+ * statement spins for ever.
+ */
+export function endedBy(error: unknown): boolean {
+  const { severity, name } = (error ?? {}) as { severity?: unknown; name?: unknown }
+  return (
+    severity === 'PANIC' ||
+    severity === 'FATAL' ||
+    error instanceof WebAssembly.RuntimeError ||
+    name === 'ExitStatus'
+  )
+}
+
+/** What a file of the emulated file system keeps of the true one. */
+interface OpenFile {
+  nfd?: number
+}
+
+/** Closes the files of an instance that panicked, and leaves it to the garbage collector; nothing may be asked of it. */
+export function abandonInstance({ Module }: PGlite): void {
+  const { streams = [] } = Module.FS as unknown as { streams?: (OpenFile | null | undefined)[] }
+  for (const stream of streams) {
+    if (stream?.nfd === undefined) continue
+    try {
+      closeSync(stream.nfd)
+    } catch {
+      // Closed already.
+    }
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * The embedded default: PostgreSQL as PGlite in this process, on a directory of its own, locked against a second
+ * process, written through to disk before an answer. Promises for a disk that fills: nothing acknowledged is lost,
+ * statements that cannot be done throw DatabaseUnavailable, reads go on while there is a reserve, and it serves again
+ * by itself once there is space.
+ */
+import { Database as LockFile } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PGlite } from '@electric-sql/pglite'
+import { camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
+import { canWrite, freeBytes } from './disk-space.ts'
+import { abandonInstance, endedBy, openInstance } from './embedded-instance.ts'
+import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
+
+export interface EmbeddedOptions {
+  /** Free bytes of a directory's file system. */
+  freeBytes?: (directory: string) => number
+}
+
+/** In single-user mode PostgreSQL never checkpoints by itself, and its log would grow without end. */
+const CHECKPOINT_INTERVAL_MS = 5 * 60_000
+
+/** Below the first the database only reads, above the second it writes again: its log must never lack a segment. */
+const RESERVE_BYTES = 24 * 1024 * 1024
+const ENOUGH_BYTES = 32 * 1024 * 1024
+const WATCH_INTERVAL_MS = 1000
+
+export class DataDirectoryLocked extends Error {
+  override name = 'DataDirectoryLocked'
+  constructor(readonly directory: string) {
+    super(`${directory} is in use by another poterne`)
+  }
+}
+
+/** Not enough space to open the database, let alone to write. */
+export class DataDirectoryFull extends Error {
+  override name = 'DataDirectoryFull'
+  constructor(readonly directory: string) {
+    super(`${directory} cannot be written to: make space on its disk, or raise its quota`)
+  }
+}
+
+/** An operating-system lock that ends with the process, however it ends. */
+function lockDirectory(directory: string): () => void {
+  const lock = new LockFile(join(directory, 'lock'), { create: true })
+  try {
+    lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')
+  } catch {
+    lock.close()
+    throw new DataDirectoryLocked(directory)
+  }
+  return () => lock.close()
+}
+
+export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const unlock = lockDirectory(dataDir)
+  try {
+    if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
+    return await keepOpen(dataDir, unlock, options)
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+async function keepOpen(
+  dataDir: string,
+  unlock: () => void,
+  { freeBytes: measure = freeBytes }: EmbeddedOptions,
+): Promise<Database> {
+  const directory = join(dataDir, 'postgres')
+  const inTurn = createTurns()
+  /** Null while it ended by itself and cannot be opened again. */
+  let instance: PGlite | null = await openInstance(directory)
+  let isReadOnly = false
+  let closed = false
+
+  /** Only within a turn. */
+  const run: RunStatement = async (text, values) => {
+    if (instance === null) throw new DatabaseUnavailable('ended')
+    try {
+      const { rows } = await instance.query<Record<string, unknown>>(text, values)
+      return rows.map(withCamelCaseKeys)
+    } catch (error) {
+      if (endedBy(error)) {
+        abandonInstance(instance)
+        instance = null
+      }
+      throw instance === null || isOfTheDisk(error)
+        ? new DatabaseUnavailable('embedded', { cause: error })
+        : error
+    }
+  }
+
+  /** Opens again what ended, and closes for writing what is about to. */
+  async function watch(): Promise<void> {
+    if (instance === null) {
+      if (!canWrite(dataDir)) return
+      instance = await openInstance(directory)
+      isReadOnly = false
+    }
+    const free = measure(dataDir)
+    const wanted = isReadOnly ? free < ENOUGH_BYTES : free < RESERVE_BYTES
+    if (wanted === isReadOnly) return
+    await run(`set default_transaction_read_only = ${wanted ? 'on' : 'off'}`, [])
+    isReadOnly = wanted
+  }
+
+  const every = (ms: number, work: () => Promise<unknown>) => {
+    const timer = setInterval(() => {
+      // What fails is tried again the next time; the statements themselves say meanwhile that something is wrong.
+      inTurn(async () => (closed ? undefined : work())).catch(() => {})
+    }, ms)
+    timer.unref()
+    return timer
+  }
+  const timers = [every(WATCH_INTERVAL_MS, watch), every(CHECKPOINT_INTERVAL_MS, () => run('checkpoint', []))]
+
+  return {
+    kind: 'embedded',
+    ...createExecutor((text, values) => inTurn(() => run(text, values))),
+    transaction: (work) =>
+      inTurn(async () => {
+        await run('begin', [])
+        try {
+          const result = await work(createExecutor(run))
+          await run('commit', [])
+          return result
+        } catch (error) {
+          await run('rollback', []).catch(() => {})
+          throw error
+        }
+      }),
+    ping: async () => {
+      const [row] = await inTurn(() => run(`select current_setting('transaction_read_only') as state`, []))
+      if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')
+    },
+    close: async () => {
+      closed = true
+      timers.forEach(clearInterval)
+      await inTurn(async () => instance?.close())
+      unlock()
+    },
+  }
+}
+
+/** One after the other: what comes next must see whether the one before ended the instance. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** Also what the file system says that PostgreSQL has no code for: a quota (58030), a file size limit (XX000). */
+function isOfTheDisk(error: unknown): boolean {
+  const { file } = (error ?? {}) as { file?: unknown }
+  return (
+    isUnavailable(error) ||
+    databaseCode(error)?.startsWith('58') === true ||
+    /^(fd|md|xlog|slru|buffile|relmapper)\w*\.c$/.test(String(file))
+  )
+}
+
+const keys = new Map<string, string>()
+
+function withCamelCaseKeys(row: Record<string, unknown>): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {}
+  for (const column in row) {
+    let key = keys.get(column)
+    if (key === undefined) {
+      key = camelCase(column)
+      keys.set(column, key)
+    }
+    renamed[key] = row[column]
+  }
+  return renamed
+}

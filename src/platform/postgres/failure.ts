@@ -1,0 +1,42 @@
+/** Tells apart "the database is away" (503, try again) from everything else a database can say. */
+
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable'
+}
+
+/** Classes of SQLSTATE: connection, resources, operator intervention, read-only; and what sockets and postgres.js say. */
+const AWAY =
+  /^(08|53|57P|57014|25006|ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|CONNECTION_|CONNECT_TIMEOUT)/
+
+export function databaseCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable || AWAY.test(databaseCode(error) ?? '')
+}
+
+/** True for a broken unique index of that name. */
+export function violates(error: unknown, constraint: string): boolean {
+  const { code, constraint_name, constraint: named } = (error ?? {}) as Record<string, unknown>
+  return code === '23505' && (constraint_name === constraint || named === constraint)
+}
+
+/** True where a row was to refer to one that was erased meanwhile; every such reference is to an account. */
+export function refersToErased(error: unknown): boolean {
+  return databaseCode(error) === '23503'
+}
+
+/**
+ * `work` is one transaction: PostgreSQL undid all of it when it refused it, so that the other one could go on. (A
+ * statement alone is run again by itself.)
+ */
+export async function retryDeadlocks<T>(work: () => Promise<T>, tries = 3): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (databaseCode(error) !== '40P01' || tries <= 1) throw error
+    return retryDeadlocks(work, tries - 1)
+  }
+}

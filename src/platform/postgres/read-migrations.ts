@@ -1,0 +1,27 @@
+/** Runs while the code is bundled or loaded (a Bun macro): puts drizzle/ into the program, so that no file is read. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Migration {
+  number: number
+  name: string
+  hash: string
+  statements: string[]
+}
+
+export function readMigrations(): Migration[] {
+  const folder = join(import.meta.dir, '../../../drizzle')
+  const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
+    entries: { idx: number; tag: string }[]
+  }
+  return journal.entries.map(({ idx, tag }) => {
+    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8')
+    return {
+      number: idx,
+      name: tag,
+      hash: createHash('sha256').update(text).digest('hex'),
+      statements: text.split('--> statement-breakpoint').map((part) => part.trim()),
+    }
+  })
+}

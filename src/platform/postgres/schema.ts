@@ -1,0 +1,284 @@
+/**
+ * Every table of poterne, for all three storage shapes. `bun run migration` writes the SQL under drizzle/ from it.
+ * Times are timestamptz with milliseconds. Nothing secret stands here in clear: codes and tokens as keyed or
+ * plain hashes, keys and TOTP secrets sealed under the server secret.
+ */
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  customType,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+const time = (name: string) => timestamp(name, { precision: 3, withTimezone: true })
+const id = () => bigint('id', { mode: 'number' })
+
+/** The 24 fields clients see come first; the private ones after `updatedAt` never leave the service. */
+export const accounts = pgTable(
+  'accounts',
+  {
+    failedAttempts: integer('failed_attempts').notNull().default(0),
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    uuid: uuid('uuid').notNull().unique(),
+    /** As given by the person, for sending; `emailKey` is what is compared. */
+    email: text('email'),
+    phone: text('phone'),
+    /** Null: no password opens this account (contested registration, social account). */
+    passwordDigest: text('password_digest'),
+    accountableType: text('accountable_type').notNull(),
+    /** Null means the account's own id. */
+    accountableId: bigint('accountable_id', { mode: 'number' }),
+    roleId: integer('role_id').notNull(),
+    rememberCreatedAt: time('remember_created_at'),
+    signInCount: integer('sign_in_count').notNull().default(0),
+    currentSignInAt: time('current_sign_in_at'),
+    lastSignInAt: time('last_sign_in_at'),
+    currentSignInIp: text('current_sign_in_ip'),
+    lastSignInIp: text('last_sign_in_ip'),
+    accountConfirmedAt: time('account_confirmed_at'),
+    unlockToken: text('unlock_token'),
+    lockedAt: time('locked_at'),
+    twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
+    provider: text('provider').notNull().default('local'),
+    providerUid: text('provider_uid'),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+
+    /** The comparable form of `email`. */
+    emailKey: text('email_key'),
+    emailConfirmedAt: time('email_confirmed_at'),
+    phoneConfirmedAt: time('phone_confirmed_at'),
+    language: text('language').notNull(),
+    /** The identifier (comparable form) this registration waits to have proved; null once confirmed. */
+    waitingFor: text('waiting_for'),
+    /** Who sent the waiting registration, and a short keyed tag of its password, to tell two strangers apart. */
+    waitingAddress: text('waiting_address'),
+    waitingPasswordTag: bytea('waiting_password_tag'),
+    waitingContested: boolean('waiting_contested').notNull().default(false),
+  },
+  (table) => [
+    uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
+    uniqueIndex('accounts_phone_proved').on(table.phone).where(sql`${table.phoneConfirmedAt} is not null`),
+    uniqueIndex('accounts_waiting_for').on(table.waitingFor).where(sql`${table.waitingFor} is not null`),
+    index('accounts_email_key').on(table.emailKey),
+    index('accounts_phone').on(table.phone),
+    index('accounts_unconfirmed').on(table.createdAt).where(sql`${table.accountConfirmedAt} is null`),
+  ],
+)
+
+/** One-time codes of the shapes without Redis (unlogged: see the migration). At most one per subject and purpose. */
+export const codes = pgTable(
+  'codes',
+  {
+    subject: uuid('subject').notNull(),
+    purpose: text('purpose').notNull(),
+    hash: bytea('hash').notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    expiresAt: time('expires_at').notNull(),
+    usedAt: time('used_at'),
+    /** Which message it goes out with; 0 where with none. */
+    messageId: bigint('message_id', { mode: 'number' }).notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.subject, table.purpose] }),
+    index('codes_expires_at').on(table.expiresAt),
+  ],
+)
+
+/** Counters of the shapes without Redis (unlogged). `state` is what the rule of the key needs, see core/limits. */
+export const limits = pgTable(
+  'limits',
+  {
+    key: text('key').primaryKey(),
+    state: jsonb('state').notNull(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [index('limits_expires_at').on(table.expiresAt)],
+)
+
+/** Short-lived values taken or found by key, of the shapes without Redis (unlogged): password proofs, social states. */
+export const tickets = pgTable(
+  'tickets',
+  {
+    key: text('key').primaryKey(),
+    value: jsonb('value').notNull(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [index('tickets_expires_at').on(table.expiresAt)],
+)
+
+/** Wrong codes a day; logged on purpose, in every shape: a Redis flush or a crash must not reopen it. */
+export const codeBudgets = pgTable(
+  'code_budgets',
+  {
+    subject: uuid('subject').notNull(),
+    purpose: text('purpose').notNull(),
+    day: date('day', { mode: 'string' }).notNull(),
+    wrong: integer('wrong').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.subject, table.purpose, table.day] }),
+    index('code_budgets_day').on(table.day),
+  ],
+)
+
+/** The outbox: a row for each e-mail or SMS, written in the transaction of what caused it. */
+export const messages = pgTable(
+  'messages',
+  {
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    channel: text('channel').$type<'email' | 'sms'>().notNull(),
+    destination: text('destination').notNull(),
+    purpose: text('purpose').notNull(),
+    language: text('language').notNull(),
+    /** Values of the template; never a code, a password or a token. */
+    values: jsonb('values').$type<Record<string, string>>().notNull().default({}),
+    /** With these three the code is derived at sending; null for a notice. */
+    codeSubject: uuid('code_subject'),
+    codePurpose: text('code_purpose'),
+    codeSeed: bytea('code_seed'),
+    createdAt: time('created_at').notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    firstAttemptAt: time('first_attempt_at'),
+    /** When the worker may next take it; moved forward by the lease while one holds it. */
+    nextAttemptAt: time('next_attempt_at').notNull(),
+    finishedAt: time('finished_at'),
+    /** sent | refused | expired | replaced; null while waiting. */
+    outcome: text('outcome').$type<'sent' | 'refused' | 'expired' | 'replaced'>(),
+    /** Which gateway or server took it, or the cause code of the last failure. */
+    detail: text('detail'),
+  },
+  (table) => [
+    index('messages_waiting').on(table.nextAttemptAt).where(sql`${table.finishedAt} is null`),
+    index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.finishedAt} is null`),
+    index('messages_finished').on(table.finishedAt).where(sql`${table.finishedAt} is not null`),
+  ],
+)
+
+/**
+ * A signed-in device. What a refresh changes stands in no index, and the migration leaves room in each page, so that
+ * the new version of the row stays beside the old one (a HOT update) however often a session is refreshed.
+ */
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: uuid('id').primaryKey(),
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    deviceType: text('device_type'),
+    deviceName: text('device_name'),
+    deviceOs: text('device_os'),
+    deviceFingerprint: text('device_fingerprint'),
+    ip: text('ip'),
+    /** How the person proved who they are: space-separated RFC 8176 values. */
+    amr: text('amr').notNull(),
+    createdAt: time('created_at').notNull(),
+    lastUsedAt: time('last_used_at').notNull(),
+    /** Idle end, moved by each refresh, and the end no refresh moves. */
+    expiresAt: time('expires_at').notNull(),
+    endsAt: time('ends_at').notNull(),
+    /** SHA-256 of what its refresh tokens have in common, and which of them is the newest. */
+    familyHash: bytea('family_hash').notNull(),
+    generation: integer('generation').notNull().default(0),
+    rotatedAt: time('rotated_at'),
+    revokedAt: time('revoked_at'),
+  },
+  (table) => [
+    uniqueIndex('sessions_family_hash').on(table.familyHash),
+    index('sessions_account').on(table.accountId, table.deviceFingerprint),
+  ],
+)
+
+/** Keys that sign access tokens; the private part sealed under the server secret. */
+export const signingKeys = pgTable('signing_keys', {
+  kid: text('kid').primaryKey(),
+  publicJwk: jsonb('public_jwk').$type<Record<string, string>>().notNull(),
+  sealedPrivateJwk: bytea('sealed_private_jwk').notNull(),
+  createdAt: time('created_at').notNull(),
+  signsFrom: time('signs_from').notNull(),
+  /** Set when a successor takes over: published until then plus the longest token lifetime. */
+  publishedUntil: time('published_until'),
+})
+
+/** The authenticator app in use. `lastStep`: the newest time step accepted, the one that confirmed it at first. */
+export const totpFactors = pgTable('totp_factors', {
+  accountId: bigint('account_id', { mode: 'number' })
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: 'cascade' }),
+  sealedSecret: bytea('sealed_secret').notNull(),
+  confirmedAt: time('confirmed_at').notNull(),
+  lastStep: bigint('last_step', { mode: 'number' }).notNull(),
+})
+
+/** An authenticator app that waits for its first code; the one in use, if any, stays so until then. */
+export const totpEnrolments = pgTable('totp_enrolments', {
+  accountId: bigint('account_id', { mode: 'number' })
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: 'cascade' }),
+  sealedSecret: bytea('sealed_secret').notNull(),
+  createdAt: time('created_at').notNull(),
+})
+
+/** The recovery codes left, as keyed hashes, in one row, so that using one and replacing all never cross. */
+export const recoveryCodes = pgTable('recovery_codes', {
+  accountId: bigint('account_id', { mode: 'number' })
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: 'cascade' }),
+  hashes: bytea('hashes').array().notNull(),
+})
+
+/** The exact new e-mail or phone a pending change is about; one for each kind, a second request voids the first. */
+export const contactChanges = pgTable(
+  'contact_changes',
+  {
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    kind: text('kind').$type<'email' | 'phone'>().notNull(),
+    /** As given, for sending, and its comparable form. */
+    destination: text('destination').notNull(),
+    destinationKey: text('destination_key').notNull(),
+    /** What the code of this change is bound to; a new one for each request. */
+    codeSubject: uuid('code_subject').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.kind] })],
+)
+
+/** A way in through another provider: issuer and subject, nothing else, say who it is. */
+export const identities = pgTable(
+  'identities',
+  {
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    provider: text('provider').notNull(),
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    email: text('email'),
+    createdAt: time('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('identities_issuer_subject').on(table.issuer, table.subject),
+    index('identities_account').on(table.accountId),
+  ],
+)
+
+/** When the next round of housekeeping is due, for all replicas: whoever moves it on does the round. One row. */
+export const housekeeping = pgTable('housekeeping', {
+  id: integer('id').primaryKey(),
+  nextAt: time('next_at').notNull(),
+})

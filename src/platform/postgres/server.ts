@@ -1,0 +1,88 @@
+/** A Database on a PostgreSQL server, by postgres.js. */
+import postgres from 'postgres'
+import { camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
+import { DatabaseUnavailable, databaseCode } from './failure.ts'
+import { type Connection, createPool } from './pool.ts'
+
+export interface ServerOptions {
+  url: string
+  poolSize: number
+}
+
+/**
+ * Together under the 5 s in which a caller must have its 503. The server itself ends a slow statement first; the pool
+ * cuts the connection where the server cannot even do that.
+ */
+const STATEMENT_TIMEOUT_MS = 2500
+const CONNECT_TIMEOUT_SECONDS = 2.5
+const WORK_MS = 3000
+const WAIT_MS = 1500
+
+/** The server undid the statement to let another one go on: the same one again finds its way free. */
+const DEADLOCK = '40P01'
+
+const bigintToNumber = { to: 20, from: [20], serialize: String, parse: Number }
+
+export function openServer({ url, poolSize }: ServerOptions): Database {
+  const pool = createPool({
+    size: poolSize,
+    waitMs: WAIT_MS,
+    workMs: WORK_MS,
+    connect: (onclose) =>
+      postgres(url, {
+        max: 1,
+        connect_timeout: CONNECT_TIMEOUT_SECONDS,
+        idle_timeout: 0,
+        max_lifetime: 3600,
+        fetch_types: false,
+        onnotice: () => {},
+        onclose,
+        types: { bigint: bigintToNumber },
+        transform: { column: { from: camelCase } },
+        connection: {
+          application_name: 'poterne',
+          statement_timeout: STATEMENT_TIMEOUT_MS,
+          TimeZone: 'UTC',
+        },
+      }),
+  })
+
+  const run: RunStatement = async (text, values) => {
+    const once = () => pool.run(text, values)
+    try {
+      return await once()
+    } catch (error) {
+      if (databaseCode(error) !== DEADLOCK) throw error
+      return once()
+    }
+  }
+
+  return {
+    kind: 'postgres',
+    ...createExecutor(run),
+    transaction: (work, options) =>
+      pool.use(
+        (connection) => inTransaction(connection, () => work(createExecutor(connection.run))),
+        options,
+      ),
+    ping: async () => {
+      const [row] = await run(`select current_setting('transaction_read_only') as "readOnly"`, [])
+      // A standby, or a primary that an operator closed: nobody can register or log in there.
+      if (row?.readOnly !== 'off') throw new DatabaseUnavailable('read-only')
+    },
+    close: pool.close,
+  }
+}
+
+async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  await connection.run('begin', [])
+  try {
+    const result = await work()
+    await connection.run('commit', [])
+    return result
+  } catch (error) {
+    // A connection that is gone refuses, and has undone everything by going.
+    await connection.run('rollback', []).catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The connection to Redis: one server, Sentinel or Cluster. Promises: a command answers or throws RedisUnavailable
+ * within COMMAND_TIMEOUT_MS, is never queued while Redis is away and never sent twice; the connection comes back by
+ * itself, for ever, within 5 s of Redis. It never logs: it tells cause codes to whoever listens.
+ */
+import { Cluster, type ClusterOptions, type DNSLookupFunction, Redis, type RedisOptions } from 'ioredis'
+import type { Config } from '../config/types.ts'
+import { type Endpoint, parseEndpoints } from './endpoint.ts'
+import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
+
+/** Half of the 5 s in which a caller must have its 503. */
+const COMMAND_TIMEOUT_MS = 2500
+/** A connection silent for longer while answers are due is dead (its host gone without a word): a new one is made. */
+const SOCKET_TIMEOUT_MS = 3000
+const CONNECT_TIMEOUT_MS = 2000
+/** A restarted cluster needs two seconds by itself before it serves: little is left for us. */
+const RETRY_MAXIMUM_MS = 500
+/** A cluster is asked this often who holds what: it bounds the time to notice a failover without traffic. */
+const SLOTS_REFRESH_MS = 2000
+/** The same cause is told at most this often. */
+const REPORT_INTERVAL_MS = 30_000
+
+export type RedisClient = Pick<Redis, 'evalsha' | 'eval'>
+
+export interface RedisConnection {
+  /** Every key starts with it. */
+  readonly keyPrefix: string
+  /** Runs commands; what they throw becomes RedisUnavailable where Redis is away. */
+  send<T>(work: (client: RedisClient) => Promise<T>): Promise<T>
+  /**
+   * Resolves once connected (in a cluster: to every master); throws RedisUnavailable after `timeoutMs`, while the
+   * connection goes on trying.
+   */
+  ready(timeoutMs?: number): Promise<void>
+  /** Throws RedisUnavailable unless the server (in a cluster: every master) answers. */
+  ping(): Promise<void>
+  /** Lets commands under way finish, for half a second. */
+  close(): Promise<void>
+}
+
+export interface RedisListeners {
+  /** A cause code, for the log: at most one in 30 s and cause. */
+  onFailure?: (causeCode: string) => void
+  /** Connected again, after a failure was told. */
+  onRecovery?: () => void
+}
+
+/**
+ * Returns at once, connecting in the background; see `ready`. The urls are `redis://` or `rediss://` (TLS) with
+ * `user:password@` and `/db`; credentials and db of the first count for all. In mode `sentinel` they name the
+ * Sentinels, while credentials, TLS and db are those of the Redis servers behind; Sentinels with credentials of their own
+ * get them by `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what Sentinels or the
+ * cluster announce: addresses, unless they are told to announce host names.
+ */
+export function openRedis(config: Config['redis'], listeners: RedisListeners = {}): RedisConnection {
+  const client = connect(config)
+  const newestCause = watch(client, listeners)
+  if (client instanceof Cluster) connectMasters(client)
+  const send: RedisConnection['send'] = async (work) => {
+    try {
+      return await work(client)
+    } catch (error) {
+      throw redisFailure(error)
+    }
+  }
+  return {
+    keyPrefix: config.keyPrefix,
+    send,
+    ready: async (timeoutMs = 5000) => {
+      const deadline = performance.now() + timeoutMs
+      for (;;) {
+        const servers = serversOf(client)
+        if (servers.length > 0 && servers.every(({ status }) => status === 'ready')) return
+        if (performance.now() > deadline) throw new RedisUnavailable(newestCause())
+        await Bun.sleep(10)
+      }
+    },
+    ping: () =>
+      send(async () => {
+        const servers = serversOf(client)
+        if (servers.length === 0) throw new RedisUnavailable(newestCause())
+        await Promise.all(servers.map((server) => server.ping()))
+      }),
+    close: () => close(client),
+  }
+}
+
+function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
+  const endpoints = parseEndpoints(urls)
+  const { sentinelUsername, sentinelPassword, ...first } = endpoints[0]
+  if (mode === 'cluster') return new Cluster(endpoints.map(address), clusterOptions(first))
+  const { host, port, ...shared } = first
+  const options = {
+    ...commonOptions,
+    ...shared,
+    enableOfflineQueue: false,
+    retryStrategy: backoff,
+    // A master that a failover demoted keeps the connection: leave it, and ask who is master now.
+    reconnectOnError: (error: Error) => redisCause(error) === 'READONLY',
+  } satisfies RedisOptions
+  if (mode === 'single') return new Redis({ ...options, host, port })
+  return new Redis({
+    ...options,
+    sentinels: endpoints.map(address),
+    name: master ?? '',
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(shared.tls === undefined ? {} : { sentinelTLS: shared.tls, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: 1000,
+    sentinelRetryStrategy: backoff,
+  })
+}
+
+/**
+ * No command is ever sent twice (`maxRetriesPerRequest` 0 drops those under way with their connection): one that
+ * may have run, such as taking a code, must not run again. RESP2 is what every server and proxy speaks, and scripts
+ * return nothing that RESP3 says better.
+ */
+const commonOptions = {
+  protocol: 2,
+  replyMapping: 'legacy',
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  disconnectTimeout: 500,
+  connectionName: 'poterne',
+} satisfies RedisOptions
+
+function clusterOptions({ username, password, tls }: Endpoint) {
+  return {
+    redisOptions: {
+      ...commonOptions,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(tls === undefined ? {} : { tls }),
+    },
+    enableOfflineQueue: false,
+    clusterRetryStrategy: backoff,
+    slotsRefreshInterval: SLOTS_REFRESH_MS,
+    // These repeat commands that may have run, or wait where an error at once is better; redirections stay.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    // With TLS the certificate names the host: connect by name.
+    ...(tls === undefined ? {} : { dnsLookup: connectByName }),
+  } satisfies ClusterOptions
+}
+
+const connectByName: DNSLookupFunction = (host, found) => found(null, host)
+
+function address({ host, port }: Endpoint): { host: string; port: number } {
+  return { host, port }
+}
+
+function backoff(times: number): number {
+  return Math.min(25 * 2 ** Math.min(times, 10), RETRY_MAXIMUM_MS)
+}
+
+/** Without an `error` listener the client prints to the console, address and all. Gives the newest cause code. */
+function watch(client: Redis | Cluster, { onFailure, onRecovery }: RedisListeners): () => string {
+  const toldAt = new Map<string, number>()
+  let causeCode = 'CLOSED'
+  const fail = (error: unknown) => {
+    causeCode = redisCause(error)
+    const now = performance.now()
+    if (now - (toldAt.get(causeCode) ?? Number.NEGATIVE_INFINITY) < REPORT_INTERVAL_MS) return
+    toldAt.set(causeCode, now)
+    onFailure?.(causeCode)
+  }
+  client.on('error', fail)
+  client.on('node error', fail)
+  client.on('ready', () => {
+    if (toldAt.size > 0) onRecovery?.()
+    toldAt.clear()
+  })
+  return () => causeCode
+}
+
+/**
+ * A cluster's client connects to a master with the first command for it, and refuses all others meanwhile: connect
+ * as soon as a master is known. Not before the client is ready, or its own first question is what gets refused.
+ * Replicas serve nothing here.
+ */
+function connectMasters(cluster: Cluster): void {
+  const connectTo = (node: Redis) => {
+    if (cluster.status !== 'ready' || node.options.readOnly || node.status !== 'wait') return
+    node.connect().catch(() => {})
+  }
+  cluster.on('ready', () => cluster.nodes('master').forEach(connectTo))
+  cluster.on('+node', connectTo)
+}
+
+/** The servers that commands go to; none while the client does not know them. */
+function serversOf(client: Redis | Cluster): Redis[] {
+  if (client.status !== 'ready') return []
+  return client instanceof Cluster ? client.nodes('master') : [client]
+}
+
+async function close(client: Redis | Cluster): Promise<void> {
+  const quit = client.status === 'ready' ? client.quit().catch(() => {}) : Promise.resolve()
+  await Promise.race([quit, Bun.sleep(500)])
+  client.disconnect()
+}
