@@ -1,0 +1,55 @@
+/**
+ * Reads stored password digests (PHC strings and bcrypt's older form) without hashing anything: what work one asks
+ * for, and what of it may be shown.
+ */
+
+/** The most a stored digest may ask for: it comes from a table that may have been imported. */
+const MAXIMUM_MEMORY_KIB = 1024 * 1024
+const MAXIMUM_ITERATIONS = 100
+const MAXIMUM_PARALLELISM = 16
+/** 2^15 rounds take some seconds. */
+const MAXIMUM_BCRYPT_COST = 15
+
+const ARGON2 =
+  /^\$(argon2(?:id|i|d))\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,9})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,86})$/
+const BCRYPT = /^\$2[abxy]\$(\d{2})\$[./A-Za-z0-9]{53}$/
+
+/** One character that stands for a salt and a hash that are not shown. */
+const HIDDEN = '…'
+
+export type Digest =
+  | {
+      algorithm: 'argon2id' | 'argon2i' | 'argon2d'
+      memoryKib: number
+      iterations: number
+      parallelism: number
+    }
+  | { algorithm: 'bcrypt'; cost: number }
+
+/** What a stored digest is, or null when it is none or asks for more work than this service ever does for one. */
+export function parseDigest(digest: string): Digest | null {
+  const argon2 = ARGON2.exec(digest)
+  if (argon2) {
+    const [memoryKib, iterations, parallelism] = argon2.slice(2, 5).map(Number) as [number, number, number]
+    const bounded =
+      memoryKib <= MAXIMUM_MEMORY_KIB &&
+      iterations <= MAXIMUM_ITERATIONS &&
+      parallelism <= MAXIMUM_PARALLELISM
+    if (!bounded || memoryKib < 8 * parallelism) return null
+    return { algorithm: argon2[1] as 'argon2id', memoryKib, iterations, parallelism }
+  }
+  const bcrypt = BCRYPT.exec(digest)
+  if (bcrypt === null) return null
+  const cost = Number(bcrypt[1])
+  return cost >= 4 && cost <= MAXIMUM_BCRYPT_COST ? { algorithm: 'bcrypt', cost } : null
+}
+
+/**
+ * `$argon2id$v=19$m=19456,t=2,p=1$…`: the digest with salt and hash replaced, so that the field keeps its type and
+ * no secret leaves. `''` for an account without password; `…` for what is no digest.
+ */
+export function maskDigest(digest: string | null): string {
+  if (digest === null) return ''
+  const parameters = /^\$argon2(?:id|i|d)\$v=\d+\$m=\d+,t=\d+,p=\d+\$|^\$2[abxy]\$\d{2}\$/.exec(digest)
+  return `${parameters?.[0] ?? ''}${HIDDEN}`
+}

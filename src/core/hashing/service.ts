@@ -1,0 +1,129 @@
+/**
+ * Hashes and verifies passwords, as many at once as there are processors, a bounded number waiting in turn, the
+ * rest refused: memory and waiting time stay bounded whatever arrives. Every verification costs one full hash,
+ * whether there is a digest or not.
+ */
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { AppError } from '../../errors.ts'
+import { parseDigest } from './digest.ts'
+import { createHashThreads } from './hash-threads.ts'
+import { normalizePassword } from './password.ts'
+
+/** See createHashService. */
+export interface HashService {
+  /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
+  hash(password: string, options?: { admitted?: boolean }): Promise<string>
+  /**
+   * Throws AppError('server_busy') when the queue is full now. For work that spends something on its way to the hash
+   * and must not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
+   */
+  requireRoom(): void
+  /**
+   * True when the password opens the digest. A null digest costs the same work and is false: unknown identifiers
+   * and accounts without password answer in the same time; so does a digest that is none or asks for too much
+   * work. Throws AppError('server_busy') when the queue is full.
+   */
+  verify(password: string, digest: string | null): Promise<boolean>
+  /** True when the digest is not what `hash` would make today: hash the password again after it proved right. */
+  needsRehash(digest: string): boolean
+  /** Ends the threads. What is still waiting fails. */
+  close(): void
+}
+
+export interface HashOptions {
+  memoryKib: number
+  iterations: number
+  /** At once; 0: as many as processors. */
+  concurrency: number
+  /** Waiting, beyond those at work. */
+  queue: number
+}
+
+/** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
+const BUSY_RETRY_SECONDS = 1
+
+export function createHashService({ memoryKib, iterations, concurrency, queue }: HashOptions): HashService {
+  const threads = createHashThreads()
+  const gate = createGate(concurrency === 0 ? availableParallelism() : concurrency, queue)
+  const dummyDigest = createDummyDigest(memoryKib, iterations)
+  return {
+    async hash(typed, { admitted = false } = {}) {
+      const form = normalizePassword(typed)
+      if (!form.ok || form.password === '') {
+        const code = form.ok ? 'required' : form.code
+        throw new AppError('validation_failed', { fields: [{ field: 'password', code }] })
+      }
+      const { password } = form
+      if (!admitted) gate.requireRoom()
+      const digest = await gate.pass(() => threads.run({ kind: 'hash', password, memoryKib, iterations }))
+      if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
+      return digest
+    },
+    requireRoom: gate.requireRoom,
+    async verify(typed, stored) {
+      const form = normalizePassword(typed)
+      const digest = stored === null ? null : parseDigest(stored)
+      const possible = form.ok && form.password !== '' && digest !== null
+      // bcrypt digests were imported: what made them hashed the password as it was typed.
+      const password = possible ? (digest.algorithm === 'bcrypt' ? typed : form.password) : 'impossible'
+      gate.requireRoom()
+      return gate.pass(async () => {
+        const right = await threads.run({
+          kind: 'verify',
+          password,
+          digest: possible ? (stored as string) : dummyDigest,
+        })
+        // Refused before any work was done (a salt too short, say): the work is still owed.
+        if (right === null) await threads.run({ kind: 'verify', password, digest: dummyDigest })
+        return right === true && possible
+      })
+    },
+    needsRehash(stored) {
+      const digest = parseDigest(stored)
+      return !(
+        digest?.algorithm === 'argon2id' &&
+        digest.memoryKib === memoryKib &&
+        digest.iterations === iterations &&
+        digest.parallelism === 1
+      )
+    },
+    close: threads.close,
+  }
+}
+
+/** Of the same work as a true digest, without the work of making one: nothing is known that hashes to it. */
+function createDummyDigest(memoryKib: number, iterations: number): string {
+  const random = () => randomBytes(32).toString('base64').replace('=', '')
+  return `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1$${random()}$${random()}`
+}
+
+interface Gate {
+  /** Throws `server_busy` when `queue` are waiting. */
+  requireRoom(): void
+  pass<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** At most `concurrency` at work, at most `queue` waiting of those who asked for room, first come first served. */
+function createGate(concurrency: number, queue: number): Gate {
+  let free = concurrency
+  const waiting: (() => void)[] = []
+  return {
+    requireRoom() {
+      if (free > 0 || waiting.length < queue) return
+      throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
+    },
+    async pass(work) {
+      if (free > 0) free--
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      try {
+        return await work()
+      } finally {
+        // The place passes on to the next one waiting, so that nobody who comes now overtakes.
+        const next = waiting.shift()
+        if (next) next()
+        else free++
+      }
+    },
+  }
+}
