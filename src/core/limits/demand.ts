@@ -1,0 +1,29 @@
+/**
+ * A demand as both stores send it to where it is judged: the Lua script of store-redis.ts and the SQL function
+ * limits_take. The state of a counter is the same JSON in both, `ends` being when it no longer matters:
+ * bucket {full, at, ends}: when it will be full again, as of when; window {times, ends}: of the last takes, ascending;
+ * failures {times, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the last.
+ */
+import type { Demand, Rule } from './store.ts'
+
+/** In the order of the keys. Throws a RangeError for a key named twice: its two rules would not see each other. */
+export function normalizeDemands(demands: Demand[]): Demand[] {
+  const sorted = demands
+    .map(({ key, rule }) => ({ key, rule: wholeNumbers(rule) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+  sorted.forEach(({ key }, i) => {
+    if (key === sorted[i + 1]?.key) throw new RangeError('a demand names a key twice')
+  })
+  return sorted
+}
+
+/** Rounded up: the told wait is then never too short, and Lua and SQL compute alike. */
+function wholeNumbers(rule: Rule): Rule {
+  const numbers = Object.entries(rule).filter(([name]) => name !== 'kind')
+  const rounded = numbers.map(([name, value]) => {
+    const number = Math.ceil(Number(value))
+    if (!(number >= 1 && number <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`limit rule: ${name}`)
+    return [name, number]
+  })
+  return { ...rule, ...Object.fromEntries(rounded) }
+}

@@ -1,0 +1,164 @@
+/**
+ * The limits of the service by name (decisions: §7). Each method counts what is about to be done, in one step for all
+ * the counters it touches, and throws `too_many_requests` with the seconds to wait. Identifiers stand in a counter's
+ * name as keyed tags; what does not exist is counted like what does.
+ */
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { ServerSecret } from '../../platform/secret.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import type { NoticePurpose } from '../delivery/message.ts'
+import type { Identifier, Phone } from '../identifiers/identifier.ts'
+import type { Demand, LimitStore, Rule } from './store.ts'
+
+export interface LimitService {
+  /**
+   * A code is about to go to a destination; for a phone also its country, prefix and the day's budget, which nobody
+   * may use up alone: `addressBucket` is whoever asks without having shown who they are. Throws
+   * `country_not_allowed`.
+   */
+  codeDemands(destination: Identifier, purpose: CodePurpose, addressBucket?: string): Demand[]
+  /** An account asks to have another contact, whichever: nobody is sent codes by the hundred from one account. */
+  contactChangeDemands(accountUuid: string): Demand[]
+  registrationDemands(addressBucket: string): Demand[]
+  loginDemands(addressBucket: string): Demand[]
+  verificationDemands(addressBucket: string): Demand[]
+  /** A password is about to be judged; a known device has a counter of its own. `clear` it when it was right. */
+  failureDemand(identifierKey: string, knownDevice: string | null): Demand
+  /**
+   * A code of the second step is about to be compared; `clear` it when it was right. The day's budget bounds guesses
+   * by the day, this one those in a row (NIST SP 800-63B-4, 3.2.2: at most 100): then one a day, and ever fewer.
+   */
+  guessDemand(subject: string): Demand
+  /** Counts all of them or, throwing, none. */
+  take(demands: Demand[]): Promise<void>
+  /** Counts a code that is about to go elsewhere than asked; false where `codeDemands` or `take` would throw. */
+  admitsCode(destination: Identifier, purpose: CodePurpose): Promise<boolean>
+  clear(...demands: Demand[]): Promise<void>
+  /**
+   * Counts a message without code that is about to go to an owner, and says whether it may: what an account does to
+   * itself over and over sends no flood, and what goes by SMS stays within the day's budget.
+   */
+  admitsNotice(destination: Identifier, purpose: NoticePurpose): Promise<boolean>
+}
+
+interface Options {
+  store: LimitStore
+  secret: ServerSecret
+  clock: Clock
+  config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+export function createLimitService({ store, secret, clock, config }: Options): LimitService {
+  const { limits, sms } = config
+  const tag = (...parts: string[]) => secret.tag('limit key', ...parts).toString('base64url', 0, 15)
+  const window = (count: number, windowMs: number): Rule => ({ kind: 'window', count, windowMs })
+  const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [config.accounts.defaultCountry]
+
+  /** A budget of nothing allows no country at all. */
+  const isAllowed = ({ country }: Phone) =>
+    sms.dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
+
+  const smsDemands = ({ key }: Phone): Demand[] => [
+    { key: 'sms-day', rule: window(sms.dailyBudget, DAY_MS) },
+    // The plus sign and seven digits.
+    { key: `sms-prefix:${key.slice(0, 8)}`, rule: window(limits.smsPerPrefixPerHour, HOUR_MS) },
+  ]
+
+  async function waitMs(demands: Demand[]): Promise<number> {
+    return limits.enabled && demands.length > 0 ? store.take(demands, clock.now()) : 0
+  }
+
+  const admits = async (demands: Demand[]) => (await waitMs(demands)) === 0
+
+  function sendingDemands(destination: Identifier, purpose: CodePurpose): Demand[] {
+    const to = tag(destination.key)
+    return [
+      {
+        key: `code:${purpose}:${to}`,
+        rule: { kind: 'bucket', burst: limits.codesBurst, intervalMs: limits.codesIntervalSeconds * 1000 },
+      },
+      { key: `codes-hour:${to}`, rule: window(limits.codesPerHour, HOUR_MS) },
+      { key: `codes-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) },
+      ...(destination.kind === 'phone' ? smsDemands(destination) : []),
+    ]
+  }
+
+  return {
+    codeDemands(destination, purpose, addressBucket) {
+      const demands = sendingDemands(destination, purpose)
+      if (destination.kind === 'email') return demands
+      if (!isAllowed(destination)) throw new AppError('country_not_allowed')
+      if (addressBucket === undefined) return demands
+      return [
+        ...demands,
+        { key: `sms-address:${addressBucket}`, rule: window(limits.smsPerAddressPerHour, HOUR_MS) },
+      ]
+    },
+    admitsCode: async (destination, purpose) =>
+      (destination.kind === 'email' || isAllowed(destination)) &&
+      admits(sendingDemands(destination, purpose)),
+    contactChangeDemands: (accountUuid) => [
+      { key: `contact-changes-hour:${tag(accountUuid)}`, rule: window(limits.codesPerHour, HOUR_MS) },
+      { key: `contact-changes-day:${tag(accountUuid)}`, rule: window(limits.codesPerDay, DAY_MS) },
+    ],
+    registrationDemands: (bucket) => [
+      {
+        key: `register:${bucket}`,
+        rule: {
+          kind: 'bucket',
+          burst: limits.registrationsBurst,
+          intervalMs: HOUR_MS / limits.registrationsPerHour,
+        },
+      },
+      { key: `register-hour:${bucket}`, rule: window(limits.registrationsPerHour, HOUR_MS) },
+    ],
+    loginDemands: (bucket) => [{ key: `login:${bucket}`, rule: window(limits.loginsPerMinute, MINUTE_MS) }],
+    verificationDemands: (bucket) => [
+      {
+        key: `verify:${bucket}`,
+        rule: window(limits.verifications, limits.verificationsWindowSeconds * 1000),
+      },
+    ],
+    failureDemand: (identifierKey, knownDevice) => ({
+      key: `failures:${knownDevice === null ? tag(identifierKey) : tag(identifierKey, knownDevice)}`,
+      rule: {
+        kind: 'failures',
+        count: limits.loginFailures,
+        windowMs: limits.loginFailuresWindowSeconds * 1000,
+        refusalMs: limits.loginRefusalSeconds * 1000,
+        maximumMs: limits.loginRefusalMaximumSeconds * 1000,
+      },
+    }),
+    guessDemand: (subject) => ({
+      key: `guesses:${tag(subject)}`,
+      rule: {
+        kind: 'failures',
+        count: 100,
+        windowMs: 30 * DAY_MS,
+        refusalMs: DAY_MS,
+        maximumMs: 30 * DAY_MS,
+      },
+    }),
+    async take(demands) {
+      const ms = await waitMs(demands)
+      if (ms > 0) throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(ms / 1000) })
+    },
+    async clear(...demands) {
+      if (limits.enabled) await store.clear(demands.map(({ key }) => key))
+    },
+    async admitsNotice(destination, purpose) {
+      const hourly: Demand = {
+        key: `notice:${purpose}:${tag(destination.key)}`,
+        rule: window(limits.codesPerHour, HOUR_MS),
+      }
+      if (destination.kind === 'email') return admits([hourly])
+      return isAllowed(destination) && admits([hourly, ...smsDemands(destination)])
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Counters in PostgreSQL: unlogged table `limits` (a crash of the server empties it), one row for each counter, its
+ * state as in demand.ts, until swept after `expires_at`. The SQL function limits_take (drizzle/0001) judges and
+ * counts, so that a take is one round trip however many counters it names.
+ */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { limits } from '../../platform/postgres/schema.ts'
+import { normalizeDemands } from './demand.ts'
+import type { LimitStore } from './store.ts'
+
+const take = statement<{ demands: string; nowMs: number }, { waitMs: number }>(sql`
+  select limits_take(${param('demands', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
+
+/** Rows are locked in the order of their keys, as limits_take does: two callers never wait in a circle. */
+const clear = statement<{ keys: string }>(sql`
+  delete from ${limits} where key in (
+    select key from ${limits}
+     where key in (select jsonb_array_elements_text(${param('keys', 'text')}::jsonb))
+     order by key
+       for update)`)
+
+/** Rows that somebody counts in right now are left. A CTE, since a subquery with LIMIT may run more than once. */
+const sweep = statement<{ now: Date; limit: number }, { removed: number }>(sql`
+  with expired as materialized (
+    select key from ${limits} where expires_at <= ${param('now', 'timestamptz')}
+     order by expires_at limit ${param('limit', 'int')} for update skip locked),
+  gone as (delete from ${limits} where key in (select key from expired) returning 1)
+  select count(*)::int as removed from gone`)
+
+export function createPostgresLimitStore(database: Database): LimitStore {
+  return {
+    take: async (demands, now) => {
+      if (demands.length === 0) return 0
+      const text = JSON.stringify(normalizeDemands(demands))
+      const row = await database.first(take, { demands: text, nowMs: now.getTime() })
+      if (row === null) throw new Error('limits_take gave no answer')
+      return row.waitMs
+    },
+    clear: async (keys) => {
+      if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })
+    },
+    sweep: async (now, limit) => (await database.first(sweep, { now, limit }))?.removed ?? 0,
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Counters in Redis: `<prefix>{limits}:<key>`, a JSON string (see demand.ts) that expires when it no longer matters.
+ * All counters share one hash tag, so that one script judges several at once, in a cluster too. They all live on
+ * one master then: on purpose, for a take costs some 20 microseconds, and being exact is worth more than spreading it.
+ */
+import type { RedisConnection } from '../../platform/redis/connection.ts'
+import { defineScript, runScript } from '../../platform/redis/script.ts'
+import { normalizeDemands } from './demand.ts'
+import type { LimitStore } from './store.ts'
+
+/**
+ * Each judge answers: the wait, the state with this take counted, and the state mended if the clock was set back (or
+ * the rule's numbers were lowered), which a refusal must write, or the wait it tells would not come true.
+ */
+const take = defineScript(`
+local now = tonumber(ARGV[1])
+local judges = {}
+
+local function bucket(full)
+  return { full = full, at = now, ends = full }
+end
+
+function judges.bucket(rule, state)
+  local ahead = math.max((state.at or now) - now, 0)
+  local latest = now + rule.burst * rule.intervalMs
+  local full = math.max((state.full or now) - ahead, now)
+  local mended
+  if ahead > 0 or full > latest then
+    full = math.min(full, latest)
+    mended = bucket(full)
+  end
+  local wait = math.max(full - now - (rule.burst - 1) * rule.intervalMs, 0)
+  return wait, bucket(full + rule.intervalMs), mended
+end
+
+local function recent(state, windowMs)
+  local times, mended = {}, nil
+  for _, time in ipairs(state.times or {}) do
+    if time > now then
+      time = now
+      mended = { times = times, ends = now + windowMs }
+    end
+    if time > now - windowMs then times[#times + 1] = time end
+  end
+  return times, mended
+end
+
+local function with(times, time)
+  local all = {}
+  for i, earlier in ipairs(times) do all[i] = earlier end
+  all[#all + 1] = time
+  return all
+end
+
+function judges.window(rule, state)
+  local times, mended = recent(state, rule.windowMs)
+  local wait = 0
+  if #times >= rule.count then wait = times[#times - rule.count + 1] + rule.windowMs - now end
+  return wait, { times = with(times, now), ends = now + rule.windowMs }, mended
+end
+
+local function refused(rule, level, untilMs)
+  return { level = level, ['until'] = untilMs, ends = untilMs + rule.windowMs }
+end
+
+function judges.failures(rule, state)
+  local level, over = state.level or 0, state['until']
+  local mended
+  if level > 0 then
+    local latest = now + math.min(rule.refusalMs * 2 ^ (level - 1), rule.maximumMs)
+    if over > latest then
+      over = latest
+      mended = refused(rule, level, over)
+    end
+    if now < over + rule.windowMs then
+      local nextLevel = math.min(level + 1, 40)
+      local refusalMs = math.min(rule.refusalMs * 2 ^ (nextLevel - 1), rule.maximumMs)
+      return math.max(over - now, 0), refused(rule, nextLevel, now + refusalMs), mended
+    end
+    state = {}
+  end
+  local times, mendedTimes = recent(state, rule.windowMs)
+  local all = with(times, now)
+  if #all >= rule.count then
+    return 0, refused(rule, 1, now + math.min(rule.refusalMs, rule.maximumMs)), mendedTimes
+  end
+  return 0, { times = all, ends = now + rule.windowMs }, mendedTimes
+end
+
+local function put(key, state)
+  redis.call('SET', key, cjson.encode(state), 'PX', state.ends - now)
+end
+
+local worst, counted, mended = 0, {}, {}
+for i, rule in ipairs(cjson.decode(ARGV[2])) do
+  local stored = redis.call('GET', KEYS[i])
+  local wait
+  wait, counted[i], mended[i] = judges[rule.kind](rule, stored and cjson.decode(stored) or {})
+  worst = math.max(worst, wait)
+end
+for i, key in ipairs(KEYS) do
+  if worst == 0 then
+    put(key, counted[i])
+  elseif mended[i] then
+    put(key, mended[i])
+  end
+end
+return worst
+`)
+
+const clear = defineScript(`return redis.call('DEL', unpack(KEYS))`)
+
+export function createRedisLimitStore(redis: RedisConnection): LimitStore {
+  const nameOf = (key: string) => `${redis.keyPrefix}{limits}:${key}`
+  return {
+    take: async (demands, now) => {
+      if (demands.length === 0) return 0
+      const sorted = normalizeDemands(demands)
+      const keys = sorted.map(({ key }) => nameOf(key))
+      const rules = JSON.stringify(sorted.map(({ rule }) => rule))
+      return Number(await runScript(redis, take, keys, [now.getTime(), rules]))
+    },
+    clear: async (keys) => {
+      if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))
+    },
+    sweep: async () => 0,
+  }
+}
