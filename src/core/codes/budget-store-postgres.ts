@@ -1,0 +1,86 @@
+/**
+ * The day's budget of wrong codes: table `code_budgets`, logged, one row for each subject, purpose and day (UTC), until
+ * swept two days later. One statement a method.
+ */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { codeBudgets } from '../../platform/postgres/schema.ts'
+import type { CodeBudgetStore } from './store.ts'
+
+type DayParams = { subject: string; purpose: string; day: string }
+
+const day = param('day', 'date')
+
+/** A row comes back only where a try was counted. */
+const reserve = statement<DayParams & { perDay: number }, { wrong: number }>(sql`
+  insert into ${codeBudgets} as budget (subject, purpose, day, wrong)
+  select ${param('subject', 'uuid')}, ${param('purpose', 'text')}, ${day}, 1
+   where ${param('perDay', 'int')} > 0
+  on conflict (subject, purpose, day) do update
+     set wrong = budget.wrong + 1
+   where budget.wrong < ${param('perDay', 'int')}
+  returning wrong`)
+
+type TwoParams = { subject: string; other: string; purpose: string; day: string }
+
+/** In the order of the subjects, so that two callers never wait for each other in a circle. */
+const reserveTwo = statement<TwoParams & { perDay: number }, { subject: string }>(sql`
+  insert into ${codeBudgets} as budget (subject, purpose, day, wrong)
+  select subject, ${param('purpose', 'text')}, ${day}, 1
+    from (values (${param('subject', 'uuid')}), (${param('other', 'uuid')})) as tried(subject)
+   where ${param('perDay', 'int')} > 0
+   order by subject
+  on conflict (subject, purpose, day) do update
+     set wrong = budget.wrong + 1
+   where budget.wrong < ${param('perDay', 'int')}
+  returning subject`)
+
+const releaseTwo = statement<TwoParams>(sql`
+  with locked as materialized (
+    select subject, purpose, day from ${codeBudgets}
+     where subject in (${param('subject', 'uuid')}, ${param('other', 'uuid')})
+       and purpose = ${param('purpose', 'text')} and day = ${day}
+     order by subject
+       for update)
+  update ${codeBudgets} as budget set wrong = wrong - 1 from locked
+   where budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day = locked.day
+     and wrong > 0`)
+
+const release = statement<DayParams>(sql`
+  update ${codeBudgets} set wrong = wrong - 1
+   where subject = ${param('subject', 'uuid')} and purpose = ${param('purpose', 'text')} and day = ${day}
+     and wrong > 0`)
+
+/** A CTE, since a subquery with LIMIT may run more than once. */
+const sweep = statement<{ day: string; limit: number }, { removed: number }>(sql`
+  with old as materialized (
+    select subject, purpose, day from ${codeBudgets} where day < ${day} - 1
+     order by day limit ${param('limit', 'int')} for update skip locked),
+  gone as (
+    delete from ${codeBudgets}
+     where (subject, purpose, day) in (select subject, purpose, day from old) returning 1)
+  select count(*)::int as removed from gone`)
+
+export function createCodeBudgetStore(database: Database): CodeBudgetStore {
+  return {
+    reserve: async (key, perDay, now) =>
+      (await database.first(reserve, { ...key, day: dayOf(now), perDay })) !== null,
+    async reserveTwo([key, { subject: other }], perDay, now) {
+      const rows = await database.all(reserveTwo, { ...key, other, day: dayOf(now), perDay })
+      const counted = rows.map(({ subject }) => subject)
+      return [counted.includes(key.subject), counted.includes(other)]
+    },
+    async releaseTwo([key, { subject: other }], now) {
+      await database.all(releaseTwo, { ...key, other, day: dayOf(now) })
+    },
+    release: async (key, now) => {
+      await database.all(release, { ...key, day: dayOf(now) })
+    },
+    sweep: async (now, limit) => (await database.first(sweep, { day: dayOf(now), limit }))?.removed ?? 0,
+  }
+}
+
+/** `2026-07-01`, in UTC. */
+function dayOf(now: Date): string {
+  return now.toISOString().slice(0, 10)
+}

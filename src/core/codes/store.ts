@@ -1,0 +1,63 @@
+/**
+ * Where one-time codes live: Redis, or an unlogged table. The promise, which the contract suite holds both to:
+ * at most one code per subject and purpose; `put` replaces it; `take` counts the attempt before it compares, and
+ * among any number of callers with the right hash exactly one gets `true`; a code is dead after `attempts` wrong
+ * takes, after its expiry, and once taken; nothing lives without an expiry.
+ */
+export const codePurposes = [
+  'confirmation',
+  'two_factor',
+  'password_reset',
+  'email_change',
+  'phone_change',
+  'two_factor_enrolment',
+] as const
+export type CodePurpose = (typeof codePurposes)[number]
+
+export interface CodeKey {
+  /** The account's uuid, or a stand-in of the same form for an identifier without account. */
+  subject: string
+  purpose: CodePurpose
+}
+
+export interface CodeStore {
+  /**
+   * `messageId`: the message the code goes out with. Of two codes with one the later message's stays, whichever call
+   * comes last, so that what arrives is what serves; without one the code replaces any other.
+   */
+  put(
+    key: CodeKey,
+    code: { hash: Uint8Array; expiresAt: Date; messageId?: number | null },
+    now: Date,
+  ): Promise<void>
+  /**
+   * Before the first sending of a code: its expiry becomes `expiresAt`; a store that lost it (a flush, a crash) gets
+   * it back. False, and nothing done, when a code with another hash stands there, used or dead ones too, or when
+   * this one was used: a used or dead code stays until its expiry.
+   */
+  start(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<boolean>
+  /**
+   * True exactly once, for the right hash of a living code. `attempts`: how many tries a code has; the last one, if
+   * wrong, kills it. When it throws, the code may be taken all the same.
+   */
+  take(key: CodeKey, hash: Uint8Array, attempts: number, now: Date): Promise<boolean>
+  remove(key: CodeKey): Promise<void>
+  /** Removes up to `limit` expired codes; how many it removed. Redis does so by itself: 0. */
+  sweep(now: Date, limit: number): Promise<number>
+}
+
+/**
+ * The day's budget of wrong codes, always in PostgreSQL (logged), so that neither a Redis flush nor a restart
+ * reopens it. Days are those of UTC.
+ */
+export interface CodeBudgetStore {
+  /** Counts one try; false (and not counted) when `perDay` are used up. */
+  reserve(key: CodeKey, perDay: number, now: Date): Promise<boolean>
+  /** The same for two subjects of one purpose, in one step; each is counted whether or not the other is. */
+  reserveTwo(keys: [CodeKey, CodeKey], perDay: number, now: Date): Promise<[boolean, boolean]>
+  /** Gives back the try of a code that was right; `now` as it was told to `reserve`, which names the day. */
+  release(key: CodeKey, now: Date): Promise<void>
+  releaseTwo(keys: [CodeKey, CodeKey], now: Date): Promise<void>
+  /** Removes up to `limit` budgets older than yesterday's (the clock may be set back); how many it removed. */
+  sweep(now: Date, limit: number): Promise<number>
+}
