@@ -1,0 +1,144 @@
+/**
+ * The signing keys as a process holds them: imported once, read again every minute and whenever a token names a key
+ * not known yet, so that all replicas follow a rotation without a restart. Rotation itself is in key-rotation.ts.
+ */
+import { type CryptoKey, importJWK } from 'jose'
+import { AppError } from '../../errors.ts'
+import {
+  createKeyRotation,
+  isPublished,
+  type KeyDescription,
+  type KeyRotationOptions,
+  pickSigningKey,
+  SEAL_LABEL,
+  SIGNING_ALGORITHM,
+} from './key-rotation.ts'
+import type { PublicJwk, StoredKey } from './key-store.ts'
+
+export interface SigningKey {
+  kid: string
+  privateKey: CryptoKey
+}
+
+/** What other services read: RFC 7517. */
+export interface PublishedKeys {
+  keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
+}
+
+export interface KeyService {
+  /** The one that signs now. Throws AppError('unavailable') when no key opens under this server secret. */
+  signingKey(): SigningKey
+  /** The public key of that name, null when none is published; asks the store for names not known yet. */
+  findPublicKey(kid: string): Promise<CryptoKey | null>
+  /** Every key that may have signed a living token, and the next one. */
+  published(): PublishedKeys
+  list(): Promise<KeyDescription[]>
+  rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
+  /** Reads the store again and rotates if it is time; runs by itself every `refreshMs`. */
+  refresh(): Promise<void>
+  close(): void
+}
+
+export interface KeyServiceOptions extends KeyRotationOptions {
+  refreshMs?: number
+  /** A refresh that failed; the keys in memory stay, the next refresh tries again. */
+  onRefreshFailure?: (error: unknown) => void
+}
+
+interface HeldKey {
+  kid: string
+  publicJwk: PublicJwk
+  publicKey: CryptoKey
+  /** Null: sealed under another server secret. */
+  privateKey: CryptoKey | null
+  signsFrom: Date
+  publishedUntil: Date | null
+}
+
+const REFRESH_MS = 60_000
+/** Invented names cost the database at most one small read in this time. */
+const UNKNOWN_KEY_INTERVAL_MS = 1_000
+
+/**
+ * Makes the first key when there is none. Rejects when the key that signs now does not open under this server
+ * secret: the secret was changed, and whoever did it should know.
+ */
+export async function createKeyService(options: KeyServiceOptions): Promise<KeyService> {
+  const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
+  const rotation = createKeyRotation(options)
+  let held: HeldKey[] = []
+  let refreshing: Promise<void> | null = null
+  let askedAtMs = Number.NEGATIVE_INFINITY
+
+  const read = async () => {
+    const stored = await rotation.maintain()
+    const known = new Map(held.map((key) => [key.kid, key]))
+    held = await Promise.all(
+      stored.map(async (key) => {
+        const { publicKey, privateKey } = known.get(key.kid) ?? (await importKey(key, secret))
+        const { kid, publicJwk, signsFrom, publishedUntil } = key
+        return { kid, publicJwk, publicKey, privateKey, signsFrom, publishedUntil }
+      }),
+    )
+  }
+  const refresh = () => {
+    refreshing ??= read().finally(() => {
+      refreshing = null
+    })
+    return refreshing
+  }
+  const findHeld = (kid: string) => held.find((key) => key.kid === kid && isPublished(key, clock.now()))
+
+  await refresh()
+  if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
+  const timer = setInterval(() => refresh().catch(onRefreshFailure), refreshMs)
+  timer.unref()
+
+  return {
+    signingKey() {
+      const readable = held.filter((key): key is HeldKey & SigningKey => key.privateKey !== null)
+      const key = pickSigningKey(readable, clock.now())
+      if (!key) throw new AppError('unavailable', { cause: 'no_signing_key' })
+      return key
+    },
+    async findPublicKey(kid) {
+      const nowMs = clock.now().getTime()
+      // Both ways, so that a clock set back does not close this for as long.
+      if (!findHeld(kid) && Math.abs(nowMs - askedAtMs) >= UNKNOWN_KEY_INTERVAL_MS) {
+        askedAtMs = nowMs
+        await refresh()
+      } else if (refreshing && !findHeld(kid)) await refreshing
+      return findHeld(kid)?.publicKey ?? null
+    },
+    published: () => ({
+      keys: held
+        .filter((key) => isPublished(key, clock.now()))
+        .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
+    }),
+    list: rotation.list,
+    async rotate(how) {
+      const key = await rotation.rotate(how)
+      // One under way may have read the store before.
+      await refreshing?.catch(() => {})
+      await refresh()
+      return key
+    },
+    refresh,
+    close: () => clearInterval(timer),
+  }
+}
+
+const OTHER_SECRET =
+  'the signing keys were sealed under another server.secret: put that secret back, or run `poterne keys rotate --now`'
+
+async function importKey(key: StoredKey, secret: KeyServiceOptions['secret']) {
+  const publicKey = (await importJWK(key.publicJwk, SIGNING_ALGORITHM)) as CryptoKey
+  let opened: string
+  try {
+    opened = secret.open(SEAL_LABEL, key.sealedPrivateJwk)
+  } catch {
+    return { publicKey, privateKey: null }
+  }
+  const privateKey = await importJWK(JSON.parse(opened), SIGNING_ALGORITHM, { extractable: false })
+  return { publicKey, privateKey: privateKey as CryptoKey }
+}
