@@ -1,0 +1,54 @@
+/**
+ * Who asks: the access token of a request, checked against its signature and against its session as it stands now,
+ * so that a revoked session or a locked account is refused at once and not when the token expires.
+ */
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Account } from '../accounts/account.ts'
+import type { AccessTokenClaims, AccessTokenService } from '../tokens/access-token.ts'
+import type { SessionStore } from './store.ts'
+
+/** `signedIn` in the handlers of Bearer routes. The account is as stored, read with this request. */
+export interface Authenticated {
+  account: Account
+  sessionId: string
+  /** As its client told at login. */
+  deviceFingerprint: string | null
+  claims: AccessTokenClaims
+}
+
+export interface Authentication {
+  /**
+   * Of an Authorization header (RFC 6750, 2.1); one round trip. Throws `token_expired` when the token's own time is
+   * over and nothing else is wrong, `invalid_token` for everything else, no header at all included.
+   */
+  authenticate(authorization: string | undefined): Promise<Authenticated>
+}
+
+interface Options {
+  store: SessionStore
+  accessTokens: AccessTokenService
+  clock: Clock
+}
+
+const BEARER = /^Bearer +([\w~+/.-]+=*) *$/i
+
+/** Null where the header holds no Bearer token. */
+export function readBearerToken(authorization: string | undefined): string | null {
+  return BEARER.exec(authorization ?? '')?.[1] ?? null
+}
+
+export function createAuthentication({ store, accessTokens, clock }: Options): Authentication {
+  return {
+    async authenticate(authorization) {
+      const token = readBearerToken(authorization)
+      if (token === null) throw new AppError('invalid_token', { cause: 'no_bearer_token' })
+      const claims = await accessTokens.verify(token)
+      const { sessionId, accountUuid } = claims
+      const found = await store.findSignedIn(sessionId, accountUuid, clock.now())
+      if (found === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      const { deviceFingerprint, ...account } = found
+      return { account, sessionId, deviceFingerprint, claims }
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** Opens sessions: what every way to log in ends with. */
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { type Account, type AccountRecord, accountRecord } from '../accounts/account.ts'
+import type { AccessTokenService } from '../tokens/access-token.ts'
+import type { RefreshTokens } from '../tokens/refresh-token.ts'
+import type { Device, SessionStore } from './store.ts'
+
+export interface SignIn {
+  account: Account
+  device: Device
+  address: string
+  /** How the person proved who they are, RFC 8176: `pwd`, `otp`, `mfa`. */
+  amr: string[]
+  /** Replaces a digest of older parameters. */
+  newDigest?: string | null
+}
+
+/** The answer of login, in the specification's order. */
+export interface SignedIn {
+  access_token: string
+  refresh_token: string
+  account: AccountRecord
+}
+
+export interface SessionService {
+  /** Throws `invalid_credentials` when the account was locked, erased or given another password meanwhile. */
+  open(signIn: SignIn): Promise<SignedIn>
+  knowsDevice(account: Account, fingerprint: string | null): Promise<boolean>
+}
+
+interface Options {
+  store: SessionStore
+  accessTokens: AccessTokenService
+  refreshTokens: RefreshTokens
+  clock: Clock
+  config: Pick<Config, 'tokens' | 'accounts'>
+}
+
+export function createSessionService(options: Options): SessionService {
+  const { store, accessTokens, refreshTokens, clock, config } = options
+  const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  return {
+    async open({ account, device, address, amr, newDigest = null }) {
+      const now = clock.now()
+      const id = randomUUID()
+      const refreshToken = refreshTokens.create()
+      const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+      const session = {
+        id,
+        device,
+        address,
+        amr,
+        familyHash: refreshToken.familyHash,
+        expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
+        endsAt: after(refreshAbsoluteLifetimeSeconds),
+      }
+      const signedIn = await store.signIn(account, session, newDigest, now)
+      if (signedIn === null) throw new AppError('invalid_credentials')
+      const accessToken = await accessTokens.sign({
+        accountUuid: signedIn.uuid,
+        sessionId: id,
+        roleId: signedIn.roleId,
+        authTime: now,
+        amr,
+      })
+      return {
+        access_token: accessToken,
+        refresh_token: refreshTokens.write(refreshToken),
+        account: accountRecord(signedIn, config.accounts.passwordDigest),
+      }
+    },
+    knowsDevice: async (account, fingerprint) =>
+      fingerprint !== null && store.knowsDevice(account.id, fingerprint),
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Table `sessions`: see store.ts for what each method promises. No index holds what a refresh changes, so that it
+ * stays within its page (a HOT update).
+ */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { accounts, sessions } from '../../platform/postgres/schema.ts'
+import type { Account } from '../accounts/account.ts'
+import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
+
+const knowsDevice = statement<{ accountId: number; fingerprint: string }, { known: boolean }>(sql`
+  select exists (
+    select 1 from ${sessions}
+     where account_id = ${param('accountId', 'bigint')}
+       and device_fingerprint = ${param('fingerprint', 'text')}) as known`)
+
+type SignInParams = {
+  now: Date
+  accountId: number
+  judgedDigest: string | null
+  judgedTwoFactor: boolean
+  newDigest: string | null
+  id: string
+  deviceType: string | null
+  deviceName: string | null
+  deviceOs: string | null
+  deviceFingerprint: string | null
+  address: string
+  amr: string
+  familyHash: Uint8Array
+  expiresAt: Date
+  endsAt: Date
+}
+
+const now = param('now', 'timestamptz')
+const familyHash = param('familyHash', 'bytea')
+
+/** `expires_at` is never after `ends_at`. */
+const lives = sql`revoked_at is null and expires_at > ${now}`
+
+const signIn = statement<SignInParams, Account>(sql`
+  with signed_in as (
+    update ${accounts}
+       set sign_in_count = sign_in_count + 1, failed_attempts = 0,
+           last_sign_in_at = coalesce(current_sign_in_at, ${now}), current_sign_in_at = ${now},
+           last_sign_in_ip = coalesce(current_sign_in_ip, ${param('address', 'text')}),
+           current_sign_in_ip = ${param('address', 'text')},
+           password_digest = coalesce(${param('newDigest', 'text')}, password_digest), updated_at = ${now}
+     where id = ${param('accountId', 'bigint')} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not distinct from ${param('judgedDigest', 'text')}
+       and two_factor_enabled = ${param('judgedTwoFactor', 'boolean')}
+    returning *),
+  opened as (
+    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip, amr,
+                             created_at, last_used_at, expires_at, ends_at, family_hash)
+    select ${param('id', 'uuid')}, signed_in.id, ${param('deviceType', 'text')}, ${param('deviceName', 'text')},
+           ${param('deviceOs', 'text')}, ${param('deviceFingerprint', 'text')}, ${param('address', 'text')},
+           ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
+           ${param('endsAt', 'timestamptz')}, ${familyHash}
+      from signed_in)
+  select * from signed_in`)
+
+const findSignedIn = statement<
+  { sessionId: string; accountUuid: string; now: Date },
+  Account & { deviceFingerprint: string | null }
+>(sql`
+  select ${accounts}.*, device_fingerprint
+    from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
+   where ${sessions}.id = ${param('sessionId', 'uuid')} and ${accounts}.uuid = ${param('accountUuid', 'uuid')}
+     and ${lives} and locked_at is null`)
+
+type RotateParams = {
+  familyHash: Uint8Array
+  generation: number
+  address: string
+  expiresAt: Date
+  now: Date
+}
+
+/** What an access token of the session says. */
+type SubjectRow = { sessionId: string; startedAt: Date; amr: string; uuid: string; roleId: number }
+
+const subjectColumns = sql`
+  ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr, ${accounts}.uuid,
+  ${accounts}.role_id`
+
+/** Callers with the same token wait for the row, and then find its generation gone. */
+const rotate = statement<RotateParams, SubjectRow>(sql`
+  update ${sessions}
+     set generation = generation + 1, rotated_at = ${now}, last_used_at = ${now}, ip = ${param('address', 'text')},
+         expires_at = least(${param('expiresAt', 'timestamptz')}, ends_at)
+    from ${accounts}
+   where family_hash = ${familyHash} and generation = ${param('generation', 'int')} and ${lives}
+     and ${accounts}.id = ${sessions}.account_id and locked_at is null
+  returning ${subjectColumns}`)
+
+type FamilyRow = Account & SubjectRow & Omit<SessionFamily, 'subject' | 'account'>
+
+const findFamily = statement<{ familyHash: Uint8Array }, FamilyRow>(sql`
+  select ${accounts}.*, ${subjectColumns}, device_name, generation, rotated_at, expires_at, revoked_at
+    from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
+   where family_hash = ${familyHash}`)
+
+const endReused = statement<{ sessionId: string; now: Date } & NoticeParams, { id: string }>(sql`
+  with revoked as (
+    update ${sessions} set revoked_at = ${now} where id = ${param('sessionId', 'uuid')} and ${lives} returning id),
+  notices as (${queueNotices(sql`revoked`)})
+  select id from revoked`)
+
+const endFamily = statement<{ familyHash: Uint8Array; now: Date }>(sql`
+  update ${sessions} set revoked_at = ${now} where family_hash = ${familyHash} and revoked_at is null`)
+
+const end = statement<{ sessionId: string; accountUuid: string; now: Date }, { id: string }>(sql`
+  update ${sessions} set revoked_at = ${now} from ${accounts}
+   where ${sessions}.id = ${param('sessionId', 'uuid')} and ${lives}
+     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${param('accountUuid', 'uuid')}
+  returning ${sessions}.id`)
+
+const endAll = statement<{ accountId: number; now: Date }>(sql`
+  update ${sessions} set revoked_at = ${now}
+   where account_id = ${param('accountId', 'bigint')} and revoked_at is null`)
+
+const list = statement<{ accountId: number; limit: number; now: Date }, ListedSession>(sql`
+  select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
+    from ${sessions}
+   where account_id = ${param('accountId', 'bigint')} and ${lives}
+   order by last_used_at desc, created_at desc, id
+   limit ${param('limit', 'int')}`)
+
+const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => ({
+  sessionId,
+  accountUuid: uuid,
+  roleId,
+  authTime: startedAt,
+  amr: amr.split(' '),
+})
+
+export function createSessionStore(database: Database): SessionStore {
+  return {
+    async knowsDevice(accountId, fingerprint) {
+      return (await database.first(knowsDevice, { accountId, fingerprint }))?.known === true
+    },
+    findSignedIn: (sessionId, accountUuid, now) =>
+      database.first(findSignedIn, { sessionId, accountUuid, now }),
+    async signIn(account, { device, amr, ...session }, newDigest, now) {
+      return database.first(signIn, {
+        ...session,
+        now,
+        newDigest,
+        accountId: account.id,
+        judgedDigest: account.passwordDigest,
+        judgedTwoFactor: account.twoFactorEnabled,
+        deviceType: device.type,
+        deviceName: device.name,
+        deviceOs: device.os,
+        deviceFingerprint: device.fingerprint,
+        amr: amr.join(' '),
+      })
+    },
+    async rotate(rotation, now) {
+      const row = await database.first(rotate, { ...rotation, now })
+      return row && subjectOf(row)
+    },
+    async findFamily(familyHash) {
+      const row = await database.first(findFamily, { familyHash })
+      return row && { ...row, subject: subjectOf(row), account: row }
+    },
+    endReused: async (sessionId, notices, now) =>
+      (await database.first(endReused, { sessionId, now, ...noticeParams(notices) })) !== null,
+    async endFamily(familyHash, now) {
+      await database.all(endFamily, { familyHash, now })
+    },
+    end: async (sessionId, accountUuid, now) =>
+      (await database.first(end, { sessionId, accountUuid, now })) !== null,
+    async endAll(accountId, now) {
+      await database.all(endAll, { accountId, now })
+    },
+    list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
+  }
+}
