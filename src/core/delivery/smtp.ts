@@ -1,0 +1,192 @@
+/**
+ * E-mail over SMTP. Promises: with starttls or tls nothing, not even the password, goes over an unencrypted or
+ * unchecked connection; the one recipient is the stored destination; an answer within 20 s. The details it gives are
+ * cause codes: what a server says may hold addresses.
+ */
+import { connect, isIP, type Socket } from 'node:net'
+import { domainToASCII } from 'node:url'
+import nodemailer, { type SMTPPoolOptions } from 'nodemailer'
+import type { SmtpConfig } from '../../platform/config/types.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from './message.ts'
+
+export interface SmtpTimeouts {
+  connectMs: number
+  greetingMs: number
+  /** Silence. */
+  socketMs: number
+  /** The whole exchange, which a server that drips bytes would stretch without end. */
+  sendMs: number
+}
+
+/** Decisions §8. */
+const defaultTimeouts: SmtpTimeouts = {
+  connectMs: 5000,
+  greetingMs: 10_000,
+  socketMs: 15_000,
+  sendMs: 20_000,
+}
+
+export interface SmtpSenderOptions {
+  smtp: SmtpConfig
+  /** Message ids and EHLO take its host. */
+  baseUrl: string
+  /** PEM, instead of the system's authorities. */
+  ca?: string
+  timeouts?: Partial<SmtpTimeouts>
+}
+
+const connectionsAtMost = 5
+
+/** Throws when security is "none" and the host is not this machine. */
+export function createSmtpSender({ smtp, baseUrl, ca, timeouts }: SmtpSenderOptions): MessageSender {
+  const { connectMs, greetingMs, socketMs, sendMs } = { ...defaultTimeouts, ...timeouts }
+  if (smtp.security === 'none' && !isLoopback(smtp.host)) {
+    throw new Error('smtp.security "none" is for loopback hosts only')
+  }
+  const host = new URL(baseUrl).hostname
+  const options: SMTPPoolOptions & { pool: true } = {
+    pool: true,
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.security === 'tls',
+    requireTLS: smtp.security === 'starttls',
+    ignoreTLS: smtp.security === 'none',
+    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
+    ...(smtp.username === null ? {} : { auth: { user: smtp.username, pass: smtp.password ?? '' } }),
+    // Credentials that are configured are used, or nothing is sent.
+    forceAuth: smtp.username !== null,
+    ...(isIP(host) === 0 && host.includes('.') ? { name: host } : {}),
+    maxConnections: connectionsAtMost,
+    // Only for a kept connection that the server had closed: not a byte of the message has left then.
+    maxRequeues: 1,
+    idleTimeout: 30_000,
+    // nodemailer's own connection timeout spans connecting and greeting: connecting is timed in `openSocket`.
+    connectionTimeout: connectMs + greetingMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: socketMs,
+    socketCloseTimeout: 1000,
+    maxResponseSize: 65_536,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    logger: false,
+    getSocket(_, done) {
+      openSocket({ host: smtp.host, port: smtp.port, timeoutMs: connectMs }).then(
+        (connection) => done(null, { connection }),
+        (error: Error) => done(error, false),
+      )
+    },
+  }
+  const transport = nodemailer.createTransport(options)
+  // The last moment before a message leaves: whatever was made of the address, it goes there and nowhere else.
+  transport.use('stream', (mail, done) => {
+    const { to } = mail.message.getEnvelope()
+    const wanted = (mail.data.envelope as { to: string[] }).to
+    done(Array.isArray(to) && to.length === 1 && to[0] === wanted[0] ? null : new AddressRefused())
+  })
+
+  return {
+    async send(message) {
+      try {
+        await transport.sendMail(
+          mailOf(message, { from: smtp.from, host, signal: AbortSignal.timeout(sendMs) }),
+        )
+        return { outcome: 'sent', detail: 'smtp' }
+      } catch (error) {
+        return outcomeOf(error)
+      }
+    },
+    async close() {
+      transport.close()
+    },
+  }
+}
+
+class AddressRefused extends Error {
+  readonly code = 'EENVELOPE'
+}
+
+function mailOf(
+  message: RenderedMessage,
+  { from, host, signal }: { from: string; host: string; signal: AbortSignal },
+) {
+  const address = recipient(message.to)
+  return {
+    from,
+    to: { name: '', address },
+    envelope: { from: mailbox(from), to: [address] },
+    subject: message.subject,
+    text: message.text,
+    ...(message.html === null ? {} : { html: message.html }),
+    messageId: `<${crypto.randomUUID()}@${host}>`,
+    // RFC 3834: no vacation replies, please.
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
+    xMailer: false as const,
+    signal,
+  }
+}
+
+/**
+ * The stored destination with its domain in ASCII. Throws unless it is exactly one plain address: nodemailer would
+ * take a comma or a line break for the start of another one.
+ */
+function recipient(destination: string): string {
+  const found = /^([!#-'*+\-./0-9=?A-Z^-~]{1,64})@([^\s@<>()[\]\\,;:"]{1,253})$/.exec(destination)
+  const domain = found ? domainToASCII(found[2] as string) : ''
+  if (!found || !/^[a-z0-9.-]+$/.test(domain) || destination.length > 254) throw new AddressRefused()
+  return `${found[1]}@${domain}`
+}
+
+/** The address of `from`, without its display name. */
+function mailbox(from: string): string {
+  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
+}
+
+function openSocket(target: { host: string; port: number; timeoutMs: number }): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: target.host, port: target.port })
+    const end = (error: Error) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(error)
+    }
+    const timer = setTimeout(() => end(Object.assign(new Error(), { code: 'ETIMEDOUT' })), target.timeoutMs)
+    socket.once('error', end)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.off('error', end)
+      resolve(socket)
+    })
+  })
+}
+
+/** What nodemailer says of a failure (https://nodemailer.com/errors). */
+interface SmtpFailure {
+  code?: string
+  originalCode?: string
+  command?: string
+  responseCode?: number
+}
+
+/** Only what the server says of this message (MAIL, RCPT, DATA) is a verdict on it; 503 is a session gone wrong. */
+function outcomeOf(error: unknown): SendOutcome {
+  const { code = '', originalCode = '', command = '', responseCode } = (error ?? {}) as SmtpFailure
+  if (error instanceof AddressRefused) return { outcome: 'refused', detail: 'smtp_address' }
+  const failed = (detail: string): SendOutcome => ({ outcome: 'failed', detail })
+  if (code === 'EAUTH' || code === 'ENOAUTH' || [530, 534, 535, 538].includes(responseCode ?? 0)) {
+    return failed('smtp_auth')
+  }
+  if (code === 'ETLS' || /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(originalCode))
+    return failed('smtp_tls')
+  if (responseCode !== undefined) {
+    const verdict = responseCode >= 500 && responseCode !== 503 && /^(MAIL FROM|RCPT TO|DATA)/.test(command)
+    return { outcome: verdict ? 'refused' : 'failed', detail: `smtp_${responseCode}` }
+  }
+  if (code === 'ETIMEDOUT' || code === 'EABORT') return failed('smtp_timeout')
+  if (/^(ECONN|ESOCKET|EHOST|ENET|EPIPE)/.test(code)) return failed('smtp_connection')
+  if (code === 'EDNS' || /^(ENOTFOUND|EAI_|DNS)/.test(code)) return failed('smtp_dns')
+  return failed('smtp_error')
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}

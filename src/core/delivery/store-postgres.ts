@@ -1,0 +1,229 @@
+/**
+ * The outbox: table `messages` (logged; a row lives until it is finished and swept). Promises: a message is added in
+ * the transaction, or the very statement, of what causes it; a claimed message is nobody else's until its lease
+ * ends; what is finished stays finished. No row ever holds a code, only the seed the worker derives it from.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, type Executor, param, statement } from '../../platform/postgres/database.ts'
+import { messages } from '../../platform/postgres/schema.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import type { Channel, NewMessage } from './message.ts'
+import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
+
+/** The parameters `queueMessage` names, beside `now`; made by `messageParams`. */
+export type MessageParams = {
+  messageChannel: string
+  messageDestination: string
+  messagePurpose: string
+  messageLanguage: string
+  messageValues: Record<string, string>
+  codeSubject: string | null
+  codePurpose: CodePurpose | null
+  codeSeed: Uint8Array | null
+}
+
+export function messageParams(message: NewMessage): MessageParams {
+  return {
+    messageChannel: message.channel,
+    messageDestination: message.destination,
+    messagePurpose: message.purpose,
+    messageLanguage: message.language,
+    messageValues: message.values ?? {},
+    codeSubject: message.code?.subject ?? null,
+    codePurpose: message.code?.purpose ?? null,
+    codeSeed: message.code?.seed ?? null,
+  }
+}
+
+/** Where each column comes from when it is not the parameter of `messageParams`, e.g. `sql`account.uuid``. */
+export type MessageColumns = Partial<
+  Record<
+    | 'channel'
+    | 'destination'
+    | 'purpose'
+    | 'language'
+    | 'values'
+    | 'codeSubject'
+    | 'codePurpose'
+    | 'codeSeed'
+    | 'now',
+    SQL
+  >
+>
+
+/**
+ * The insert of one outbox row for each row of `source` (a CTE or table in FROM, with its WHERE if need be), to stand
+ * in the caller's statement: `with account as (…), queued as (${queueMessage(sql`account`)}) select …`. Without
+ * `source`, one row. Columns not given are the parameters of `messageParams`, and `now`.
+ */
+export function queueMessage(source?: SQL, columns: MessageColumns = {}): SQL {
+  const now = columns.now ?? param('now', 'timestamptz')
+  return sql`
+    insert into ${messages} (channel, destination, purpose, language, "values",
+                             code_subject, code_purpose, code_seed, created_at, next_attempt_at)
+    select ${columns.channel ?? param('messageChannel', 'text')},
+           ${columns.destination ?? param('messageDestination', 'text')},
+           ${columns.purpose ?? param('messagePurpose', 'text')},
+           ${columns.language ?? param('messageLanguage', 'text')},
+           ${columns.values ?? param('messageValues', 'jsonb')},
+           ${columns.codeSubject ?? param('codeSubject', 'uuid')},
+           ${columns.codePurpose ?? param('codePurpose', 'text')},
+           ${columns.codeSeed ?? param('codeSeed', 'bytea')},
+           ${now}, ${now}
+    ${source === undefined ? sql`` : sql`from ${source}`}`
+}
+
+/** The parameter `queueNotices` names. Every notice is a message without code. */
+export type NoticeParams = { notices: string }
+
+export function noticeParams(notices: NewMessage[]): NoticeParams {
+  return { notices: JSON.stringify(notices) }
+}
+
+/** The insert of the notices in the parameter of `noticeParams`, once for each row of `source`; `now` is a parameter. */
+export function queueNotices(source: SQL): SQL {
+  return sql`
+    insert into ${messages} (channel, destination, purpose, language, "values", created_at, next_attempt_at)
+    select notice.channel, notice.destination, notice.purpose, notice.language, coalesce(notice."values", '{}'),
+           ${param('now', 'timestamptz')}, ${param('now', 'timestamptz')}
+      from ${source} cross join jsonb_to_recordset(${param('notices', 'text')}::jsonb)
+           as notice (channel text, destination text, purpose text, language text, "values" jsonb)`
+}
+
+/**
+ * The update that finishes, as replaced, every waiting message of one code, to stand in the caller's statement beside
+ * `queueMessage`: all parts of a statement see the rows as they were before it, so the new message is not touched.
+ * `finished_at is null` stands only inside: said again outside, it makes PostgreSQL read every waiting message, as a plan
+ * made while none waits takes that for the shortest way. Rows are locked in the order of their ids, so that two callers
+ * never wait for each other in a circle.
+ * Without `columns`, the parameters are `codeSubject`, `codePurpose` and `now`; `codePurpose` null means every purpose.
+ */
+export function replaceWaiting(
+  columns: { codeSubject?: SQL; codePurpose?: SQL | null; now?: SQL } = {},
+): SQL {
+  const { codePurpose = param('codePurpose', 'text') } = columns
+  return sql`
+    update ${messages}
+       set outcome = 'replaced', finished_at = ${columns.now ?? param('now', 'timestamptz')}
+     where id in (
+       select older.id from ${messages} older
+        where older.finished_at is null
+          and older.code_subject = ${columns.codeSubject ?? param('codeSubject', 'uuid')}
+          ${codePurpose === null ? sql`` : sql`and older.code_purpose = ${codePurpose}`}
+        order by older.id
+          for update)`
+}
+
+const add = statement<MessageParams & { now: Date }>(queueMessage())
+
+const addCode = statement<MessageParams & { now: Date }, { id: number }>(
+  sql`with replaced as (${replaceWaiting()}) ${queueMessage()} returning id`,
+)
+
+const replace = statement<{ codeSubject: string; codePurpose: string; now: Date }>(replaceWaiting())
+
+type ClaimParams = { channel: Channel; now: Date; leaseUntil: Date; horizon: Date; limit: number }
+
+/**
+ * The first attempt is the first one noted or under way: one that died before it was noted did not count.
+ * No waiting message is ever due further ahead than a retry or a lease allows: one that is was written before the
+ * clock was set back, and is due. A CTE, since a subquery with LIMIT may run more than once.
+ */
+const claim = statement<ClaimParams, QueuedMessage>(sql`
+  with due as materialized (
+    select id from ${messages}
+     where finished_at is null and channel = ${param('channel', 'text')}
+       and (next_attempt_at <= ${param('now', 'timestamptz')} or next_attempt_at > ${param('horizon', 'timestamptz')})
+     order by next_attempt_at
+     limit ${param('limit', 'int')}
+       for update skip locked)
+  update ${messages} as message
+     set attempts = message.attempts + 1,
+         first_attempt_at = case when message.detail is null then ${param('now', 'timestamptz')}
+                                 else message.first_attempt_at end,
+         next_attempt_at = ${param('leaseUntil', 'timestamptz')}
+    from due
+   where message.id = due.id
+  returning message.id, message.channel, message.destination, message.purpose, message.language, message."values",
+            message.code_subject, message.code_purpose, message.code_seed, message.created_at, message.attempts,
+            message.first_attempt_at, message.detail`)
+
+/** What went out went out, also where a newer code replaced the message meanwhile. */
+const finish = statement<{ id: number; outcome: FinalOutcome; detail: string | null; now: Date }>(sql`
+  update ${messages}
+     set outcome = ${param('outcome', 'text')}, detail = ${param('detail', 'text')},
+         finished_at = ${param('now', 'timestamptz')}
+   where id = ${param('id', 'bigint')} and (outcome is null or outcome = 'replaced')`)
+
+const remove = statement<{ id: number }>(sql`delete from ${messages} where id = ${param('id', 'bigint')}`)
+
+const retry = statement<{ id: number; nextAttemptAt: Date; detail: string }>(sql`
+  update ${messages}
+     set next_attempt_at = ${param('nextAttemptAt', 'timestamptz')}, detail = ${param('detail', 'text')}
+   where id = ${param('id', 'bigint')} and finished_at is null`)
+
+const postpone = statement<{ id: number; nextAttemptAt: Date; attempts: number }>(sql`
+  update ${messages}
+     set next_attempt_at = ${param('nextAttemptAt', 'timestamptz')}, attempts = ${param('attempts', 'int')}
+   where id = ${param('id', 'bigint')} and finished_at is null`)
+
+const renew = statement<{ id: number; leaseUntil: Date }>(sql`
+  update ${messages} set next_attempt_at = ${param('leaseUntil', 'timestamptz')}
+   where id = ${param('id', 'bigint')} and finished_at is null`)
+
+const sweep = statement<{ finishedBefore: Date; limit: number }, { id: number }>(sql`
+  delete from ${messages} where id in (
+    select id from ${messages}
+     where finished_at is not null and finished_at < ${param('finishedBefore', 'timestamptz')}
+     order by finished_at limit ${param('limit', 'int')})
+  returning id`)
+
+/** Both ends of the index. */
+const due = statement<{ channel: Channel }, { first: Date | null; last: Date | null }>(sql`
+  select min(next_attempt_at) as first, max(next_attempt_at) as last
+    from ${messages} where finished_at is null and channel = ${param('channel', 'text')}`)
+
+/** Beyond the longest delay (4 min and its jitter) and the lease. */
+const HORIZON_MS = 600_000
+const horizonOf = (now: Date) => new Date(now.getTime() + HORIZON_MS)
+
+export function createMessageStore(database: Database): MessageStore {
+  return {
+    async add(executor: Executor, message: NewMessage, now: Date) {
+      await executor.all(add, { ...messageParams(message), now })
+    },
+    async addCode(message, now) {
+      const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
+      return id
+    },
+    async replaceWaiting(executor, codeSubject, codePurpose, now) {
+      await executor.all(replace, { codeSubject, codePurpose, now })
+    },
+    async claim(channel, now, leaseMs, limit) {
+      const leaseUntil = new Date(now.getTime() + leaseMs)
+      return database.all(claim, { channel, now, leaseUntil, horizon: horizonOf(now), limit })
+    },
+    async finish(id, outcome, detail, now) {
+      await database.all(finish, { id, outcome, detail, now })
+    },
+    async remove(id) {
+      await database.all(remove, { id })
+    },
+    async retry(id, nextAttemptAt, detail) {
+      await database.all(retry, { id, nextAttemptAt, detail })
+    },
+    async postpone(id, nextAttemptAt, attempts) {
+      await database.all(postpone, { id, nextAttemptAt, attempts })
+    },
+    async renew(id, leaseUntil) {
+      await database.all(renew, { id, leaseUntil })
+    },
+    async sweep(finishedBefore, limit) {
+      return (await database.all(sweep, { finishedBefore, limit })).length
+    },
+    async nextDueAt(channel, now) {
+      const { first = null, last = null } = (await database.first(due, { channel })) ?? {}
+      return last !== null && last > horizonOf(now) ? now : first
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/** What the outbox promises to those who add messages and to the worker that sends them. */
+import type { Executor } from '../../platform/postgres/database.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import type { Channel, NewMessage } from './message.ts'
+
+/** `expired`: the tries, or the life of its code, ended; `replaced`: a newer code took its place. */
+export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
+
+/** A row as the worker claims it; purpose and language are what some version of the service wrote. */
+export interface QueuedMessage {
+  id: number
+  channel: Channel
+  destination: string
+  purpose: string
+  language: string
+  values: Record<string, string>
+  codeSubject: string | null
+  codePurpose: CodePurpose | null
+  codeSeed: Uint8Array | null
+  createdAt: Date
+  /** This attempt included. */
+  attempts: number
+  /** When the first attempt that counts began. */
+  firstAttemptAt: Date
+  /** How the last attempt failed; null while none was noted. */
+  detail: string | null
+}
+
+export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
+
+export interface MessageStore {
+  /** Part of the caller's transaction. */
+  add(executor: Executor, message: NewMessage, now: Date): Promise<void>
+  /** Adds a message with a code, and finishes as replaced the waiting ones of that code, in one statement. Gives its id. */
+  addCode(message: CodeMessage, now: Date): Promise<number>
+  /** Finishes as replaced the waiting messages of this code; call it before `add` in the same transaction. */
+  replaceWaiting(executor: Executor, codeSubject: string, codePurpose: CodePurpose, now: Date): Promise<void>
+  /**
+   * Takes up to `limit` due messages of a channel, nobody else's for `leaseMs`; committed when this returns, so that a
+   * process that dies while sending loses none.
+   */
+  claim(channel: Channel, now: Date, leaseMs: number, limit: number): Promise<QueuedMessage[]>
+  /** What becomes of a message to nobody. */
+  remove(id: number): Promise<void>
+  finish(id: number, outcome: FinalOutcome, detail: string | null, now: Date): Promise<void>
+  retry(id: number, nextAttemptAt: Date, detail: string): Promise<void>
+  /** Like `retry`, where nothing was tried: `attempts` is what counts so far. */
+  postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void>
+  /** Keeps a claimed message, while its sending takes long. */
+  renew(id: number, leaseUntil: Date): Promise<void>
+  /** When the next waiting message is due (in the past: now); null when none waits. */
+  nextDueAt(channel: Channel, now: Date): Promise<Date | null>
+  /** Removes up to `limit` messages finished before that time; how many it removed. */
+  sweep(finishedBefore: Date, limit: number): Promise<number>
+}
