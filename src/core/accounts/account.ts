@@ -1,0 +1,108 @@
+/** The account as it is stored, and the record clients see of it: 24 fields, in the specification's order. */
+import type { Config, Language } from '../../platform/config/types.ts'
+import { maskDigest } from '../hashing/digest.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+
+export interface Account {
+  failedAttempts: number
+  id: number
+  uuid: string
+  email: string | null
+  phone: string | null
+  passwordDigest: string | null
+  accountableType: string
+  accountableId: number | null
+  roleId: number
+  rememberCreatedAt: Date | null
+  signInCount: number
+  currentSignInAt: Date | null
+  lastSignInAt: Date | null
+  currentSignInIp: string | null
+  lastSignInIp: string | null
+  accountConfirmedAt: Date | null
+  unlockToken: string | null
+  lockedAt: Date | null
+  twoFactorEnabled: boolean
+  provider: string
+  providerUid: string | null
+  createdAt: Date
+  updatedAt: Date
+  emailKey: string | null
+  emailConfirmedAt: Date | null
+  phoneConfirmedAt: Date | null
+  /** The identifier this registration waits to have proved, in comparable form; null once confirmed. */
+  waitingFor: string | null
+  language: Language
+}
+
+export type AccountRecord = ReturnType<typeof accountRecord>
+
+const iso = (time: Date | null) => time?.toISOString() ?? null
+
+/** `password_digest` keeps its type and shape; salt and hash leave only where the configuration says "full". */
+export function accountRecord(account: Account, passwordDigest: Config['accounts']['passwordDigest']) {
+  return {
+    failed_attempts: account.failedAttempts,
+    id: account.id,
+    uuid: account.uuid,
+    email: account.email,
+    phone: account.phone,
+    password_digest:
+      passwordDigest === 'full' ? (account.passwordDigest ?? '') : maskDigest(account.passwordDigest),
+    accountable_type: account.accountableType,
+    accountable_id: account.accountableId ?? account.id,
+    role_id: account.roleId,
+    remember_created_at: iso(account.rememberCreatedAt),
+    sign_in_count: account.signInCount,
+    current_sign_in_at: iso(account.currentSignInAt),
+    last_sign_in_at: iso(account.lastSignInAt),
+    current_sign_in_ip: account.currentSignInIp,
+    last_sign_in_ip: account.lastSignInIp,
+    account_confirmed_at: iso(account.accountConfirmedAt),
+    account_confirmed: account.accountConfirmedAt !== null,
+    unlock_token: account.unlockToken,
+    locked_at: iso(account.lockedAt),
+    two_factor_enabled: account.twoFactorEnabled,
+    provider: account.provider,
+    provider_uid: account.providerUid,
+    created_at: account.createdAt.toISOString(),
+    updated_at: account.updatedAt.toISOString(),
+  }
+}
+
+/** The account's own contact of that kind, proved or claimed; null when it has none. */
+export function contactOf(account: Account, kind: Identifier['kind']): string | null {
+  return kind === 'email' ? account.email : account.phone
+}
+
+export interface Contact {
+  channel: 'email' | 'sms'
+  destination: string
+}
+
+/** Where codes for this account may go: its proved contacts, the kind named first. */
+export function provedContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
+  const contacts: Contact[] = []
+  if (account.email !== null && account.emailConfirmedAt !== null) {
+    contacts.push({ channel: 'email', destination: account.email })
+  }
+  if (account.phone !== null && account.phoneConfirmedAt !== null) {
+    contacts.push({ channel: 'sms', destination: account.phone })
+  }
+  return first === 'phone' ? contacts.reverse() : contacts
+}
+
+/** The comparable forms of the identifiers that are the account's own, the e-mail address first. */
+export function provedKeys(account: Account): string[] {
+  const keys = [account.emailConfirmedAt && account.emailKey, account.phoneConfirmedAt && account.phone]
+  return keys.filter((key) => key !== null)
+}
+
+/** True when this identifier is the account's own: nobody else can have it. */
+export function hasProved(account: Account, { kind, key }: Identifier): boolean {
+  return kind === 'email'
+    ? account.emailKey === key && account.emailConfirmedAt !== null
+    : account.phone === key && account.phoneConfirmedAt !== null
+}
+
+export const channelOf = (kind: Identifier['kind']): 'email' | 'sms' => (kind === 'email' ? 'email' : 'sms')

@@ -1,0 +1,26 @@
+/** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see erasure-store.ts. */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { accounts, contactChanges, messages } from '../../platform/postgres/schema.ts'
+import type { ErasureStore } from './erasure-store.ts'
+
+/** Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. */
+const erase = statement<{ id: number; judgedDigest: string | null }, { uuid: string }>(sql`
+  with gone as (
+    delete from ${accounts}
+     where id = ${param('id', 'bigint')} and password_digest is not distinct from ${param('judgedDigest', 'text')}
+    returning id, uuid),
+  dropped as (
+    delete from ${messages}
+     where finished_at is null and code_subject in (
+       select uuid from gone
+       union all
+       select code_subject from ${contactChanges} join gone on gone.id = ${contactChanges}.account_id))
+  select uuid from gone`)
+
+export function createErasureStore(database: Database): ErasureStore {
+  return {
+    erase: async ({ id, passwordDigest }) =>
+      (await database.first(erase, { id, judgedDigest: passwordDigest })) !== null,
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The account that a call of the second step names: by e-mail or phone, or by its uuid. A login through another
+ * provider types no identifier, so its answer hands out the uuid, which shows nothing of the account's contacts.
+ */
+import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import { type Account, provedContacts } from './account.ts'
+import type { AccountStore } from './store.ts'
+
+export interface NamedAccount {
+  identifier: Identifier
+  /** Null: nobody has it. */
+  account: Account | null
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Null for what is neither an identifier nor the uuid of an account. */
+export async function findNamedAccount(
+  accounts: AccountStore,
+  typed: string,
+  defaultCountry: string,
+): Promise<NamedAccount | null> {
+  if (UUID.test(typed)) {
+    const account = await accounts.findByUuid(typed)
+    return account && { identifier: mainIdentifier(account, defaultCountry), account }
+  }
+  const identifier = parseIdentifier(typed, defaultCountry)
+  return identifier && { identifier, account: await accounts.findByIdentifier(identifier) }
+}
+
+/** A proved contact, the e-mail first; for an account without any a stand-in that no message is ever sent to. */
+export function mainIdentifier(account: Account, defaultCountry: string): Identifier {
+  const [contact] = provedContacts(account)
+  const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
+  return identifier ?? { kind: 'email', destination: account.uuid, key: account.uuid }
+}

@@ -1,0 +1,34 @@
+/**
+ * "Something happened to your account": the messages to its owner, for each proved contact one, to be queued by the
+ * statement that makes it happen. Never holds a code.
+ */
+import type { NewMessage, NoticePurpose } from '../delivery/message.ts'
+import { parseIdentifier } from '../identifiers/identifier.ts'
+import type { LimitService } from '../limits/service.ts'
+import { type Account, type Contact, provedContacts } from './account.ts'
+
+export interface OwnerNotices {
+  /** Counted as sent, without those that a limit forbids now. `contacts`: instead of all the proved ones. */
+  about(account: Account, purpose: NoticePurpose, contacts?: Contact[]): Promise<NewMessage[]>
+}
+
+interface Options {
+  limits: Pick<LimitService, 'admitsNotice'>
+  defaultCountry: string
+}
+
+export function createOwnerNotices({ limits, defaultCountry }: Options): OwnerNotices {
+  return {
+    async about(account, purpose, contacts = provedContacts(account)) {
+      const { language } = account
+      const notices: NewMessage[] = []
+      for (const { channel, destination } of contacts) {
+        const identifier = parseIdentifier(destination, defaultCountry)
+        if (identifier && (await limits.admitsNotice(identifier, purpose))) {
+          notices.push({ channel, destination, purpose, language })
+        }
+      }
+      return notices
+    },
+  }
+}

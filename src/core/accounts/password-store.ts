@@ -1,0 +1,27 @@
+/** How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. */
+import type { NewMessage } from '../delivery/message.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Account } from './account.ts'
+
+export interface NewPassword {
+  digest: string
+  /** Queued when, and only when, the password was replaced. */
+  notices: NewMessage[]
+}
+
+export interface PasswordStore {
+  /**
+   * For whoever proved the identifier, just now: the account gets the password and is confirmed, the identifier is its
+   * own and every other claim to it ends, failures are forgotten; all its sessions, pending contact changes and
+   * messages with codes end, a session that is being opened with the old password too. Null when the account does not
+   * have, or wait for, the identifier any more. `fingerprints`: its known devices, the newest first.
+   */
+  reset(
+    account: Account,
+    identifier: Identifier,
+    password: NewPassword,
+    now: Date,
+  ): Promise<{ fingerprints: string[] } | null>
+  /** The same for who knows the old password, but for one session that stays. False: it is not that password now. */
+  change(account: Account, keptSessionId: string, password: NewPassword, now: Date): Promise<boolean>
+}

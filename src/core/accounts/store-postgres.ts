@@ -1,0 +1,210 @@
+/** Table `accounts` (and the outbox rows its changes cause): see store.ts for what each method promises. */
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { violates } from '../../platform/postgres/failure.ts'
+import { accounts } from '../../platform/postgres/schema.ts'
+import {
+  type MessageParams,
+  messageParams,
+  queueMessage,
+  replaceWaiting,
+} from '../delivery/store-postgres.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Account } from './account.ts'
+import type { AccountStore } from './store.ts'
+
+const now = param('now', 'timestamptz')
+const key = param('key', 'text')
+
+/** Column of the comparable form, and of the moment it was proved. */
+const columns = {
+  email: { key: accounts.emailKey, provedAt: accounts.emailConfirmedAt },
+  phone: { key: accounts.phone, provedAt: accounts.phoneConfirmedAt },
+}
+
+/** The same without their table, as SET wants them; `cleared`: the assignments that remove the contact. */
+export const bareColumns = {
+  email: {
+    key: sql.raw('email_key'),
+    provedAt: sql.raw('email_confirmed_at'),
+    cleared: sql.raw('email = null, email_key = null'),
+  },
+  phone: {
+    key: sql.raw('phone'),
+    provedAt: sql.raw('phone_confirmed_at'),
+    cleared: sql.raw('phone = null'),
+  },
+}
+
+/**
+ * What ends when an identifier is proved, to stand after a CTE `proved` that gives the `id` of whose it is now, `key`
+ * being the parameter: a registration that waited for the identifier itself, and the claim of an account that merely
+ * had it.
+ */
+export function endOtherClaims(kind: Identifier['kind']): SQL {
+  const { key: keyColumn, provedAt, cleared } = bareColumns[kind]
+  return sql`
+    ended as (
+      delete from ${accounts} using proved
+       where ${accounts}.waiting_for = ${key} and ${accounts}.id <> proved.id),
+    cleared as (
+      update ${accounts} set ${cleared} from proved
+       where ${accounts}.${keyColumn} = ${key} and ${accounts}.${provedAt} is null
+         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id)`
+}
+
+/** Runs what proves an identifier; null when somebody else proved it first. */
+export async function proveIdentifier<T>(
+  kind: Identifier['kind'],
+  work: () => Promise<T | null>,
+): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    const index = kind === 'email' ? 'accounts_email_proved' : 'accounts_phone_proved'
+    if (violates(error, index)) return null
+    throw error
+  }
+}
+
+const whoeverIsMeantBy = (kind: Identifier['kind']) =>
+  statement<{ key: string }, Account>(sql`
+    select * from ${accounts} where ${columns[kind].key} = ${key}
+     order by ${columns[kind].provedAt} is not null desc, ${accounts.waitingFor} is not distinct from ${key} desc,
+              ${accounts.accountConfirmedAt} is not null desc, id desc
+     limit 1`)
+
+const findByIdentifier = { email: whoeverIsMeantBy('email'), phone: whoeverIsMeantBy('phone') }
+
+const findByUuid = statement<{ uuid: string }, Account>(sql`
+  select * from ${accounts} where uuid = ${param('uuid', 'uuid')}`)
+
+const anyProved = statement<{ email: string | null; phone: string | null }, { proved: boolean }>(sql`
+  select exists (
+    select 1 from ${accounts} where email_key = ${param('email', 'text')} and email_confirmed_at is not null
+    union all
+    select 1 from ${accounts} where phone = ${param('phone', 'text')} and phone_confirmed_at is not null) as proved`)
+
+type RegisterParams = {
+  now: Date
+  key: string
+  uuid: string
+  email: string | null
+  emailKey: string | null
+  phone: string | null
+  passwordDigest: string
+  passwordTag: Uint8Array
+  address: string
+  language: string
+  accountableType: string
+  roleId: number
+} & MessageParams
+
+/**
+ * The waiting registration is contested once two of them differed in address and in password, and stays so until one
+ * is confirmed. The code's subject is the account's uuid, which a replaced registration keeps, and with it its
+ * day's budget.
+ */
+const registerBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, provedAt } = columns[kind]
+  const stored = kind === 'email' ? accounts.email : accounts.phone
+  const differs = sql`${accounts}.waiting_address <> excluded.waiting_address
+    and ${accounts}.waiting_password_tag <> excluded.waiting_password_tag`
+  return statement<RegisterParams, { uuid: string; messageId: number }>(sql`
+    with owner as (
+      select uuid, language, ${stored} as destination
+        from ${accounts} where ${keyColumn} = ${key} and ${provedAt} is not null),
+    registered as (
+      insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
+                               updated_at, language, waiting_for, waiting_address, waiting_password_tag)
+      select ${param('uuid', 'uuid')}, ${param('email', 'text')}, ${param('emailKey', 'text')},
+             ${param('phone', 'text')}, ${param('passwordDigest', 'text')}, ${param('accountableType', 'text')},
+             ${param('roleId', 'int')}, ${now}, ${now}, ${param('language', 'text')}, ${key},
+             ${param('address', 'text')}, ${param('passwordTag', 'bytea')}
+       where not exists (select 1 from owner)
+      on conflict (waiting_for) where waiting_for is not null do update
+         set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
+             password_digest = excluded.password_digest, language = excluded.language,
+             updated_at = excluded.updated_at, waiting_address = excluded.waiting_address,
+             waiting_password_tag = excluded.waiting_password_tag,
+             waiting_contested = ${accounts}.waiting_contested or (${differs})
+      returning uuid),
+    replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from registered)` })}),
+    code as (${queueMessage(sql`registered`, { codeSubject: sql`registered.uuid` })}
+      returning id),
+    notice as (${queueMessage(sql`owner`, {
+      // As the owner wrote it, not as whoever registers spells it.
+      destination: sql`owner.destination`,
+      purpose: sql`'account_exists'`,
+      language: sql`owner.language`,
+      codeSubject: sql`null::uuid`,
+      codePurpose: sql`null::text`,
+      codeSeed: sql`null::bytea`,
+    })}
+      returning id)
+    select uuid, code.id as message_id from registered, code
+    union all select uuid, notice.id from owner, notice`)
+}
+
+const register = { email: registerBy('email'), phone: registerBy('phone') }
+
+type ConfirmParams = { now: Date; uuid: string; seenAt: Date; key: string }
+
+const confirmBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, provedAt } = bareColumns[kind]
+  return statement<ConfirmParams, { hasPassword: boolean }>(sql`
+    with proved as (
+      update ${accounts}
+         set account_confirmed_at = ${now}, ${provedAt} = ${now}, updated_at = ${now},
+             password_digest = case when waiting_contested then null else password_digest end,
+             waiting_for = null, waiting_address = null, waiting_password_tag = null
+       where uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null
+         and updated_at = ${param('seenAt', 'timestamptz')} and ${keyColumn} = ${key}
+      returning id, password_digest is not null as has_password),
+    ${endOtherClaims(kind)}
+    select has_password from proved`)
+}
+
+const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
+
+/** The count may be lost with the machine: waiting for the disk would tell known accounts from unknown ones. */
+const noteFailure = statement<{ accountId: number }>(sql`
+  with unhurried as (select set_config('synchronous_commit', 'off', true) as off)
+  update ${accounts} set failed_attempts = failed_attempts + 1 from unhurried
+   where id = ${param('accountId', 'bigint')} and unhurried.off is not null`)
+
+export function createAccountStore(database: Database): AccountStore {
+  return {
+    findByIdentifier: ({ kind, key }) => database.first(findByIdentifier[kind], { key }),
+    findByUuid: (uuid) => database.first(findByUuid, { uuid }),
+    async anyProved(identifiers) {
+      const keyOf = (kind: Identifier['kind']) => identifiers.find((one) => one.kind === kind)?.key ?? null
+      const row = await database.first(anyProved, { email: keyOf('email'), phone: keyOf('phone') })
+      return row?.proved === true
+    },
+    async register({ email, phone, codeSeed, ...registration }, now) {
+      const primary = (email ?? phone)!
+      const row = await database.first(register[primary.kind], {
+        ...registration,
+        ...messageParams({
+          channel: primary.kind === 'email' ? 'email' : 'sms',
+          destination: primary.destination,
+          purpose: 'confirmation',
+          language: registration.language,
+          code: { subject: registration.uuid, purpose: 'confirmation', seed: codeSeed },
+        }),
+        now,
+        key: primary.key,
+        email: email?.destination ?? null,
+        emailKey: email?.key ?? null,
+        phone: phone?.key ?? null,
+      })
+      return row!
+    },
+    confirm: ({ uuid, updatedAt }, { kind, key }, now) =>
+      proveIdentifier(kind, () => database.first(confirm[kind], { uuid, seenAt: updatedAt, key, now })),
+    async noteFailure(accountId) {
+      await database.all(noteFailure, { accountId })
+    },
+  }
+}
