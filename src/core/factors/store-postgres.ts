@@ -1,0 +1,201 @@
+/** Tables `totp_factors`, `totp_enrolments`, `recovery_codes`: see store.ts for what each method promises. */
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
+import {
+  accounts,
+  recoveryCodes,
+  sessions,
+  totpEnrolments,
+  totpFactors,
+} from '../../platform/postgres/schema.ts'
+import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
+import type { Enabling, FactorStore, TotpFactor } from './store.ts'
+
+type AccountParams = { accountId: number }
+
+const now = param('now', 'timestamptz')
+const accountId = param('accountId', 'bigint')
+const sealedSecret = param('sealedSecret', 'bytea')
+const step = param('step', 'bigint')
+
+/**
+ * Goes first in a transaction that changes what an account's factors are: a sign-in that is under way commits its
+ * session before this returns, or finds the account changed. The statement that follows sees what was committed.
+ */
+const lock = statement<AccountParams>(sql`select 1 from ${accounts} where id = ${accountId} for update`)
+
+/** To the proved e-mail, else to the phone; ten at most before somebody proves the password again. */
+const recoveryNotice = queueMessage(
+  sql`owner where email_confirmed_at is not null or phone_confirmed_at is not null`,
+  {
+    channel: sql`case when email_confirmed_at is not null then 'email' else 'sms' end`,
+    destination: sql`case when email_confirmed_at is not null then email else phone end`,
+    purpose: sql`'recovery_code_used'`,
+    language: sql`language`,
+    values: sql`jsonb_build_object('left', codes_left::text)`,
+    codeSubject: sql`null::uuid`,
+    codePurpose: sql`null::text`,
+    codeSeed: sql`null::bytea`,
+  },
+)
+
+const findTotp = statement<AccountParams, TotpFactor>(sql`
+  select sealed_secret from ${totpFactors} where account_id = ${accountId}`)
+
+/** A second caller waits for the row and then sees the step, or the code gone. */
+const use = statement<
+  AccountParams & {
+    sealedSecret: Uint8Array | null
+    step: number | null
+    recoveryHash: Uint8Array | null
+    now: Date
+  },
+  { accountId: number }
+>(sql`
+  with stepped as (
+    update ${totpFactors} set last_step = ${step}
+     where account_id = ${accountId} and sealed_secret = ${sealedSecret} and last_step < ${step}
+    returning account_id),
+  recovered as (
+    update ${recoveryCodes} set hashes = array_remove(hashes, ${param('recoveryHash', 'bytea')})
+     where account_id = ${accountId} and ${param('recoveryHash', 'bytea')} = any (hashes)
+    returning account_id, cardinality(hashes) as codes_left),
+  owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
+  notice as (${recoveryNotice})
+  select account_id from stepped union all select account_id from recovered`)
+
+const putEnrolment = statement<AccountParams & { sealedSecret: Uint8Array; now: Date }>(sql`
+  insert into ${totpEnrolments} (account_id, sealed_secret, created_at)
+  values (${accountId}, ${sealedSecret}, ${now})
+  on conflict (account_id) do update
+     set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at`)
+
+const findEnrolment = statement<AccountParams & { since: Date }, TotpFactor>(sql`
+  select sealed_secret from ${totpEnrolments}
+   where account_id = ${accountId} and created_at >= ${param('since', 'timestamptz')}`)
+
+/** `recoveryHashes`: JSON, in hex. */
+const setRecoveryCodes = (owner: SQL) => sql`
+  insert into ${recoveryCodes} (account_id, hashes)
+  select id, array(
+           select decode(hash, 'hex') from jsonb_array_elements_text(${param('recoveryHashes', 'text')}::jsonb) hash)
+    from ${owner}
+  on conflict (account_id) do update set hashes = excluded.hashes`
+
+/**
+ * What follows when a CTE `enabled` turned two factors on. From then on no session of the account goes back to a
+ * single factor, since one that a guessed password opened would outlive the very remedy against it.
+ */
+const afterEnabling = sql`
+  codes as (${setRecoveryCodes(sql`enabled`)}),
+  kept as (
+    update ${sessions} set amr = ${param('amr', 'text')} from enabled
+     where ${sessions}.id = ${param('sessionId', 'uuid')} and account_id = enabled.id),
+  ended as (
+    update ${sessions} set revoked_at = ${now} from enabled
+     where account_id = enabled.id and ${sessions}.id <> ${param('sessionId', 'uuid')}
+       and revoked_at is null and not string_to_array(amr, ' ') @> array['mfa']),
+  notices as (${queueNotices(sql`enabled`)})
+  select id from enabled`
+
+/** Whoever ended it since the call began, by a new password mostly, ended what it was about to do. */
+const sessionLives = sql`exists (
+  select 1 from ${sessions}
+   where ${sessions}.id = ${param('sessionId', 'uuid')} and ${sessions}.account_id = ${accountId}
+     and ${sessions}.revoked_at is null)`
+
+type EnablingParams = AccountParams &
+  NoticeParams & { sessionId: string; amr: string; recoveryHashes: string; now: Date }
+
+const enable = statement<EnablingParams, { id: number }>(sql`
+  with enabled as (
+    update ${accounts} set two_factor_enabled = true, updated_at = ${now}
+     where id = ${accountId} and not two_factor_enabled and ${sessionLives}
+    returning id),
+  ${afterEnabling}`)
+
+const confirmEnrolment = statement<
+  EnablingParams & { sealedSecret: Uint8Array; step: number },
+  { id: number }
+>(sql`
+  with enrolled as (
+    delete from ${totpEnrolments}
+     where account_id = ${accountId} and sealed_secret = ${sealedSecret} and ${sessionLives}
+    returning account_id),
+  enabled as (
+    update ${accounts} set two_factor_enabled = true, updated_at = ${now} from enrolled
+     where id = enrolled.account_id
+    returning id),
+  app as (
+    insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, last_step)
+    select id, ${sealedSecret}, ${now}, ${step} from enabled
+    on conflict (account_id) do update
+       set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
+           last_step = excluded.last_step),
+  ${afterEnabling}`)
+
+const disable = statement<AccountParams & NoticeParams & { now: Date }, { id: number }>(sql`
+  with disabled as (
+    update ${accounts} set two_factor_enabled = false, updated_at = ${now}
+     where id = ${accountId} and two_factor_enabled
+    returning id),
+  app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
+  waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
+  codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
+  notices as (${queueNotices(sql`disabled`)})
+  select id from disabled`)
+
+const putRecoveryCodes = statement<AccountParams & { recoveryHashes: string }, { id: number }>(sql`
+  with enabled as (select id from ${accounts} where id = ${accountId} and two_factor_enabled),
+  codes as (${setRecoveryCodes(sql`enabled`)})
+  select id from enabled`)
+
+const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
+
+const enablingParams = (
+  { recoveryHashes, notices, amr, ...enabling }: Enabling,
+  at: Date,
+): EnablingParams => ({
+  ...enabling,
+  ...noticeParams(notices),
+  amr: amr.join(' '),
+  recoveryHashes: hex(recoveryHashes),
+  now: at,
+})
+
+export function createFactorStore(database: Database): FactorStore {
+  /** True when the account was as the change expects it. */
+  const change = <Params extends AccountParams>(query: Statement<Params, { id: number }>, params: Params) =>
+    retryDeadlocks(() =>
+      database.transaction(async (transaction) => {
+        await transaction.all(lock, { accountId: params.accountId })
+        return (await transaction.first(query, params)) !== null
+      }),
+    )
+
+  return {
+    findTotp: (account) => database.first(findTotp, { accountId: account }),
+    async use(account, { totp, recoveryHash }, at) {
+      const used = await database.first(use, {
+        accountId: account,
+        sealedSecret: totp?.sealedSecret ?? null,
+        step: totp?.step ?? null,
+        recoveryHash,
+        now: at,
+      })
+      return used !== null
+    },
+    async putEnrolment(account, secret, at) {
+      await database.all(putEnrolment, { accountId: account, sealedSecret: secret, now: at })
+    },
+    findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
+    enable: (enabling, at) => change(enable, enablingParams(enabling, at)),
+    confirmEnrolment: ({ totp, ...enabling }, at) =>
+      change(confirmEnrolment, { ...enablingParams(enabling, at), ...totp }),
+    disable: (account, notices, at) =>
+      change(disable, { accountId: account, ...noticeParams(notices), now: at }),
+    putRecoveryCodes: (account, hashes) =>
+      change(putRecoveryCodes, { accountId: account, recoveryHashes: hex(hashes) }),
+  }
+}

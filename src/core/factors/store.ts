@@ -1,0 +1,56 @@
+/**
+ * Where the factors beside sent codes live: PostgreSQL, in every shape. The promise: among any number of callers with
+ * one code exactly one succeeds; an app in use stays the one in use until the next one is confirmed; each change,
+ * with the sessions it ends and the notices to the owner, is atomic.
+ */
+import type { NewMessage } from '../delivery/message.ts'
+
+/** An authenticator app in use. */
+export interface TotpFactor {
+  sealedSecret: Uint8Array
+}
+
+/** What a try amounts to, once compared with what is stored; null: it cannot be that. */
+export interface FactorTry {
+  /** The app whose code it was, and the time step it was of. */
+  totp: { sealedSecret: Uint8Array; step: number } | null
+  recoveryHash: Uint8Array | null
+}
+
+/** Two factors are on from now. */
+export interface Enabling {
+  accountId: number
+  /** The session of who does it, which stays; it has proved both factors now (RFC 8176 values). */
+  sessionId: string
+  amr: string[]
+  recoveryHashes: Uint8Array[]
+  notices: NewMessage[]
+}
+
+export interface FactorStore {
+  /** Null for an account without an app, and for an id that nobody has (0), in the same time. */
+  findTotp(accountId: number): Promise<TotpFactor | null>
+  /**
+   * Uses the step or the recovery code up; false when it was used before. A recovery code's owner gets a notice that
+   * says how many are left.
+   */
+  use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
+  /** Replaces an app that waits; the one in use is not touched. */
+  putEnrolment(accountId: number, sealedSecret: Uint8Array, now: Date): Promise<void>
+  /** The app that waits since no earlier than `since`. */
+  findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
+  /**
+   * Turns two factors on, sets the recovery codes, ends the other sessions that only one factor opened, one that is
+   * being opened too. False when they were on already, or the session ended meanwhile.
+   */
+  enable(enabling: Enabling, now: Date): Promise<boolean>
+  /**
+   * The waiting app becomes the one in use, its `step` used; then as `enable`, also where two factors were on already.
+   * False when that app does not wait any more, or the session ended meanwhile.
+   */
+  confirmEnrolment(enabling: Enabling & { totp: NonNullable<FactorTry['totp']> }, now: Date): Promise<boolean>
+  /** Turns two factors off, erases app and recovery codes. False when they were off already. */
+  disable(accountId: number, notices: NewMessage[], now: Date): Promise<boolean>
+  /** False when two factors are off. */
+  putRecoveryCodes(accountId: number, recoveryHashes: Uint8Array[]): Promise<boolean>
+}
