@@ -1,0 +1,184 @@
+/** Table `identities`, and the accounts they open: see store.ts for what each method promises. */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { violates } from '../../platform/postgres/failure.ts'
+import {
+  accounts,
+  contactChanges,
+  identities,
+  recoveryCodes,
+  sessions,
+  totpEnrolments,
+  totpFactors,
+} from '../../platform/postgres/schema.ts'
+import type { Account } from '../accounts/account.ts'
+import { endOtherClaims } from '../accounts/store-postgres.ts'
+import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import type { IdentityStore } from './store.ts'
+
+const now = param('now', 'timestamptz')
+const key = param('key', 'text')
+const accountId = param('accountId', 'bigint')
+const provider = param('provider', 'text')
+const issuer = param('issuer', 'text')
+const subject = param('subject', 'text')
+const email = param('email', 'text')
+
+type IdentityParams = { provider: string; issuer: string; subject: string; email: string | null }
+
+const paramsOf = ({ provider, issuer, subject, verifiedEmail }: ProvedIdentity): IdentityParams => ({
+  provider,
+  issuer,
+  subject,
+  email: verifiedEmail?.destination ?? null,
+})
+
+const findAccount = statement<{ issuer: string; subject: string }, Account>(sql`
+  select ${accounts}.* from ${identities} join ${accounts} on ${accounts}.id = ${identities}.account_id
+   where issuer = ${issuer} and subject = ${subject}`)
+
+const linkTo = (condition: ReturnType<typeof sql>) => sql`
+  with account as (select id from ${accounts} where id = ${accountId} and ${condition} for update),
+  linked as (
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
+    select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now} from account
+    on conflict (issuer, subject) do nothing
+    returning id),
+  notices as (${queueNotices(sql`linked`)})
+  select id from linked`
+
+type LinkParams = { accountId: number; now: Date } & IdentityParams & NoticeParams
+
+const link = statement<LinkParams & { judgedDigest: string | null }, { id: number }>(
+  linkTo(sql`password_digest is not distinct from ${param('judgedDigest', 'text')}`),
+)
+
+const linkByEmail = statement<LinkParams & { key: string }, { id: number }>(
+  linkTo(sql`email_key = ${key} and email_confirmed_at is not null
+    and not exists (select 1 from ${identities} where account_id = ${accountId} and issuer = ${issuer})`),
+)
+
+type OpenParams = {
+  now: Date
+  key: string | null
+  accountEmail: string | null
+  uuid: string
+  language: string
+  accountableType: string
+  roleId: number
+} & IdentityParams
+
+const accountEmail = param('accountEmail', 'text')
+
+/** Null for an account without that e-mail. */
+const provedNow = sql`case when ${key} is not null then ${now} end`
+
+/** All that an unproved account may hold goes; its rows elsewhere hang on it by their foreign keys. */
+const open = statement<OpenParams, Account>(sql`
+  with claimed as (
+    select id from ${accounts}
+     where email_key = ${key} and email_confirmed_at is null and phone_confirmed_at is null
+       and not exists (select 1 from ${identities} where account_id = ${accounts}.id)
+     order by waiting_for is not distinct from ${key} desc, account_confirmed_at is not null desc, id desc
+     limit 1 for update),
+  emptied as (
+    update ${accounts}
+       set email = ${accountEmail}, email_confirmed_at = ${now}, account_confirmed_at = ${now}, updated_at = ${now},
+           phone = null, password_digest = null, two_factor_enabled = false, failed_attempts = 0,
+           remember_created_at = null, unlock_token = null, sign_in_count = 0, current_sign_in_at = null,
+           last_sign_in_at = null, current_sign_in_ip = null, last_sign_in_ip = null,
+           provider = ${provider}, provider_uid = ${subject}, language = ${param('language', 'text')},
+           waiting_for = null, waiting_address = null, waiting_password_tag = null, waiting_contested = false
+      from claimed where ${accounts}.id = claimed.id
+    returning ${accounts}.*),
+  no_sessions as (delete from ${sessions} using emptied where account_id = emptied.id),
+  no_app as (delete from ${totpFactors} using emptied where account_id = emptied.id),
+  no_enrolment as (delete from ${totpEnrolments} using emptied where account_id = emptied.id),
+  no_recovery_codes as (delete from ${recoveryCodes} using emptied where account_id = emptied.id),
+  no_changes as (delete from ${contactChanges} using emptied where account_id = emptied.id),
+  created as (
+    insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
+                             accountable_type, role_id, language, created_at, updated_at)
+    select ${param('uuid', 'uuid')}, ${accountEmail}, ${key}, ${provedNow}, ${now}, ${provider}, ${subject},
+           ${param('accountableType', 'text')}, ${param('roleId', 'int')}, ${param('language', 'text')}, ${now}, ${now}
+     where not exists (select 1 from claimed)
+    returning *),
+  opened as (select * from emptied union all select * from created),
+  linked as (
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
+    select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now} from opened),
+  proved as (select id from opened),
+  ${endOtherClaims('email')}
+  select * from opened`)
+
+const list = statement<{ accountId: number }, LinkedIdentity>(sql`
+  select provider, subject, email, created_at from ${identities} where account_id = ${accountId} order by id`)
+
+/** Two who link or unlink at once must see each other: the identities are looked at under the account's lock. */
+const lock = statement<{ accountId: number }>(
+  sql`select 1 from ${accounts} where id = ${accountId} for update`,
+)
+
+type UnlinkParams = { accountId: number; provider: string; usable: string }
+
+const unlink = statement<UnlinkParams, { found: boolean; removed: boolean }>(sql`
+  with named as (
+    select id from ${identities} where account_id = ${accountId} and provider = ${provider}),
+  left_over as (
+    select 1 from ${identities}
+     where account_id = ${accountId} and provider <> ${provider}
+       and provider in (select jsonb_array_elements_text(${param('usable', 'text')}::jsonb))
+    union all
+    select 1 from ${accounts}
+     where id = ${accountId} and password_digest is not null
+       and (email_confirmed_at is not null or phone_confirmed_at is not null)),
+  removed as (
+    delete from ${identities} using named
+     where ${identities}.id = named.id and exists (select 1 from left_over)
+    returning ${identities}.id)
+  select exists (select 1 from named) as found, exists (select 1 from removed) as removed`)
+
+export function createIdentityStore(database: Database): IdentityStore {
+  return {
+    findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
+    async link({ id, passwordDigest }, identity, notices, now) {
+      const params = { accountId: id, now, ...paramsOf(identity), ...noticeParams(notices) }
+      return (await database.first(link, { ...params, judgedDigest: passwordDigest })) !== null
+    },
+    async linkByEmail({ id }, identity, notices, now) {
+      const key = identity.verifiedEmail?.key
+      if (key === undefined) return false
+      const params = { accountId: id, now, key, ...paramsOf(identity), ...noticeParams(notices) }
+      return database.transaction(async (transaction) => {
+        await transaction.all(lock, { accountId: id })
+        return (await transaction.first(linkByEmail, params)) !== null
+      })
+    },
+    async open(identity, account, withEmail, now) {
+      const own = withEmail ? identity.verifiedEmail : null
+      try {
+        return await database.first(open, {
+          ...account,
+          ...paramsOf(identity),
+          now,
+          key: own?.key ?? null,
+          accountEmail: own?.destination ?? null,
+        })
+      } catch (error) {
+        if (violates(error, 'identities_issuer_subject') || violates(error, 'accounts_email_proved'))
+          return null
+        throw error
+      }
+    },
+    list: (accountId) => database.all(list, { accountId }),
+    unlink: (accountId, provider, usableProviders) =>
+      database.transaction(async (transaction) => {
+        await transaction.all(lock, { accountId })
+        const usable = JSON.stringify(usableProviders)
+        const row = await transaction.first(unlink, { accountId, provider, usable })
+        if (!row?.found) return 'not_found'
+        return row.removed ? 'unlinked' : 'last_way_in'
+      }),
+  }
+}

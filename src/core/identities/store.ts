@@ -1,0 +1,53 @@
+/**
+ * Where identities live: PostgreSQL, in every shape. The promise: an identity (issuer and subject) belongs to one
+ * account; an account that somebody merely claimed keeps nothing of theirs when its owner comes; no account is left
+ * without a way in.
+ */
+import type { Language } from '../../platform/config/types.ts'
+import type { Account } from '../accounts/account.ts'
+import type { NewMessage } from '../delivery/message.ts'
+import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+
+export interface NewSocialAccount {
+  uuid: string
+  language: Language
+  accountableType: string
+  roleId: number
+}
+
+export interface IdentityStore {
+  findAccount(identity: ProvedIdentity): Promise<Account | null>
+  /**
+   * Adds the identity to the account and queues the notices. False: it is an account's already, or the account has
+   * another password than when it was read: whoever chose that does not know of the identity.
+   */
+  link(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
+  /**
+   * The same on the word of a verified e-mail alone. False also when the account has not proved this e-mail any
+   * more, or has another identity of that issuer: whom the address was given to then is somebody else.
+   */
+  linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
+  /**
+   * A confirmed account without password for the identity. With its verified e-mail, if `withEmail`: then it is that
+   * of an account that claims the address and has proved nothing, emptied of password, sessions, factors and every
+   * other thing a stranger may have put there; other claims to the address end. Null: the identity, or the address,
+   * has become somebody's meanwhile.
+   */
+  open(
+    identity: ProvedIdentity,
+    account: NewSocialAccount,
+    withEmail: boolean,
+    now: Date,
+  ): Promise<Account | null>
+  /** The oldest first. */
+  list(accountId: number): Promise<LinkedIdentity[]>
+  /**
+   * Removes every identity of that provider from the account, unless nothing would be left to sign in with: a password
+   * with an identifier, or an identity of one of `usableProviders`.
+   */
+  unlink(
+    accountId: number,
+    provider: string,
+    usableProviders: string[],
+  ): Promise<'unlinked' | 'not_found' | 'last_way_in'>
+}
