@@ -1,0 +1,108 @@
+/**
+ * GitHub and Facebook: OAuth 2.0 with PKCE, then a call to ask who signed in. There are no identity tokens, so native
+ * apps use the code flow too.
+ */
+import { createHmac } from 'node:crypto'
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  Configuration,
+  calculatePKCECodeChallenge,
+  customFetch,
+} from 'openid-client'
+import type { GuardedFetch } from '../../platform/guarded-fetch.ts'
+import { parseEmail } from '../identifiers/email.ts'
+import { toProviderFailure } from './failure.ts'
+import type { OAuthPreset } from './presets.ts'
+import { type Provider, ProviderFailure, type ProviderIdentity } from './provider.ts'
+
+export interface OAuthOptions {
+  name: string
+  preset: OAuthPreset
+  clientId: string
+  clientSecret: string
+  scopes: string[]
+  callbackUrl: string
+  fetch: GuardedFetch
+}
+
+/** Who signed in, as the provider's own call tells. */
+type Person = Pick<ProviderIdentity, 'subject' | 'verifiedEmail'>
+
+export function createOAuthProvider(options: OAuthOptions): Provider {
+  const { name, preset, scopes, callbackUrl } = options
+  const { label, issuer } = preset
+  const configuration = new Configuration(
+    { issuer, authorization_endpoint: preset.authorizationEndpoint, token_endpoint: preset.tokenEndpoint },
+    options.clientId,
+    options.clientSecret,
+  )
+  configuration[customFetch] = options.fetch
+  const findPerson = preset.protocol === 'github' ? findGithubUser : findFacebookUser
+
+  return {
+    name,
+    label,
+    authorizationUrl: async ({ state, codeVerifier }) =>
+      buildAuthorizationUrl(configuration, {
+        redirect_uri: callbackUrl,
+        scope: scopes.join(' '),
+        state,
+        code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      }),
+    async redeem(answer, { state, codeVerifier }) {
+      try {
+        const url = new URL(callbackUrl)
+        url.search = answer.toString()
+        const { access_token } = await authorizationCodeGrant(configuration, url, {
+          expectedState: state,
+          pkceCodeVerifier: codeVerifier,
+        })
+        return { issuer, ...(await findPerson(options, access_token)) }
+      } catch (error) {
+        throw toProviderFailure(error)
+      }
+    },
+    readIdToken: null,
+  }
+}
+
+async function ask({ fetch }: OAuthOptions, url: URL, accessToken: string): Promise<unknown> {
+  const response = await fetch(url.href, {
+    headers: { accept: 'application/json', authorization: `Bearer ${accessToken}`, 'user-agent': 'poterne' },
+  })
+  if (!response.ok) throw new ProviderFailure('provider_refused', `status_${response.status}`)
+  return response.json().catch(() => null)
+}
+
+/** GitHub: `id` is a number that stays; the login name does not. */
+async function findGithubUser(options: OAuthOptions, accessToken: string): Promise<Person> {
+  const { api } = options.preset
+  const user = (await ask(options, new URL(`${api}/user`), accessToken)) as { id?: unknown } | null
+  if (!Number.isSafeInteger(user?.id)) throw new ProviderFailure('invalid_token', 'subject')
+  const mayReadEmails = options.scopes.some((scope) => scope === 'user' || scope === 'user:email')
+  const list = mayReadEmails
+    ? await ask(options, new URL(`${api}/user/emails?per_page=100`), accessToken)
+    : []
+  const entries = (Array.isArray(list) ? list : []) as ({ [key: string]: unknown } | null)[]
+  const primary = entries.find((entry) => entry?.primary === true && entry.verified === true)
+  const email = typeof primary?.email === 'string' ? parseEmail(primary.email) : null
+  return { subject: String(user?.id), verifiedEmail: email }
+}
+
+/**
+ * Facebook: `id` is this app's own number for the person. It documents no word on whether the e-mail was verified, so
+ * it counts as not. The proof shows that whoever uses the access token also has the app's secret.
+ */
+async function findFacebookUser(options: OAuthOptions, accessToken: string): Promise<Person> {
+  const url = new URL(`${options.preset.api}/me`)
+  url.searchParams.set('fields', 'id,email')
+  const proof = createHmac('sha256', options.clientSecret).update(accessToken).digest('hex')
+  url.searchParams.set('appsecret_proof', proof)
+  const user = (await ask(options, url, accessToken)) as { id?: unknown } | null
+  if (typeof user?.id !== 'string' || !/^\d{1,64}$/.test(user.id)) {
+    throw new ProviderFailure('invalid_token', 'subject')
+  }
+  return { subject: user.id, verifiedEmail: null }
+}

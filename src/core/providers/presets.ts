@@ -1,0 +1,81 @@
+/** The providers the service knows, as they document themselves. Configuration gives the client, this the rest. */
+import type { SocialProviderConfig } from '../../platform/config/types.ts'
+
+export type Preset = NonNullable<SocialProviderConfig['preset']>
+
+export interface OpenIdPreset {
+  protocol: 'openid'
+  label: string
+  issuer: string
+  /** The issuer as identity tokens may spell it, besides. */
+  issuerAliases: string[]
+  scopes: string[]
+  /** Where the answer comes as a form, posted by the browser. */
+  formPost: boolean
+  /** False: its `email_verified` is not believed. */
+  verifiesEmail: boolean
+}
+
+/** OAuth 2.0 with a call of its own to ask who signed in. */
+export interface OAuthPreset {
+  protocol: 'github' | 'facebook'
+  label: string
+  /** Where subjects are unique; compared with `iss` of the answer where the provider sends it (RFC 9207). */
+  issuer: string
+  authorizationEndpoint: string
+  tokenEndpoint: string
+  api: string
+  scopes: string[]
+}
+
+export const presets: { [Name in Preset]: Name extends 'github' | 'facebook' ? OAuthPreset : OpenIdPreset } =
+  {
+    google: {
+      protocol: 'openid',
+      label: 'Google',
+      issuer: 'https://accounts.google.com',
+      issuerAliases: ['accounts.google.com'],
+      scopes: ['openid', 'email'],
+      formPost: false,
+      verifiesEmail: true,
+    },
+    apple: {
+      protocol: 'openid',
+      label: 'Apple',
+      issuer: 'https://appleid.apple.com',
+      issuerAliases: [],
+      scopes: ['openid', 'email'],
+      // Apple answers a request for the e-mail in no other way.
+      formPost: true,
+      verifiesEmail: true,
+    },
+    microsoft: {
+      protocol: 'openid',
+      label: 'Microsoft',
+      // Work, school and personal accounts: the issuer of a token is its tenant's.
+      issuer: 'https://login.microsoftonline.com/common/v2.0',
+      issuerAliases: [],
+      scopes: ['openid', 'email'],
+      formPost: false,
+      // The administrator of any tenant writes what stands in `email`; nobody verified it.
+      verifiesEmail: false,
+    },
+    github: {
+      protocol: 'github',
+      label: 'GitHub',
+      issuer: 'https://github.com/login/oauth',
+      authorizationEndpoint: 'https://github.com/login/oauth/authorize',
+      tokenEndpoint: 'https://github.com/login/oauth/access_token',
+      api: 'https://api.github.com',
+      scopes: ['user:email'],
+    },
+    facebook: {
+      protocol: 'facebook',
+      label: 'Facebook',
+      issuer: 'https://www.facebook.com',
+      authorizationEndpoint: 'https://www.facebook.com/v23.0/dialog/oauth',
+      tokenEndpoint: 'https://graph.facebook.com/v23.0/oauth/access_token',
+      api: 'https://graph.facebook.com/v23.0',
+      scopes: ['email'],
+    },
+  }
