@@ -1,0 +1,57 @@
+/**
+ * Tickets in PostgreSQL: unlogged table `tickets` (a crash of the server forgets them), until swept after
+ * `expires_at`. One statement a method.
+ */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { tickets } from '../../platform/postgres/schema.ts'
+import type { TicketStore } from './store.ts'
+
+type TicketRow = { value: Record<string, unknown> }
+
+const key = param('key', 'text')
+const now = param('now', 'timestamptz')
+
+const put = statement<{ key: string; value: string; expiresAt: Date }>(sql`
+  insert into ${tickets} (key, value, expires_at)
+  values (${key}, ${param('value', 'text')}::jsonb, ${param('expiresAt', 'timestamptz')})
+  on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`)
+
+const add = statement<{ key: string; value: string; expiresAt: Date; now: Date }, { added: boolean }>(sql`
+  insert into ${tickets} (key, value, expires_at)
+  values (${key}, ${param('value', 'text')}::jsonb, ${param('expiresAt', 'timestamptz')})
+  on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+   where ${tickets}.expires_at <= ${now}
+  returning true as added`)
+
+const find = statement<{ key: string; now: Date }, TicketRow>(sql`
+  select value from ${tickets} where key = ${key} and expires_at > ${now}`)
+
+const take = statement<{ key: string; now: Date }, TicketRow>(sql`
+  delete from ${tickets} where key = ${key} and expires_at > ${now} returning value`)
+
+const remove = statement<{ key: string }>(sql`delete from ${tickets} where key = ${key}`)
+
+/** A CTE, since a subquery with LIMIT may run more than once. */
+const sweep = statement<{ now: Date; limit: number }, { removed: number }>(sql`
+  with expired as materialized (
+    select key from ${tickets} where expires_at <= ${now}
+     order by expires_at limit ${param('limit', 'int')} for update skip locked),
+  gone as (delete from ${tickets} where key in (select key from expired) returning 1)
+  select count(*)::int as removed from gone`)
+
+export function createPostgresTicketStore(database: Database): TicketStore {
+  return {
+    put: async (name, value, expiresAt) => {
+      await database.all(put, { key: name, value: JSON.stringify(value), expiresAt })
+    },
+    add: async (name, value, expiresAt, at) =>
+      (await database.first(add, { key: name, value: JSON.stringify(value), expiresAt, now: at })) !== null,
+    find: async (name, at) => (await database.first(find, { key: name, now: at }))?.value ?? null,
+    take: async (name, at) => (await database.first(take, { key: name, now: at }))?.value ?? null,
+    remove: async (name) => {
+      await database.all(remove, { key: name })
+    },
+    sweep: async (at, limit) => (await database.first(sweep, { now: at, limit }))?.removed ?? 0,
+  }
+}

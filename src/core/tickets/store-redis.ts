@@ -1,0 +1,55 @@
+/**
+ * Tickets in Redis: string `<prefix>ticket:<key>` = `<end in ms> <JSON>`, which expires with the value. One Lua
+ * script a method.
+ */
+import type { RedisConnection } from '../../platform/redis/connection.ts'
+import { defineScript, runScript } from '../../platform/redis/script.ts'
+import type { TicketStore } from './store.ts'
+
+/** The key's own expiry is for tidiness; what counts is the end against the caller's clock. */
+const put = defineScript(`
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[1] - ARGV[3])
+`)
+
+const add = defineScript(`
+local ticket = redis.call('GET', KEYS[1])
+if ticket and tonumber(string.match(ticket, '^%d+')) > tonumber(ARGV[3]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[1] - ARGV[3])
+return 1
+`)
+
+const find = defineScript(`return redis.call('GET', KEYS[1])`)
+
+const take = defineScript(`
+local ticket = redis.call('GET', KEYS[1])
+redis.call('DEL', KEYS[1])
+return ticket
+`)
+
+const remove = defineScript(`return redis.call('DEL', KEYS[1])`)
+
+export function createRedisTicketStore(redis: RedisConnection): TicketStore {
+  const run = (script: typeof put, key: string, values: (string | number)[] = []) =>
+    runScript(redis, script, [`${redis.keyPrefix}ticket:${key}`], values)
+  return {
+    put: async (key, value, expiresAt, now) => {
+      await run(put, key, [expiresAt.getTime(), JSON.stringify(value), now.getTime()])
+    },
+    add: async (key, value, expiresAt, now) =>
+      (await run(add, key, [expiresAt.getTime(), JSON.stringify(value), now.getTime()])) === 1,
+    find: async (key, now) => read(await run(find, key), now),
+    take: async (key, now) => read(await run(take, key), now),
+    remove: async (key) => {
+      await run(remove, key)
+    },
+    sweep: async () => 0,
+  }
+}
+
+function read(ticket: unknown, now: Date): Record<string, unknown> | null {
+  if (typeof ticket !== 'string') return null
+  const space = ticket.indexOf(' ')
+  return Number(ticket.slice(0, space)) > now.getTime() ? JSON.parse(ticket.slice(space + 1)) : null
+}
