@@ -1,0 +1,47 @@
+/** Log in by password. */
+import { Elysia, t } from 'elysia'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import {
+  deviceFields,
+  deviceOf,
+  identifierField,
+  passwordField,
+  signedInAnswer,
+  twoFactorAnswer,
+  twoFactorDue,
+} from '../../platform/http/schemas.ts'
+import type { LoginService } from './service.ts'
+
+export function createLoginRoutes(envelope: Envelope, login: LoginService) {
+  return new Elysia({ name: 'login', prefix: '/api/v1/auth' }).use(envelope).post(
+    '/login',
+    async ({ body, client, status }) => {
+      const outcome = await login.logIn(body, deviceOf(body), client)
+      if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+      return status(202, twoFactorDue(outcome.due, client.language))
+    },
+    {
+      body: t.Object({ identifier: identifierField, password: passwordField, ...deviceFields }),
+      response: {
+        200: signedInAnswer,
+        202: twoFactorAnswer,
+        ...errorResponses(
+          'invalid_credentials',
+          'account_unconfirmed',
+          'account_locked',
+          'country_not_allowed',
+          'too_many_requests',
+          'server_busy',
+        ),
+      },
+      detail: {
+        tags: ['Login'],
+        operationId: 'logIn',
+        summary: 'Log in',
+        description:
+          '202 when the account has two factors: `2fa/verify` finishes the login, with the code that is on its way or with one of the authenticator app.',
+      },
+    },
+  )
+}

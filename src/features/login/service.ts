@@ -1,0 +1,49 @@
+/** Login by password. What is wrong with an account is said only to who knows its password. */
+import type { PasswordJudge } from '../../core/accounts/password-judge.ts'
+import type { AccountStore } from '../../core/accounts/store.ts'
+import { parseIdentifier } from '../../core/identifiers/identifier.ts'
+import type { LimitService } from '../../core/limits/service.ts'
+import type { SignInOutcome, SignInService } from '../../core/sessions/sign-in.ts'
+import type { Device } from '../../core/sessions/store.ts'
+import { AppError } from '../../errors.ts'
+import type { Config } from '../../platform/config/types.ts'
+
+export interface LoginService {
+  /**
+   * Throws `invalid_credentials`, `account_unconfirmed`, `account_locked` (both only with the right password),
+   * `too_many_requests`, `server_busy`.
+   */
+  logIn(
+    body: { identifier: string; password: string },
+    device: Device,
+    client: { address: string; addressBucket: string },
+  ): Promise<SignInOutcome>
+}
+
+interface Options {
+  accounts: AccountStore
+  passwords: PasswordJudge
+  limits: LimitService
+  signIn: SignInService
+  config: Pick<Config, 'accounts'>
+}
+
+export function createLoginService(options: Options): LoginService {
+  const { accounts, passwords, limits, signIn, config } = options
+  return {
+    async logIn({ identifier: typed, password }, device, { address, addressBucket }) {
+      passwords.requireRoom()
+      const identifier = parseIdentifier(typed, config.accounts.defaultCountry)
+      const account = identifier && (await accounts.findByIdentifier(identifier))
+      const { right, newDigest } = await passwords.judge({
+        account,
+        identifierKey: identifier?.key ?? typed,
+        fingerprint: device.fingerprint,
+        password,
+        demands: limits.loginDemands(addressBucket),
+      })
+      if (!right || !account || !identifier) throw new AppError('invalid_credentials')
+      return signIn.continue({ account, identifier, factor: 'pwd', device, address, newDigest })
+    },
+  }
+}

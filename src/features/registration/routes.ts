@@ -1,0 +1,121 @@
+/** Register, confirm the account, send the confirmation code again (two paths, one handler). */
+import { Elysia, t } from 'elysia'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { identifierField, messageAnswer, newPasswordFields, otpField } from '../../platform/http/schemas.ts'
+import { texts } from '../../texts/index.ts'
+import type { RegistrationService } from './service.ts'
+
+const registerBody = t.Object(
+  {
+    email: t.Optional(t.Union([t.String({ maxLength: 512 }), t.Null()], { description: 'E-mail address' })),
+    phone: t.Optional(
+      t.Union([t.String({ maxLength: 512 }), t.Null()], {
+        description: 'Telephone number; a national one is read in accounts.default_country',
+      }),
+    ),
+    ...newPasswordFields,
+  },
+  {
+    examples: [
+      {
+        email: 'ada@example.com',
+        phone: '+33612345678',
+        password: 'une phrase bien longue',
+        password_confirmation: 'une phrase bien longue',
+      },
+    ],
+  },
+)
+
+const confirmBody = t.Object({ identifier: identifierField, otp: otpField })
+const resendBody = t.Object({ identifier: identifierField })
+
+export function createRegistrationRoutes(envelope: Envelope, registration: RegistrationService) {
+  const resendDocs = (path: 'Verification' | 'Confirmation') => ({
+    body: resendBody,
+    response: {
+      201: messageAnswer(201),
+      ...errorResponses('too_many_requests', 'country_not_allowed'),
+    },
+    detail: {
+      tags: ['Registration'],
+      operationId: `resend${path}`,
+      summary: 'Send the confirmation code again',
+      description: 'The same answer for every identifier; a code goes out only for an unconfirmed account.',
+    },
+  })
+
+  return new Elysia({ name: 'registration', prefix: '/api/v1/auth' })
+    .use(envelope)
+    .post(
+      '/register',
+      async ({ body, client, status }) => {
+        const { channel } = await registration.register(body, client)
+        const { messages } = texts[client.language]
+        return status(201, {
+          status: 201 as const,
+          message: channel === 'email' ? messages.registered_by_email : messages.registered_by_sms,
+        })
+      },
+      {
+        body: registerBody,
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses('too_many_requests', 'country_not_allowed', 'identifier_taken', 'server_busy'),
+        },
+        detail: {
+          tags: ['Registration'],
+          operationId: 'register',
+          summary: 'Create an account',
+          description:
+            'With an e-mail address, a telephone number, or both; the code goes to the e-mail address if there is one.',
+        },
+      },
+    )
+    .post(
+      '/verify-account',
+      async ({ body, client, status }) => {
+        const { hasPassword } = await registration.confirm(body, client)
+        const { messages } = texts[client.language]
+        return status(201, {
+          status: 201 as const,
+          message: hasPassword ? messages.account_confirmed : messages.account_confirmed_choose_password,
+        })
+      },
+      {
+        body: confirmBody,
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests'),
+        },
+        detail: {
+          tags: ['Registration'],
+          operationId: 'verifyAccount',
+          summary: 'Confirm the account with its code',
+        },
+      },
+    )
+    .post(
+      '/resend-verification',
+      async ({ body, client, status }) => {
+        await registration.resend(body, client)
+        return status(201, {
+          status: 201 as const,
+          message: texts[client.language].messages.confirmation_resent,
+        })
+      },
+      resendDocs('Verification'),
+    )
+    .post(
+      '/resend-confirmation',
+      async ({ body, client, status }) => {
+        await registration.resend(body, client)
+        return status(201, {
+          status: 201 as const,
+          message: texts[client.language].messages.confirmation_resent,
+        })
+      },
+      resendDocs('Confirmation'),
+    )
+}

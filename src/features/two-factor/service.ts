@@ -1,0 +1,97 @@
+/**
+ * Login by one-time code. An account with two factors needs its password too, in the call or in a login of the last
+ * ten minutes; which of the two was wrong shows neither in the answer nor in the work.
+ */
+import type { Account } from '../../core/accounts/account.ts'
+import type { FirstFactor, FirstFactorProofs } from '../../core/accounts/first-factor-proof.ts'
+import { findNamedAccount } from '../../core/accounts/named-account.ts'
+import type { PasswordJudge } from '../../core/accounts/password-judge.ts'
+import type { SecondFactor } from '../../core/accounts/second-factor.ts'
+import type { AccountStore } from '../../core/accounts/store.ts'
+import type { Identifier } from '../../core/identifiers/identifier.ts'
+import type { LimitService } from '../../core/limits/service.ts'
+import type { SessionService, SignedIn } from '../../core/sessions/service.ts'
+import type { Device } from '../../core/sessions/store.ts'
+import { AppError } from '../../errors.ts'
+import type { Config } from '../../platform/config/types.ts'
+
+export interface VerifyBody {
+  identifier: string
+  otp: string
+  password?: string | null | undefined
+}
+
+export interface TwoFactorService {
+  /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
+  requestCode(body: { identifier: string }, client: { addressBucket: string }): Promise<void>
+  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
+  verify(
+    body: VerifyBody,
+    device: Device,
+    client: { address: string; addressBucket: string },
+  ): Promise<SignedIn>
+}
+
+interface Options {
+  accounts: AccountStore
+  sessions: SessionService
+  passwords: PasswordJudge
+  proofs: FirstFactorProofs
+  secondFactor: SecondFactor
+  limits: LimitService
+  config: Pick<Config, 'accounts'>
+}
+
+export function createTwoFactorService(options: Options): TwoFactorService {
+  const { accounts, sessions, passwords, proofs, secondFactor, limits, config } = options
+  const { defaultCountry } = config.accounts
+
+  /** What the first factor says of this call; `newDigest` as the judge gives it. */
+  async function judgeFirstFactor(
+    account: Account | null,
+    identifier: Identifier,
+    { password }: VerifyBody,
+    device: Device,
+  ): Promise<{ passes: boolean; first: FirstFactor | null; newDigest: string | null }> {
+    if (typeof password === 'string') {
+      const { right, newDigest } = await passwords.judge({
+        account,
+        identifierKey: identifier.key,
+        fingerprint: device.fingerprint,
+        password,
+        demands: [],
+      })
+      return { passes: right, first: right ? 'pwd' : null, newDigest }
+    }
+    const first = await proofs.find(account ?? { uuid: identifier.key, passwordDigest: null })
+    return { passes: first !== null || !account?.twoFactorEnabled, first, newDigest: null }
+  }
+
+  return {
+    async requestCode({ identifier: typed }, { addressBucket }) {
+      const named = await findNamedAccount(accounts, typed, defaultCountry)
+      if (named === null) return
+      await limits.take(limits.codeDemands(named.identifier, 'two_factor', addressBucket))
+      await secondFactor.sendCode(named.account, named.identifier)
+    },
+
+    async verify(body, device, { address, addressBucket }) {
+      await limits.take(limits.verificationDemands(addressBucket))
+      const named = await findNamedAccount(accounts, body.identifier, defaultCountry)
+      if (named === null) throw new AppError('invalid_code')
+      const { identifier, account } = named
+      const { passes, first, newDigest } = await judgeFirstFactor(account, identifier, body, device)
+      // Without the password nobody may try, or use up, the owner's code: the try counts on a stand-in. So does one
+      // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
+      const tried = passes && account?.accountConfirmedAt ? account : null
+      const withPassword = typeof body.password === 'string'
+      await secondFactor.takeCode(tried, identifier, body.otp, { withPassword })
+      if (tried === null) throw new AppError('invalid_code')
+      if (tried.lockedAt !== null) throw new AppError('account_locked')
+      const amr = first ? [first, 'otp', 'mfa'] : ['otp']
+      const signedIn = await sessions.open({ account: tried, device, address, amr, newDigest })
+      if (tried.twoFactorEnabled) await proofs.forget(tried.uuid)
+      return signedIn
+    },
+  }
+}
