@@ -1,0 +1,156 @@
+/** What the features share, built once: stores, then the services on them. */
+import { createFirstFactorProofs } from '../core/accounts/first-factor-proof.ts'
+import { createOwnerNotices } from '../core/accounts/owner-notice.ts'
+import { createPasswordJudge } from '../core/accounts/password-judge.ts'
+import { createSecondFactor } from '../core/accounts/second-factor.ts'
+import { createAccountStore } from '../core/accounts/store-postgres.ts'
+import { createCodeBudgetStore } from '../core/codes/budget-store-postgres.ts'
+import { createCodeService } from '../core/codes/service.ts'
+import type { MessageSender } from '../core/delivery/message.ts'
+import { createOutbox } from '../core/delivery/outbox.ts'
+import { createRenderer, serviceName } from '../core/delivery/render.ts'
+import { createMessageStore } from '../core/delivery/store-postgres.ts'
+import { createDeliveryWorker } from '../core/delivery/worker.ts'
+import { createRecoveryCodes } from '../core/factors/recovery-codes.ts'
+import { createFactorService } from '../core/factors/service.ts'
+import { createFactorStore } from '../core/factors/store-postgres.ts'
+import { createTotp } from '../core/factors/totp.ts'
+import { createHashService } from '../core/hashing/service.ts'
+import { createIdentityProofs } from '../core/identities/proof.ts'
+import { createIdentityService } from '../core/identities/service.ts'
+import { createIdentityStore } from '../core/identities/store-postgres.ts'
+import { createLimitService } from '../core/limits/service.ts'
+import { createProviderService } from '../core/providers/service.ts'
+import { createPresenceCheck } from '../core/sessions/presence.ts'
+import { createSessionService } from '../core/sessions/service.ts'
+import { createSignInService } from '../core/sessions/sign-in.ts'
+import { createSessionStore } from '../core/sessions/store-postgres.ts'
+import { createAccessTokenService } from '../core/tokens/access-token.ts'
+import { createKeyService } from '../core/tokens/key-service.ts'
+import { createKeyStore } from '../core/tokens/key-store-postgres.ts'
+import { createRefreshTokens } from '../core/tokens/refresh-token.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/types.ts'
+import type { Network } from '../platform/guarded-fetch.ts'
+import type { Logger } from '../platform/http/logging.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { ServerSecret } from '../platform/secret.ts'
+import type { Stores } from './connections.ts'
+
+export interface CoreOptions {
+  config: Config
+  clock: Clock
+  logger: Logger
+  database: Database
+  stores: Stores
+  secret: ServerSecret
+  sender: MessageSender
+  network: Network
+}
+
+export type Core = Awaited<ReturnType<typeof buildCore>>
+
+export async function buildCore(options: CoreOptions) {
+  const { config, clock, logger, database, stores, secret, sender, network } = options
+  const accounts = createAccountStore(database)
+  const sessionStore = createSessionStore(database)
+  const budgets = createCodeBudgetStore(database)
+  const messages = createMessageStore(database)
+  const { accessLifetimeSeconds } = config.tokens
+
+  const keys = await createKeyService({
+    store: createKeyStore(database),
+    secret,
+    clock,
+    accessLifetimeSeconds,
+    onRefreshFailure: () => logger.warn('the signing keys could not be read again'),
+  })
+  const accessTokens = createAccessTokenService({
+    keys,
+    clock,
+    issuer: config.server.baseUrl,
+    audience: config.tokens.audience,
+    lifetimeSeconds: accessLifetimeSeconds,
+  })
+  const refreshTokens = createRefreshTokens(secret)
+  const hashing = createHashService({
+    memoryKib: config.password.memoryKib,
+    iterations: config.password.iterations,
+    concurrency: config.limits.hashConcurrency,
+    queue: config.limits.hashQueue,
+  })
+  const codes = createCodeService({ store: stores.codes, budgets, secret, clock, config: config.codes })
+  const limits = createLimitService({ store: stores.limits, secret, clock, config })
+  const worker = createDeliveryWorker({
+    store: messages,
+    codes,
+    codeLifetimeSeconds: config.codes.lifetimeSeconds,
+    render: createRenderer(config),
+    sender,
+    clock,
+    logger,
+  })
+  const outbox = createOutbox({ messages, codes, database, worker, clock })
+  const sessions = createSessionService({ store: sessionStore, accessTokens, refreshTokens, clock, config })
+  const passwords = createPasswordJudge({ accounts, sessions: sessionStore, limits, hashing })
+  const presence = createPresenceCheck({ passwords, limits, clock })
+  const proofs = createFirstFactorProofs({ tickets: stores.tickets, clock })
+  const { defaultCountry } = config.accounts
+  const notices = createOwnerNotices({ limits, defaultCountry })
+  const factors = createFactorService({
+    store: createFactorStore(database),
+    totp: createTotp({ secret, issuer: serviceName(config) }),
+    recoveryCodes: createRecoveryCodes({ secret }),
+    notices,
+    outbox,
+    clock,
+  })
+  const secondFactor = createSecondFactor({ codes, factors, limits, outbox, defaultCountry })
+  const signIn = createSignInService({
+    sessions,
+    proofs,
+    secondFactor,
+    limits,
+    codeLifetimeSeconds: config.codes.lifetimeSeconds,
+  })
+
+  const providers = createProviderService({ config, clock, network })
+  const identityStore = createIdentityStore(database)
+  const identityProofs = createIdentityProofs({ providers, tickets: stores.tickets, clock })
+  const identities = createIdentityService({
+    store: identityStore,
+    accounts,
+    providers,
+    notices,
+    outbox,
+    clock,
+    config,
+  })
+
+  return {
+    accounts,
+    sessionStore,
+    budgets,
+    messages,
+    keys,
+    accessTokens,
+    refreshTokens,
+    hashing,
+    codes,
+    limits,
+    worker,
+    outbox,
+    sessions,
+    passwords,
+    presence,
+    proofs,
+    notices,
+    factors,
+    secondFactor,
+    signIn,
+    providers,
+    identityStore,
+    identityProofs,
+    identities,
+  }
+}
