@@ -1,0 +1,95 @@
+/** `poterne config check | show | example`: says what is wrong, what holds and from where, and what there is to set. */
+import { Command } from 'commander'
+import { configExample } from '../platform/config/example.ts'
+import { mask, toToml } from '../platform/config/report.ts'
+import type { Setting } from '../platform/config/settings.ts'
+import {
+  type CommandOptions,
+  configOption,
+  describeFile,
+  readConfig,
+  requireConfig,
+} from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+
+type OutputOptions = CommandOptions & { json?: boolean }
+
+export function configCommand(): Command {
+  const command = new Command('config').description('check, show or explain the configuration')
+  command
+    .command('check')
+    .description('say everything that is wrong with the configuration')
+    .option(...configOption)
+    .option('--dev', 'check what `serve --dev` needs')
+    .option('--json', 'print for programs')
+    .action(check)
+  command
+    .command('show')
+    .description('print the values that hold and where each comes from; secrets are masked')
+    .option(...configOption)
+    .option('--dev', 'show what holds with `serve --dev`')
+    .option('--json', 'print for programs')
+    .action(show)
+  command
+    .command('example')
+    .description('print a commented configuration file with every key')
+    .action(() => print(configExample()))
+  return command
+}
+
+function check({ json, ...options }: OutputOptions): void {
+  if (!json) {
+    const { file } = requireConfig(options)
+    print(`The configuration is valid (${describeFile(file)}).\n`)
+    return
+  }
+  const loaded = readConfig(options)
+  printJson({ valid: loaded.ok, file: loaded.file, errors: loaded.ok ? [] : loaded.problems })
+  if (!loaded.ok) throw new CommandFailure(2, '')
+}
+
+function show({ json, ...options }: OutputOptions): void {
+  // Without a way to deliver there is still something to show.
+  const { file, config, settings } = requireConfig({ ...options, mustDeliver: false })
+  const effective = settings.map((setting) =>
+    withFallback(setting, { base_url: config.server.baseUrl, audience: config.tokens.audience }),
+  )
+  if (json) printJson({ file, settings: effective.map(toJson) })
+  else print(`# ${describeFile(file)}\n${toText(effective)}`)
+}
+
+/** A key whose default follows from other keys shows what it came to. */
+function withFallback(setting: Setting, fallbacks: Record<string, string>): Setting {
+  return setting.raw === null ? { ...setting, raw: fallbacks[setting.key] ?? null } : setting
+}
+
+function toJson({ section, key, rule, raw, origin, variable }: Setting) {
+  return { key: `${section}.${key}`, value: mask(rule, raw), origin, variable }
+}
+
+/** As a TOML file with the origin behind each value; what is not set stands in a comment. */
+function toText(settings: Setting[]): string {
+  const lines: string[] = []
+  let current = ''
+  for (const { section, key, rule, raw, origin, variable } of settings) {
+    if (section !== current) lines.push('', heading(section))
+    current = section
+    const value = raw === null ? `# ${key} is not set` : `${key} = ${toToml(mask(rule, raw))}`
+    lines.push(
+      raw === null ? value : `${value.padEnd(48)} # ${variable ?? (origin === 'option' ? '--dev' : origin)}`,
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** `sms.gateways[0]` is an entry of an array of tables. */
+const heading = (section: string) =>
+  section.endsWith(']') ? `[[${section.replace(/\[\d+\]$/, '')}]]` : `[${section}]`
+
+function print(text: string): void {
+  process.stdout.write(text)
+}
+
+function printJson(value: unknown): void {
+  print(`${JSON.stringify(value, null, 2)}\n`)
+}

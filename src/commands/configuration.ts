@@ -1,0 +1,33 @@
+/** The configuration as a command gets it: of this process's environment and directory, or everything that is wrong. */
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../platform/config/load.ts'
+import { type ConfigProblem, describeProblem } from '../platform/config/report.ts'
+import { CommandFailure } from './failure.ts'
+
+export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver'> & {
+  /** `--config`. */
+  config?: string | undefined
+}
+
+/** The option of every command that reads the configuration. */
+export const configOption = ['--config <file>', 'the configuration file'] as const
+
+export function readConfig({ config, dev, mustDeliver }: CommandOptions): LoadedConfig {
+  return loadConfig({ configFile: config, env: process.env, directory: process.cwd(), dev, mustDeliver })
+}
+
+/** Throws CommandFailure with exit code 2, all problems in its message. */
+export function requireConfig(options: CommandOptions): Extract<LoadedConfig, { ok: true }> {
+  const loaded = readConfig(options)
+  if (!loaded.ok) throw new CommandFailure(2, describeProblems(loaded.file, loaded.problems))
+  return loaded
+}
+
+export function describeProblems(file: string | null, problems: ConfigProblem[]): string {
+  const count = problems.length === 1 ? '1 error' : `${problems.length} errors`
+  return [
+    `${count} in the configuration (${describeFile(file)}):`,
+    ...problems.map((each) => `  ${describeProblem(each)}`),
+  ].join('\n')
+}
+
+export const describeFile = (file: string | null): string => file ?? 'no file'

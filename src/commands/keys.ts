@@ -1,0 +1,64 @@
+/** `poterne keys list | rotate`: the keys that sign access tokens. Running replicas follow within a minute. */
+import { Command } from 'commander'
+import { openDatabase, openSecret } from '../compose/connections.ts'
+import { createKeyRotation, type KeyDescription, type KeyRotation } from '../core/tokens/key-rotation.ts'
+import { createKeyStore } from '../core/tokens/key-store-postgres.ts'
+import { systemClock } from '../platform/clock.ts'
+import { requireMigrated } from '../platform/postgres/migrate.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+
+const NO_KEY = 'No key yet: the service makes the first one when it starts.\n'
+
+export function keysCommand(): Command {
+  const command = new Command('keys').description('list or rotate the keys that sign access tokens')
+  command
+    .command('list')
+    .description('print them, oldest first: which one signs, and until when each is published')
+    .option(...configOption)
+    .option('--json', 'print for programs')
+    .action(list)
+  command
+    .command('rotate')
+    .description('add a key that signs from tomorrow on; the service does so by itself every 90 days')
+    .option(...configOption)
+    .option('--now', 'let it sign at once: after a leak, or when server.secret was changed')
+    .action(rotate)
+  return command
+}
+
+async function list({ json, ...options }: CommandOptions & { json?: boolean }): Promise<void> {
+  const keys = await withRotation(options, (rotation) => rotation.list())
+  if (json) process.stdout.write(`${JSON.stringify(keys.map(toJson), null, 2)}\n`)
+  else process.stdout.write(keys.length > 0 ? keys.map(toLine).join('') : NO_KEY)
+}
+
+async function rotate({ now = false, ...options }: CommandOptions & { now?: boolean }): Promise<void> {
+  const { kid, signsFrom } = await withRotation(options, (rotation) => rotation.rotate({ atOnce: now }))
+  process.stdout.write(`${kid} signs from ${signsFrom.toISOString()}\n`)
+}
+
+async function withRotation<T>(
+  options: CommandOptions,
+  work: (rotation: KeyRotation) => Promise<T>,
+): Promise<T> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const database = await openDatabase(config)
+  try {
+    await requireMigrated(database)
+    const { accessLifetimeSeconds } = config.tokens
+    const secret = openSecret(config)
+    const store = createKeyStore(database)
+    return await work(createKeyRotation({ store, secret, clock: systemClock, accessLifetimeSeconds }))
+  } finally {
+    await database.close()
+  }
+}
+
+function toJson({ kid, state, createdAt, signsFrom, publishedUntil }: KeyDescription) {
+  return { kid, state, created_at: createdAt, signs_from: signsFrom, published_until: publishedUntil }
+}
+
+function toLine({ kid, state, signsFrom, publishedUntil }: KeyDescription): string {
+  const until = publishedUntil ? `, published until ${publishedUntil.toISOString()}` : ''
+  return `${kid}  ${state.padEnd(10)}  signs from ${signsFrom.toISOString()}${until}\n`
+}

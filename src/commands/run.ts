@@ -1,0 +1,48 @@
+/**
+ * Runs one command line and gives its exit code: 0 done, 1 failed, 2 wrong usage or configuration. Never exits by
+ * itself, so that `serve` may live on.
+ */
+import { Command, CommanderError } from 'commander'
+import { CommandFailure } from './failure.ts'
+import { versionLine } from './version.ts'
+
+/** `argv` without the executable: `['config', 'check']`. */
+export async function run(commands: Command[], argv: string[]): Promise<number> {
+  const program = new Command('poterne')
+    .description('Registration, confirmation, login and two-factor login, self-hosted in one executable.')
+    .version(versionLine)
+    .showHelpAfterError('Run `poterne --help` for the commands and their options.')
+    .exitOverride()
+  for (const command of commands) {
+    inherit(program, command)
+    program.addCommand(command)
+  }
+  process.stdout.on('error', passOverClosedPipe)
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    const known = error instanceof CommandFailure
+    const message = known ? error.message : `poterne failed: ${describeCause(error)}`
+    if (message !== '') process.stderr.write(`${message}\n`)
+    return known ? error.exitCode : 1
+  }
+}
+
+/** `poterne config example | head -3`: nobody reads the rest, and that is no failure. */
+function passOverClosedPipe(error: Error): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+}
+
+/** A command that was added, not made by its parent, does not take over how errors are shown and thrown. */
+function inherit(parent: Command, command: Command): void {
+  command.copyInheritedSettings(parent)
+  for (const each of command.commands) inherit(command, each)
+}
+
+/** The innermost cause: what wraps it may quote a query and its parameters. */
+function describeCause(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown cause'
+  return error.cause instanceof Error ? describeCause(error.cause) : error.message
+}

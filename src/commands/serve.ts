@@ -1,0 +1,110 @@
+/** `poterne serve`: runs the service until SIGTERM or SIGINT, then ends what is under way. A second signal cuts it. */
+import { Command } from 'commander'
+import { compose, type Service } from '../compose.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/types.ts'
+import { createLogger, type Logger } from '../platform/http/logging.ts'
+import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+
+/** Requests under way get this long, and with them messages that are being sent; supervisors give 10 s in all. */
+const DRAIN_MS = 8000
+const END_MS = 9500
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the service')
+    .option(...configOption)
+    .option('--dev', 'listen on this machine only and keep every message in /dev/mailbox')
+    .action(serve)
+}
+
+async function serve(options: CommandOptions): Promise<void> {
+  const dev = options.dev === true
+  const { config: configured, file } = requireConfig({ ...options, dev })
+  const config = await withPort(configured)
+  const logger = createLogger({ clock: systemClock })
+  const ended = signalled()
+  keepProxyOutside(process.env)
+  const service = await compose({ config, dev, clock: systemClock, logger })
+  const url = await listen(service, config)
+  logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
+  if (dev) logger.info({ mailbox: `${url}/dev/mailbox`, documentation: `${url}/swagger` }, 'open these')
+  await ended
+  await stop(service, logger)
+}
+
+/** Port 0 means any free one; what derives from the port must know it before the service is built. */
+async function withPort(config: Config): Promise<Config> {
+  const { host, port, baseUrl } = config.server
+  if (port !== 0) return config
+  const probe = Bun.listen({ hostname: host, port: 0, socket: { data() {} } })
+  const free = probe.port
+  probe.stop(true)
+  const derived = (url: string) => (url.endsWith(':0') ? url.replace(/:0$/, `:${free}`) : url)
+  return {
+    ...config,
+    server: { ...config.server, port: free, baseUrl: derived(baseUrl) },
+    tokens: { ...config.tokens, audience: derived(config.tokens.audience) },
+  }
+}
+
+/** Returns where it listens. Where it cannot, ends what was started, or that would keep the process alive. */
+async function listen({ app, close }: Service, { server }: Config): Promise<string> {
+  try {
+    app.listen({ hostname: server.host, port: server.port, reusePort: false })
+  } catch (error) {
+    await close()
+    const inUse = (error as { code?: string }).code === 'EADDRINUSE'
+    const address = `${server.host}:${server.port}`
+    throw new CommandFailure(
+      1,
+      inUse
+        ? `${address} is in use: stop what listens there, or set server.port`
+        : `cannot listen on ${address}`,
+    )
+  }
+  const { hostname, port } = app.server!
+  return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+}
+
+function describeStorage({ database, redis, storage }: Config): string {
+  if (database.url === null) return `embedded in ${storage.dataDir}`
+  return redis.urls.length > 0 ? `postgresql and redis (${redis.mode})` : 'postgresql'
+}
+
+/** HTTP_PROXY and HTTPS_PROXY are for the way out: a gateway on this machine is asked directly, whatever they say. */
+function keepProxyOutside(env: NodeJS.ProcessEnv): void {
+  const own = env.NO_PROXY ?? env.no_proxy
+  env.NO_PROXY = [...(own ? [own] : []), 'localhost', '127.0.0.1', '::1', '[::1]'].join(',')
+}
+
+/** Resolves at the first signal; the second one exits at once. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0
+    const onSignal = () => {
+      signals += 1
+      if (signals > 1) process.exit(1)
+      resolve()
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}
+
+async function stop({ app, close }: Service, logger: Logger): Promise<void> {
+  logger.info('ending: requests under way are answered first')
+  const late = Bun.sleep(END_MS)
+  const drained = await Promise.race([
+    app.server!.stop().then(() => true),
+    Bun.sleep(DRAIN_MS).then(() => false),
+  ])
+  if (!drained) {
+    logger.warn('requests under way were cut')
+    await app.server?.stop(true)
+  }
+  await Promise.race([close(), late])
+  logger.info('ended')
+  process.exit(0)
+}

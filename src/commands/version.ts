@@ -1,0 +1,11 @@
+/** `poterne version`: what this executable is. */
+import { Command } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+
+export const versionLine = `${manifest.name} ${manifest.version}`
+
+export function versionCommand(): Command {
+  return new Command('version').description('print the version').action(() => {
+    process.stdout.write(`${versionLine}\n`)
+  })
+}

@@ -1,0 +1,21 @@
+/** argv to one command. No logic here: a command is a file in commands/ and a line below. */
+import { configCommand } from './commands/config.ts'
+import { healthCommand } from './commands/health.ts'
+import { keysCommand } from './commands/keys.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { run } from './commands/run.ts'
+import { secretCommand } from './commands/secret.ts'
+import { serveCommand } from './commands/serve.ts'
+import { versionCommand } from './commands/version.ts'
+
+const commands = [
+  serveCommand(),
+  migrateCommand(),
+  configCommand(),
+  keysCommand(),
+  healthCommand(),
+  secretCommand(),
+  versionCommand(),
+]
+
+process.exitCode = await run(commands, process.argv.slice(2))
