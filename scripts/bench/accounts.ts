@@ -1,0 +1,92 @@
+/** Accounts by the thousand, written by SQL: confirmed ones that share one digest, and ones that wait for a code. */
+import postgres from 'postgres'
+import { createCodeService } from '../../src/core/codes/service.ts'
+import type { CodeBudgetStore } from '../../src/core/codes/store.ts'
+import { createRedisCodeStore } from '../../src/core/codes/store-redis.ts'
+import { openRedis } from '../../src/platform/redis/connection.ts'
+import { createServerSecret } from '../../src/platform/secret.ts'
+import { SERVER_SECRET } from './poterne.ts'
+
+export const PASSWORD = 'correct horse battery'
+export const emailOf = (number: number) => `person-${number}@bench.example`
+
+/** poterne's defaults: see src/platform/config/schema.ts. */
+export const hashSettings = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
+
+export const cheapHash = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
+
+/** Runs SQL on a database, on a connection of its own, with no time limit. */
+export async function onDatabase<T>(url: string, work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
+/** What autovacuum does within a minute: plans made while the tables were empty are made again. */
+export const gatherStatistics = (databaseUrl: string) => onDatabase(databaseUrl, (sql) => sql`analyze`)
+
+export interface AccountsOptions {
+  first?: number
+  count: number
+}
+
+/** Confirmed by e-mail, password `PASSWORD`. */
+export async function addAccounts(
+  databaseUrl: string,
+  { first = 1, count, hash = hashSettings }: AccountsOptions & { hash?: Bun.Password.Argon2Algorithm },
+): Promise<void> {
+  const digest = await Bun.password.hash(PASSWORD, hash)
+  await onDatabase(databaseUrl, async (sql) => {
+    await sql`
+      insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
+                            language, account_confirmed_at, email_confirmed_at)
+      select gen_random_uuid(), email, email, ${digest}, 'User', 1, now(), now(), 'fr', now(), now()
+        from (select 'person-' || n || '@bench.example' as email
+                from generate_series(${first}::int, ${first + count - 1}::int) n) people`
+  })
+  await gatherStatistics(databaseUrl)
+}
+
+/** Waiting for the code that comes with each; a code lives an hour. */
+export async function addWaiting(
+  { databaseUrl, redisUrl, keyPrefix }: { databaseUrl: string; redisUrl: string; keyPrefix: string },
+  { first = 1, count }: AccountsOptions,
+): Promise<{ identifier: string; otp: string }[]> {
+  const rows = await onDatabase(
+    databaseUrl,
+    (sql) => sql<{ uuid: string; email: string }[]>`
+      insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
+                            language, waiting_for, waiting_address, waiting_password_tag)
+      select gen_random_uuid(), email, email, '-', 'User', 1, date_trunc('milliseconds', now()),
+             date_trunc('milliseconds', now()), 'fr', email, '192.0.2.1', '\\x0000'
+        from (select 'waiting-' || n || '@bench.example' as email
+                from generate_series(${first}::int, ${first + count - 1}::int) n) people
+      returning uuid, email`,
+  )
+  await gatherStatistics(databaseUrl)
+  const redis = openRedis({ mode: 'single', urls: [redisUrl], master: null, keyPrefix })
+  try {
+    await redis.ready()
+    const codes = createCodeService({
+      store: createRedisCodeStore(redis),
+      // Only read when a code is taken.
+      budgets: {} as CodeBudgetStore,
+      secret: createServerSecret(Buffer.from(SERVER_SECRET, 'hex')),
+      clock: { now: () => new Date() },
+      config: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20 },
+    })
+    return await Promise.all(
+      rows.map(async ({ uuid, email }) => {
+        const binding = { purpose: 'confirmation', subject: uuid, destination: email } as const
+        const seed = codes.createSeed()
+        await codes.put(binding, seed, null)
+        return { identifier: email, otp: codes.reveal(binding, seed) }
+      }),
+    )
+  } finally {
+    await redis.close()
+  }
+}

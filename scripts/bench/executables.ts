@@ -1,0 +1,30 @@
+/** The executables that poterne's is measured against, compiled as it is. */
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+
+/** Compiles scripts/bench/rivals/<name>.ts with the settings of poterne's own build, into dist/bench/<name>. */
+export async function compileRival(name: string): Promise<string> {
+  const source = join(import.meta.dir, 'rivals', `${name}.ts`)
+  const outfile = join(root, 'dist/bench', name)
+  if (isFresh(outfile, [source, join(root, 'bun.lock')])) return outfile
+  mkdirSync(join(root, 'dist/bench'), { recursive: true })
+  const built = await Bun.build({
+    entrypoints: [source],
+    target: 'bun',
+    format: 'esm',
+    bytecode: true,
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+  })
+  if (!built.success) throw new Error(`${name} could not be compiled`)
+  return outfile
+}
+
+function isFresh(file: string, from: string[]): boolean {
+  if (!existsSync(file)) return false
+  const made = statSync(file).mtimeMs
+  return from.every((source) => statSync(source).mtimeMs <= made)
+}

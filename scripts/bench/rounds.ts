@@ -1,0 +1,33 @@
+/** Interleaved rounds A B A B …: what changes on the machine meanwhile meets both sides; a ratio for each round. */
+
+export interface Series {
+  ours: number[]
+  theirs: number[]
+  /** ours / theirs, of each round. */
+  ratios: number[]
+}
+
+export interface RoundOptions {
+  rounds: number
+  ours: (round: number) => Promise<number>
+  theirs: (round: number) => Promise<number>
+  onRound?: (round: number, ours: number, theirs: number) => void
+}
+
+export async function runRounds({ rounds, ours, theirs, onRound }: RoundOptions): Promise<Series> {
+  const series: Series = { ours: [], theirs: [], ratios: [] }
+  for (let round = 0; round < rounds; round++) {
+    const [a, b] = [await ours(round), await theirs(round)]
+    series.ours.push(a)
+    series.theirs.push(b)
+    series.ratios.push(a / b)
+    onRound?.(round, a, b)
+  }
+  return series
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

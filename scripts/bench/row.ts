@@ -1,0 +1,70 @@
+/** What a row of the table is: who measures it, and what comes out. */
+import type { Bench } from './bench.ts'
+import { median, type Series } from './rounds.ts'
+
+export interface Row {
+  /** For `--only`. */
+  name: string
+  measure(bench: Bench): Promise<Line[]>
+}
+
+/** One line of the table; several where a row has several rivals. */
+export interface Line {
+  row: string
+  /** What is measured, and against what. */
+  what: string
+  rival: string
+  /** With unit. */
+  ours: string
+  theirs: string
+  /** Of the rounds; a single number has all three alike. */
+  ratio: { minimum: number; median: number; maximum: number } | null
+  goal: string
+  /** By the median. Null: reported, without a goal. */
+  met: boolean | null
+  trips?: string
+  notes?: string[]
+}
+
+export interface Goal {
+  /** `≥` of a ratio, or `≤` of it. */
+  atLeast?: number
+  atMost?: number
+}
+
+interface CompareOptions {
+  row: string
+  what: string
+  rival: string
+  series: Series
+  goal: Goal
+  unit: string
+  trips?: string
+  notes?: string[]
+}
+
+/** A line whose verdict is the median of the ratios. */
+export function compareLine({ row, what, rival, series, goal, unit, ...rest }: CompareOptions): Line {
+  const middle = median(series.ratios)
+  const { atLeast, atMost } = goal
+  return {
+    row,
+    what,
+    rival,
+    ours: `${round(median(series.ours))} ${unit}`,
+    theirs: `${round(median(series.theirs))} ${unit}`,
+    ratio: { minimum: Math.min(...series.ratios), median: middle, maximum: Math.max(...series.ratios) },
+    goal: [atLeast === undefined ? '' : `≥ ${atLeast} ×`, atMost === undefined ? '' : `≤ ${atMost} ×`].join(
+      '',
+    ),
+    met: (atLeast === undefined || middle >= atLeast) && (atMost === undefined || middle <= atMost),
+    ...rest,
+  }
+}
+
+/** Three figures that count. */
+export function round(number: number): string {
+  if (number === 0 || !Number.isFinite(number)) return String(number)
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number))))
+  return number.toFixed(Math.min(digits, 3))
+}

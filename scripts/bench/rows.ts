@@ -1,0 +1,32 @@
+/** The rows of the table, in its order. */
+import type { Row } from './row.ts'
+import { requestOtpRow, verifyAccountRow } from './rows/codes.ts'
+import { floodRow } from './rows/flood.ts'
+import { growthRow } from './rows/growth.ts'
+import { loginsRow } from './rows/logins.ts'
+import { loginsRivalRow } from './rows/logins-rival.ts'
+import { meRow } from './rows/me.ts'
+import { memoryRow } from './rows/memory.ts'
+import { refreshRow } from './rows/refresh.ts'
+import { refreshLatencyRow } from './rows/refresh-latency.ts'
+import { registrationsRow } from './rows/registrations.ts'
+import { replicasRow } from './rows/replicas.ts'
+import { sizeRow } from './rows/size.ts'
+import { startRow } from './rows/start.ts'
+
+export const rows: Row[] = [
+  loginsRow,
+  loginsRivalRow,
+  registrationsRow,
+  verifyAccountRow,
+  requestOtpRow,
+  refreshRow,
+  meRow,
+  refreshLatencyRow,
+  memoryRow,
+  startRow,
+  growthRow,
+  sizeRow,
+  floodRow,
+  replicasRow,
+]

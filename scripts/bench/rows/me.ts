@@ -1,0 +1,54 @@
+/** Authenticated `GET me` a second, against an Elysia route that verifies the same token and does one select. */
+import { type Bench, CLIENTS } from '../bench.ts'
+import { requireStatuses, type Traffic } from '../load.ts'
+import { startRivalExecutable } from '../rivals.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Row } from '../row.ts'
+import { openSessions, ownAccount, reads } from '../traffic.ts'
+import { countTrips, describeTrips } from '../trips.ts'
+
+/** Enough for PostgreSQL to use its indexes. */
+const ACCOUNTS = 1000
+
+export const meRow: Row = {
+  name: 'me',
+  async measure(bench: Bench) {
+    const poterne = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords: true })
+    const jwks = await (await fetch(`${poterne.url}/.well-known/jwks.json`)).text()
+    const rival = await startRivalExecutable('elysia-me', {
+      DATABASE_URL: poterne.databaseUrl,
+      JWKS: jwks,
+      ISSUER: String(poterne.settings.server?.base_url),
+    })
+    const tokens = (await openSessions(poterne.url, CLIENTS)).map(({ access_token }) => access_token)
+    const { seconds } = bench
+    const load = async (url: string, traffic: Traffic) =>
+      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], 'me')
+    const ours = ownAccount(tokens)
+    const theirs = reads(
+      '/me',
+      tokens.map((token) => ({ authorization: `Bearer ${token}` })),
+    )
+    const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
+    const trips = await counter.take((await load(poterne.url, ours)).answered)
+    const series = await runRounds({
+      rounds: bench.rounds,
+      ours: async () => (await load(poterne.url, ours)).rate,
+      theirs: async () => (await load(rival.url, theirs)).rate,
+      onRound: (_, a, b) =>
+        bench.progress(`  ${a.toFixed(0)} me/s, ${b.toFixed(0)} bare route: ${(a / b).toFixed(3)}`),
+    })
+    await Promise.all([poterne.stop(), rival.end()])
+    return [
+      compareLine({
+        row: 'me',
+        what: `GET me, ${CLIENTS} clients`,
+        rival: 'Elysia + jose + one select',
+        series,
+        goal: { atLeast: 0.8 },
+        unit: '/s',
+        trips: describeTrips(trips),
+      }),
+    ]
+  },
+}

@@ -1,0 +1,59 @@
+/** Rotated refreshes a second, against Better Auth's session read and against bare single-row updates. */
+import { type Bench, CLIENTS } from '../bench.ts'
+import { requireStatuses, type Traffic } from '../load.ts'
+import { startBareStores, startBetterAuth } from '../rivals.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Line, type Row } from '../row.ts'
+import { betterAuthSessionReads, openSessions, refreshes } from '../traffic.ts'
+import { countTrips, describeTrips } from '../trips.ts'
+
+/** Enough for PostgreSQL to use its indexes. */
+const ACCOUNTS = 1000
+
+export const refreshRow: Row = {
+  name: 'refresh',
+  async measure(bench: Bench) {
+    const poterne = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords: true })
+    const better = await startBetterAuth(bench, { hash: 'default', accounts: ACCOUNTS })
+    const bare = await startBareStores(bench)
+    const { seconds } = bench
+    const load = async (url: string, traffic: Traffic) =>
+      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], url)
+    // Sessions of their own for each round: the tokens of a connection that was cut are lost with it.
+    const refresh = async () => {
+      const tokens = await openSessions(poterne.url, CLIENTS)
+      return load(poterne.url, refreshes(tokens.map(({ refresh_token }) => refresh_token)))
+    }
+    const tokens = await openSessions(poterne.url, CLIENTS)
+    const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
+    const counted = await load(poterne.url, refreshes(tokens.map(({ refresh_token }) => refresh_token)))
+    const trips = await counter.take(counted.answered)
+    const sessionReads = await betterAuthSessionReads(better.url, CLIENTS)
+    const line = async (rival: string, atLeast: number, theirs: () => Promise<number>): Promise<Line> => {
+      const series = await runRounds({
+        rounds: bench.rounds,
+        ours: async () => (await refresh()).rate,
+        theirs,
+        onRound: (_, a, b) =>
+          bench.progress(`  ${a.toFixed(0)} refreshes/s, ${b.toFixed(0)} ${rival}: ${(a / b).toFixed(3)}`),
+      })
+      return compareLine({
+        row: 'refresh',
+        what: `rotated refreshes, ${CLIENTS} clients`,
+        rival,
+        series,
+        goal: { atLeast },
+        unit: '/s',
+        trips: describeTrips(trips),
+      })
+    }
+    const lines = [
+      await line("Better Auth's session read", 2, async () => (await load(better.url, sessionReads)).rate),
+      await line('single-row updates by postgres.js', 0.5, () =>
+        bare.rate({ trips: { reads: 0, writes: 1, redis: 0 }, atOnce: CLIENTS, seconds }),
+      ),
+    ]
+    await Promise.all([poterne.stop(), better.end(), bare.end()])
+    return lines
+  },
+}
