@@ -1,0 +1,107 @@
+/**
+ * Makes dist/poterne, one executable that needs no file beside it. Identifiers keep their names (no `--minify`): the
+ * router reads the handlers' parameters from their source.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Glob } from 'bun'
+import manifest from '../package.json'
+import { carriedPaths } from '../src/platform/carried/paths.ts'
+
+const root = join(import.meta.dir, '..')
+const dist = join(root, 'dist')
+const outfile = join(dist, 'poterne')
+
+/** What the prepared database directory depends on; it takes seconds and a gigabyte of memory to make. */
+const archiveSources = [
+  'drizzle/**/*.sql',
+  'scripts/prepare-embedded.ts',
+  'src/platform/postgres/*.ts',
+  'package.json',
+]
+
+async function hashOf(patterns: string[]): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const pattern of patterns)
+    for (const file of (await Array.fromAsync(new Glob(pattern).scan({ cwd: root }))).sort())
+      hasher.update(`${file}\n`).update(await Bun.file(join(root, file)).bytes())
+  return hasher.digest('hex').slice(0, 16)
+}
+
+/** In a process of its own, so that its memory is free again when the executable is put together. */
+async function prepareDatabase(): Promise<string> {
+  const archive = join(dist, `embedded-${await hashOf(archiveSources)}.tar.zst`)
+  if (existsSync(archive)) return archive
+  for (const file of new Glob('embedded-*').scanSync({ cwd: dist })) rmSync(join(dist, file))
+  const write = `const { prepareEmbedded } = await import('./scripts/prepare-embedded.ts')
+    await Bun.write(${JSON.stringify(`${archive}.partial`)}, Bun.zstdCompressSync(await prepareEmbedded(), { level: 19 }))`
+  const made = Bun.spawn([process.execPath, '-e', write], { cwd: root, stdout: 'inherit', stderr: 'inherit' })
+  if ((await made.exited) !== 0) throw new Error('the embedded database could not be prepared')
+  renameSync(`${archive}.partial`, archive)
+  return archive
+}
+
+/** A compressed copy in dist/, made again where the file is another one. */
+async function compressed(path: string): Promise<string> {
+  const bytes = await Bun.file(path).bytes()
+  const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 16)
+  const copy = join(dist, `${basename(path)}-${hash}.zst`)
+  if (existsSync(copy)) return copy
+  for (const file of new Glob(`${basename(path)}-*.zst`).scanSync({ cwd: dist })) rmSync(join(dist, file))
+  await Bun.write(`${copy}.partial`, Bun.zstdCompressSync(bytes, { level: 19 }))
+  renameSync(`${copy}.partial`, copy)
+  return copy
+}
+
+/** What stands in the place of src/platform/carried/paths.ts: a third of the size. */
+async function carriedModule(database: string): Promise<string> {
+  const names = Object.keys(carriedPaths) as (keyof typeof carriedPaths)[]
+  const copies = await Promise.all(names.map((name) => compressed(carriedPaths[name])))
+  const imports = [...copies, database].map(
+    (file, index) => `import file${index} from ${JSON.stringify(file)} with { type: 'file' }`,
+  )
+  return `${imports.join('\n')}
+    export const carriedPaths = { ${names.map((name, index) => `${name}: file${index}`).join(', ')} }
+    export const preparedDatabasePath = file${copies.length}`
+}
+
+function replaceCarried(contents: string): Bun.BunPlugin {
+  return {
+    name: 'carried files',
+    setup: (build) => {
+      build.onLoad({ filter: /\/carried\/paths\.ts$/ }, () => ({ contents, loader: 'ts' }))
+    },
+  }
+}
+
+async function compile(carried: string): Promise<void> {
+  const partial = `${outfile}.partial`
+  await Bun.build({
+    entrypoints: [join(root, 'src/main.ts')],
+    target: 'bun',
+    format: 'esm',
+    bytecode: true,
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [replaceCarried(carried)],
+    compile: { outfile: partial, autoloadDotenv: false, autoloadBunfig: false },
+  })
+  // In one step: a poterne that runs keeps its file, and an interrupted build leaves none that looks finished.
+  renameSync(partial, outfile)
+}
+
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  const result = await work()
+  console.log(`${what}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return result
+}
+
+mkdirSync(dist, { recursive: true })
+const database = await timed('embedded database', prepareDatabase)
+const carried = await timed('carried files', () => carriedModule(database))
+await timed('executable', () => compile(carried))
+const mebibytes = (file: string) => `${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`
+console.log(
+  `dist/poterne ${manifest.version}: ${mebibytes(outfile)}, of which embedded database ${mebibytes(database)}`,
+)

@@ -1,0 +1,33 @@
+/** Everything that can be said without running the service: one line per check, exit code 1 if any found something. */
+import { checkConfigurationFiles } from './checks/configuration-files.ts'
+import { checkDependencies } from './checks/dependencies.ts'
+import { checkErrorTable } from './checks/error-table.ts'
+import { checkFileNames } from './checks/file-names.ts'
+import { checkImports } from './checks/layers.ts'
+import { checkLint } from './checks/lint.ts'
+import { checkMigrations } from './checks/migrations.ts'
+import type { Check } from './checks/source-files.ts'
+import { checkTypes } from './checks/types.ts'
+
+const checks: Record<string, Check> = {
+  types: checkTypes,
+  lint: checkLint,
+  layers: checkImports,
+  'file names': checkFileNames,
+  dependencies: checkDependencies,
+  migrations: checkMigrations,
+  'configuration files': checkConfigurationFiles,
+  'error table': checkErrorTable,
+}
+
+async function runCheck(name: string, check: Check): Promise<boolean> {
+  const start = performance.now()
+  const problems = await check()
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  console.log(`${name}: ${problems.length === 0 ? 'ok' : 'failed'} (${seconds} s)`)
+  for (const problem of problems) console.log(problem.replace(/^/gm, '  '))
+  return problems.length === 0
+}
+
+const results = await Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check)))
+process.exitCode = results.every(Boolean) ? 0 : 1

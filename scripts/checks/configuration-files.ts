@@ -1,0 +1,17 @@
+/** config.example.toml and docs/configuration.md are what the table of the configuration says. */
+import { configExample, configPage } from '../../src/platform/config/example.ts'
+import { type Check, readFiles } from './source-files.ts'
+
+const made: Record<string, () => string> = {
+  'config.example.toml': configExample,
+  'docs/configuration.md': configPage,
+}
+
+export const checkConfigurationFiles: Check = async () => {
+  const problems: string[] = []
+  for (const [path, make] of Object.entries(made)) {
+    const [file] = await readFiles(path)
+    if (file?.text !== make()) problems.push(`${path} is not what bun scripts/write-configuration.ts writes`)
+  }
+  return problems
+}

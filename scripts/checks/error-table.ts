@@ -1,0 +1,39 @@
+/** README.md and docs/ name every error code with its status, and none that there is not. */
+import { errorStatus, fieldErrorCodes } from '../../src/errors.ts'
+import { type Check, readFiles } from './source-files.ts'
+
+/** Rows like "| `invalid_code` | 422 | …", also with several codes in the first cell. */
+const row = /^\|((?:[ ,]*`[a-z_]+`)+) *\| *(\d{3}) *\|/gm
+
+export const checkErrorTable: Check = async () => {
+  const pages = [...(await readFiles('README.md')), ...(await readFiles('docs/**/*.md'))]
+  return compareErrorTable(pages, errorStatus, fieldErrorCodes)
+}
+
+export function compareErrorTable(
+  pages: { path: string; text: string }[],
+  statuses: Record<string, number>,
+  fieldCodes: readonly string[],
+): string[] {
+  const documented = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(row)].flatMap(([, codes, status]) =>
+      [...(codes as string).matchAll(/`([a-z_]+)`/g)].map(([, code]) => ({
+        path,
+        code: code as string,
+        status: Number(status),
+      })),
+    ),
+  )
+  const wrong = documented
+    .filter(({ code, status }) => statuses[code] !== status)
+    .map(
+      ({ path, code, status }) => `${path}: ${code} is ${statuses[code] ?? 'no error code'}, not ${status}`,
+    )
+  const missing = Object.keys(statuses).filter((code) => !documented.some((each) => each.code === code))
+  const missingFields = fieldCodes.filter((code) => !pages.some(({ text }) => text.includes(`\`${code}\``)))
+  return [
+    ...wrong,
+    ...missing.map((code) => `no table of README.md or docs/ has the error code ${code}`),
+    ...missingFields.map((code) => `neither README.md nor docs/ names the field error ${code}`),
+  ]
+}

@@ -1,0 +1,54 @@
+/**
+ * Prints how long each operation takes for identifiers the service knows and for those it does not, in milliseconds:
+ * 300 interleaved samples of each class, the ends trimmed, the median. Alike: within 3 ms or 5 %, measured up to
+ * three times. bun scripts/parity.ts [--light-hash] [samples] [shape …]; with --light-hash the password hash costs
+ * nothing, and what else differs stands out. Exit code 1 where they differ.
+ */
+import {
+  createPeople,
+  measure,
+  measureFactors,
+  operations,
+  spread,
+  startParityService,
+  trimmedMedian,
+} from '../test/helpers/parity.ts'
+import { type Shape, shapes } from '../test/helpers/service.ts'
+
+const ROUNDS = 3
+const flags = process.argv.slice(2)
+const lightHash = flags.includes('--light-hash')
+const [count = '300', ...chosen] = flags.filter((flag) => flag !== '--light-hash')
+const samples = Number(count)
+let failed = 0
+
+async function report(name: string, take: () => Promise<Map<string, number[]>>): Promise<void> {
+  for (let round = 1; ; round++) {
+    const times = await take()
+    const { ms, alike } = spread(times)
+    const again = !alike && round < ROUNDS
+    const medians = [...times].map(([kind, each]) => `${kind} ${trimmedMedian(each).toFixed(2)}`)
+    const verdict = alike ? 'alike' : again ? 'measured again' : 'DIFFERENT'
+    console.log(`${name.padEnd(26)} ${medians.join(' · ')} · spread ${ms.toFixed(2)} ms: ${verdict}`)
+    if (again) continue
+    if (!alike) failed++
+    return
+  }
+}
+
+for (const shape of (chosen.length > 0 ? chosen : shapes) as Shape[]) {
+  console.log(`\n${shape}, ${samples} samples of each class, milliseconds`)
+  const service = await startParityService(shape, { lightHash })
+  try {
+    const people = await createPeople(service)
+    for (const operation of operations(service)) {
+      await report(operation.name, () => measure(operation, people, samples))
+    }
+    const guarded = people.get('two factors') as string
+    await report('2fa/verify, which factor', () => measureFactors(service, guarded, samples))
+  } finally {
+    await service.close()
+  }
+}
+console.log(failed === 0 ? '\nNothing tells them apart.' : `\n${failed} operations tell them apart.`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,0 +1,44 @@
+/**
+ * Makes the data directory that travels inside the executable: initdb and all migrations are done here, once, so
+ * that a first start on a user's machine only unpacks it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openEmbedded } from '../src/platform/postgres/embedded.ts'
+import { openInstance } from '../src/platform/postgres/embedded-instance.ts'
+import { applyMigrations } from '../src/platform/postgres/migrate.ts'
+
+/**
+ * The service uses one database and makes no other: the templates are half of the directory, and of the time to
+ * unpack it.
+ */
+const DROP_TEMPLATES = ['template0', 'template1']
+
+/** Returns the archive (tar) of a closed, migrated directory. */
+export async function prepareEmbedded(): Promise<Uint8Array> {
+  const scratch = mkdtempSync(join(tmpdir(), 'poterne-prepare-'))
+  try {
+    const database = await openEmbedded(scratch)
+    await applyMigrations(database, new Date())
+    await database.close()
+    const directory = join(scratch, 'postgres')
+    await dropTemplates(directory)
+    const tar = Bun.spawn(['tar', '--create', '--file=-', '--owner=0', '--group=0', '.'], {
+      cwd: directory,
+      stdout: 'pipe',
+    })
+    const archive = await new Response(tar.stdout).bytes()
+    if ((await tar.exited) !== 0) throw new Error('tar failed')
+    return archive
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+async function dropTemplates(directory: string): Promise<void> {
+  const instance = await openInstance(directory)
+  await instance.exec('update pg_database set datistemplate = false')
+  for (const name of DROP_TEMPLATES) await instance.exec(`drop database ${name}`)
+  await instance.close()
+}
