@@ -1,0 +1,158 @@
+/**
+ * The four places where codes, counters and tickets may live, opened for a contract suite. Every suite runs on all
+ * of them; `forEachBackend` opens one before its tests and closes it after.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import Redis from 'ioredis'
+import { createCodeBudgetStore } from '../../src/core/codes/budget-store-postgres.ts'
+import type { CodeBudgetStore, CodeStore } from '../../src/core/codes/store.ts'
+import { createPostgresCodeStore } from '../../src/core/codes/store-postgres.ts'
+import { createRedisCodeStore } from '../../src/core/codes/store-redis.ts'
+import type { LimitStore } from '../../src/core/limits/store.ts'
+import { createPostgresLimitStore } from '../../src/core/limits/store-postgres.ts'
+import { createRedisLimitStore } from '../../src/core/limits/store-redis.ts'
+import type { TicketStore } from '../../src/core/tickets/store.ts'
+import { createPostgresTicketStore } from '../../src/core/tickets/store-postgres.ts'
+import { createRedisTicketStore } from '../../src/core/tickets/store-redis.ts'
+import type { Config } from '../../src/platform/config/types.ts'
+import { type Database, statement } from '../../src/platform/postgres/database.ts'
+import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+import { openRedis } from '../../src/platform/redis/connection.ts'
+import { newDirectory, oncePerRun } from '../helpers/run-directory.ts'
+import { createDatabase, redisPrefix, sharedRedis, startRedisCluster } from '../helpers/servers.ts'
+
+/** Where a store is, in words another process understands (see racer.ts). Null: only one process may open it. */
+export type Place = { redis: Config['redis'] } | { postgres: string }
+
+export interface OpenBackend {
+  codes: CodeStore
+  limits: LimitStore
+  tickets: TicketStore
+  /** Where the backend is PostgreSQL. */
+  budgets: CodeBudgetStore | null
+  database: Database | null
+  place: Place | null
+  /** Waits until the stores answer: Redis connects in the background. */
+  ready(): Promise<void>
+  /** Of Redis: our keys and the milliseconds they still live, -1 for ever. In PostgreSQL `expires_at` is not null. */
+  lifetimes(): Promise<{ key: string; lifetimeMs: number }[]>
+  close(): Promise<void>
+}
+
+export const backendNames = ['Redis', 'Redis Cluster', 'PostgreSQL', 'embedded PostgreSQL'] as const
+export type BackendName = (typeof backendNames)[number]
+
+const sharedCluster = () => oncePerRun('redis-cluster', async () => (await startRedisCluster()).urls)
+
+export function openStoresAt(place: Place): OpenBackend {
+  return 'redis' in place
+    ? redisStores(place.redis)
+    : databaseStores(openServer({ url: place.postgres, poolSize: 10 }), place)
+}
+
+async function open(name: BackendName): Promise<OpenBackend> {
+  if (name === 'Redis' || name === 'Redis Cluster') {
+    const mode = name === 'Redis' ? 'single' : 'cluster'
+    const urls = mode === 'single' ? [(await sharedRedis()).url] : await sharedCluster()
+    return redisStores({ mode, urls, master: null, keyPrefix: redisPrefix() })
+  }
+  if (name === 'PostgreSQL') {
+    const { url, drop } = await createDatabase()
+    const stores = openStoresAt({ postgres: url })
+    return { ...stores, close: () => stores.close().then(drop) }
+  }
+  const directory = newDirectory('embedded')
+  cpSync(await embeddedTemplate(), directory, { recursive: true })
+  return databaseStores(await openEmbedded(directory), null)
+}
+
+/** Made once per run: a copy takes a tenth of the time. */
+const embeddedTemplate = () =>
+  oncePerRun('embedded-template', async () => {
+    const directory = newDirectory('embedded')
+    const database = await openEmbedded(directory)
+    await applyMigrations(database, new Date())
+    await database.close()
+    return directory
+  })
+
+function databaseStores(database: Database, place: Place | null): OpenBackend {
+  return {
+    codes: createPostgresCodeStore(database),
+    limits: createPostgresLimitStore(database),
+    tickets: createPostgresTicketStore(database),
+    budgets: createCodeBudgetStore(database),
+    database,
+    place,
+    ready: () => database.ping(),
+    lifetimes: async () => [],
+    close: () => database.close(),
+  }
+}
+
+function redisStores(config: Config['redis']): OpenBackend {
+  const redis = openRedis(config)
+  const inspectors = config.urls.map((url) => new Redis(url, { lazyConnect: true }))
+  return {
+    codes: createRedisCodeStore(redis),
+    limits: createRedisLimitStore(redis),
+    tickets: createRedisTicketStore(redis),
+    budgets: null,
+    database: null,
+    place: { redis: config },
+    ready: () => redis.ready(),
+    lifetimes: async () => {
+      const found = await Promise.all(inspectors.map((inspector) => lifetimesIn(inspector, config.keyPrefix)))
+      return found.flat()
+    },
+    close: async () => {
+      for (const inspector of inspectors) inspector.disconnect()
+      await redis.close()
+    },
+  }
+}
+
+async function lifetimesIn(server: Redis, prefix: string) {
+  const keys = await server.keys(`${prefix}*`)
+  return Promise.all(keys.map(async (key) => ({ key, lifetimeMs: await server.pttl(key) })))
+}
+
+/**
+ * A suite on each backend. `suite` gets a function, since the backend is open only once the tests run, and the name,
+ * to leave out what a backend cannot do. After each test every key of ours in Redis must have an expiry.
+ */
+export function forEachBackend(
+  promise: string,
+  suite: (backend: () => OpenBackend, name: BackendName) => void,
+  names: readonly BackendName[] = backendNames,
+): void {
+  for (const name of names) {
+    describe(`${promise} in ${name}`, () => {
+      let backend: OpenBackend | undefined
+      beforeAll(async () => {
+        backend = await open(name)
+        await backend.ready()
+      }, 60_000)
+      afterEach(async () => {
+        const lifetimes = (await backend?.lifetimes()) ?? []
+        expect(lifetimes.filter(({ lifetimeMs }) => lifetimeMs === -1)).toEqual([])
+      })
+      afterAll(async () => {
+        await backend?.close()
+      })
+      suite(() => backend as OpenBackend, name)
+    })
+  }
+}
+
+/** Rows of a table, where the backend has one. */
+export async function countRows(database: Database, table: 'codes' | 'limits' | 'tickets' | 'code_budgets') {
+  const query = statement<Record<string, never>, { rows: number }>(
+    sql`select count(*)::int as rows from ${sql.raw(table)}`,
+  )
+  return (await database.first(query, {}))?.rows
+}

@@ -1,0 +1,108 @@
+/**
+ * LimitStore against its model over random histories, on every backend. A failure prints fast-check's seed and path;
+ * `fc.assert(…, { seed, path })` replays it.
+ */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Demand, LimitStore, Rule } from '../../src/core/limits/store.ts'
+import { forEachBackend } from './backends.ts'
+import { createLimitModel } from './limit-model.ts'
+import { runsOf } from './runs.ts'
+
+setDefaultTimeout(20_000)
+
+const startMs = Date.parse('2026-07-01T12:00:00.000Z')
+
+/** Small numbers, so that a short history meets every edge. */
+const rules: Rule[] = [
+  { kind: 'bucket', burst: 1, intervalMs: 100 },
+  { kind: 'bucket', burst: 3, intervalMs: 70 },
+  { kind: 'window', count: 1, windowMs: 150 },
+  { kind: 'window', count: 4, windowMs: 300 },
+  { kind: 'failures', count: 1, windowMs: 200, refusalMs: 50, maximumMs: 150 },
+  { kind: 'failures', count: 3, windowMs: 400, refusalMs: 60, maximumMs: 1000 },
+]
+
+interface Step {
+  /** Negative: the clock is set back. */
+  advanceMs: number
+  counters: number[]
+  clears: boolean
+}
+
+const history = (advanceMs: fc.Arbitrary<number>) =>
+  fc.array(
+    fc.record({
+      advanceMs,
+      counters: fc.uniqueArray(fc.nat(rules.length - 1), { minLength: 1, maxLength: 3 }),
+      clears: fc.integer({ min: 0, max: 12 }).map((die) => die === 0),
+    }),
+    { minLength: 1, maxLength: 40 },
+  )
+
+const forwards = fc.oneof(fc.constantFrom(0, 0, 50, 60, 70, 100, 150), fc.nat(250))
+const bothWays = fc.oneof(
+  { weight: 8, arbitrary: forwards },
+  { weight: 1, arbitrary: fc.constantFrom(-3_600_000, -200, -1, 3_600_000) },
+)
+
+/** Counters of one history, under keys nobody else has. */
+function freshDemands(): (counters: number[]) => Demand[] {
+  const run = crypto.randomUUID()
+  return (counters) => counters.map((i) => ({ key: `history:${run}:${i}`, rule: rules[i]! }))
+}
+
+/** Plays a history on the store and on the model; returns where it ended. */
+async function play(limits: LimitStore, steps: Step[]) {
+  const model = createLimitModel()
+  const demandsOf = freshDemands()
+  let nowMs = startMs
+  for (const { advanceMs, counters, clears } of steps) {
+    nowMs += advanceMs
+    const demands = demandsOf(counters)
+    if (clears) {
+      const keys = demands.map(({ key }) => key)
+      model.clear(keys)
+      await limits.clear(keys)
+    } else expect(await limits.take(demands, new Date(nowMs))).toBe(model.take(demands, nowMs))
+  }
+  return { demandsOf, nowMs }
+}
+
+forEachBackend('limits', (backend, name) => {
+  const numRuns = runsOf(name === 'embedded PostgreSQL' ? 25 : 60)
+
+  test('after any history the store answers as the model does', async () => {
+    const property = fc.asyncProperty(history(forwards), async (steps) => {
+      await play(backend().limits, steps)
+    })
+    await fc.assert(property, { numRuns })
+  }, 120_000)
+
+  test('so it does when the clock is set back and forward', async () => {
+    const property = fc.asyncProperty(history(bothWays), async (steps) => {
+      await play(backend().limits, steps)
+    })
+    await fc.assert(property, { numRuns })
+  }, 120_000)
+
+  test('waiting the told time admits, a millisecond less does not', async () => {
+    const property = fc.asyncProperty(history(bothWays), async (steps) => {
+      const { limits } = backend()
+      const { demandsOf, nowMs } = await play(limits, steps)
+      const demands = demandsOf(rules.map((_, i) => i))
+      const waitMs = await limits.take(demands, new Date(nowMs))
+      const longest = Math.max(...rules.map(longestWaitMs))
+      expect(waitMs).toBeLessThanOrEqual(longest)
+      if (waitMs === 0) return
+      expect(await limits.take(demands, new Date(nowMs + waitMs - 1))).toBe(1)
+      expect(await limits.take(demands, new Date(nowMs + waitMs))).toBe(0)
+    })
+    await fc.assert(property, { numRuns })
+  }, 120_000)
+})
+
+function longestWaitMs(rule: Rule): number {
+  if (rule.kind === 'bucket') return rule.intervalMs
+  return rule.kind === 'window' ? rule.windowMs : rule.maximumMs
+}

@@ -1,0 +1,254 @@
+/** The promise of the outbox, on both databases. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { NewMessage } from '../../src/core/delivery/message.ts'
+import type { CodeMessage } from '../../src/core/delivery/store.ts'
+import {
+  createMessageStore,
+  messageParams,
+  queueMessage,
+  replaceWaiting,
+} from '../../src/core/delivery/store-postgres.ts'
+import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
+import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { createDatabase } from '../helpers/servers.ts'
+
+setDefaultTimeout(20_000)
+
+const start = new Date('2026-07-01T12:00:00.000Z')
+const after = (ms: number) => new Date(start.getTime() + ms)
+const leaseMs = 30_000
+
+const notice: NewMessage = {
+  channel: 'email',
+  destination: 'ada@example.com',
+  purpose: 'password_changed',
+  language: 'fr',
+  values: { device: `"{to}" \\ ' é 😀`, '"': '{"a":1}' },
+}
+
+function coded(subject: string = crypto.randomUUID()): NewMessage {
+  return {
+    channel: 'sms',
+    destination: '+33612345678',
+    purpose: 'confirmation',
+    language: 'en',
+    code: { subject, purpose: 'confirmation', seed: new Uint8Array([0, 1, 2, 255]) },
+  }
+}
+
+interface Row {
+  id: number
+  channel: string
+  outcome: string | null
+  detail: string | null
+  finishedAt: Date | null
+}
+
+const all = statement<Record<string, never>, Row>(
+  sql`select id, channel, outcome, detail, finished_at from messages order by id`,
+)
+const empty = statement<Record<string, never>>(sql`delete from messages`)
+
+async function openAt(name: string): Promise<{ database: Database; close(): Promise<void> }> {
+  if (name === 'PostgreSQL') {
+    const { url, drop } = await createDatabase()
+    const database = openServer({ url, poolSize: 10 })
+    return { database, close: () => database.close().then(drop) }
+  }
+  const database = await openEmbedded(newDirectory('embedded'))
+  await applyMigrations(database, new Date())
+  return { database, close: () => database.close() }
+}
+
+describe.each(['PostgreSQL', 'embedded PostgreSQL'])('the outbox in %s', (name) => {
+  let opened: Awaited<ReturnType<typeof openAt>>
+  beforeAll(async () => {
+    opened = await openAt(name)
+  }, 60_000)
+  afterAll(() => opened.close())
+  beforeEach(async () => {
+    await opened.database.all(empty, {})
+  })
+  const outbox = () => ({ database: opened.database, store: createMessageStore(opened.database) })
+  const rows = () => opened.database.all(all, {})
+
+  test('gives back what was added, with its code as a seed only', async () => {
+    const { database, store } = outbox()
+    const message = coded()
+    await store.add(database, notice, start)
+    await store.add(database, message, start)
+    expect(await store.claim('email', after(5), leaseMs, 10)).toEqual([
+      {
+        id: expect.any(Number),
+        channel: 'email',
+        destination: 'ada@example.com',
+        purpose: 'password_changed',
+        language: 'fr',
+        values: notice.values as Record<string, string>,
+        codeSubject: null,
+        codePurpose: null,
+        codeSeed: null,
+        createdAt: start,
+        attempts: 1,
+        firstAttemptAt: after(5),
+        detail: null,
+      },
+    ])
+    const [sms] = await store.claim('sms', after(5), leaseMs, 10)
+    expect(sms).toMatchObject({ codeSubject: message.code?.subject, codePurpose: 'confirmation', values: {} })
+    expect([...(sms?.codeSeed ?? [])]).toEqual([0, 1, 2, 255])
+  })
+
+  test('keeps nothing of a transaction that fails', async () => {
+    const { database, store } = outbox()
+    const failing = database.transaction(async (transaction) => {
+      await store.add(transaction, notice, start)
+      throw new Error('undone')
+    })
+    expect(await failing.catch((error: Error) => error.message)).toBe('undone')
+    expect(await rows()).toEqual([])
+  })
+
+  test('takes a message in the statement that causes it, and replaces the older ones of its code', async () => {
+    const { database, store } = outbox()
+    const subject = crypto.randomUUID()
+    const other = crypto.randomUUID()
+    await store.add(database, coded(subject), start)
+    await store.add(database, coded(other), start)
+    const register = statement<
+      ReturnType<typeof messageParams> & { now: Date; uuid: string; wanted: boolean }
+    >(sql`
+      with account as (select ${param('uuid', 'uuid')} as uuid where ${param('wanted', 'boolean')}),
+           replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from account)` })}),
+           queued as (${queueMessage(sql`account`, { codeSubject: sql`account.uuid` })} returning id)
+      select id from queued`)
+    const params = { ...messageParams(coded()), now: after(1), uuid: subject }
+    expect(await database.all(register, { ...params, wanted: false })).toHaveLength(0)
+    expect(await database.all(register, { ...params, wanted: true })).toHaveLength(1)
+    const outcomes = (await rows()).map(({ outcome }) => outcome)
+    expect(outcomes).toEqual(['replaced', null, null])
+  })
+
+  test('adds a code and replaces the older ones in one go', async () => {
+    const { store } = outbox()
+    const message = coded() as CodeMessage
+    for (let i = 0; i < 3; i++) await store.addCode(message, after(i))
+    await store.addCode(coded() as CodeMessage, after(3))
+    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['replaced', 'replaced', null, null])
+  })
+
+  test('replaces the waiting messages of one code and purpose, in a transaction', async () => {
+    const { database, store } = outbox()
+    const subject = crypto.randomUUID()
+    for (let i = 0; i < 3; i++) await store.add(database, coded(subject), start)
+    await store.replaceWaiting(database, subject, 'two_factor', after(1))
+    expect((await rows()).filter(({ outcome }) => outcome !== null)).toHaveLength(0)
+    await database.transaction(async (transaction) => {
+      await store.replaceWaiting(transaction, subject, 'confirmation', after(1))
+      await store.add(transaction, coded(subject), after(1))
+    })
+    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['replaced', 'replaced', 'replaced', null])
+  })
+
+  test('replacing and adding at once by many leaves everybody an answer', async () => {
+    const { database, store } = outbox()
+    const subject = crypto.randomUUID()
+    for (let i = 0; i < 5; i++) await store.add(database, coded(subject), start)
+    await Promise.all(
+      Array.from({ length: 16 }, () =>
+        database.transaction(async (transaction) => {
+          await store.replaceWaiting(transaction, subject, 'confirmation', after(1))
+          await store.add(transaction, coded(subject), after(1))
+        }),
+      ),
+    )
+    expect(await rows()).toHaveLength(21)
+  })
+
+  test('lends a message to one taker until its lease ends, renewed or not', async () => {
+    const { database, store } = outbox()
+    await store.add(database, notice, start)
+    const [taken] = await store.claim('email', start, leaseMs, 10)
+    expect(await store.claim('email', after(leaseMs - 1), leaseMs, 10)).toHaveLength(0)
+    await store.renew(taken?.id as number, after(2 * leaseMs))
+    expect(await store.claim('email', after(leaseMs), leaseMs, 10)).toHaveLength(0)
+    const [again] = await store.claim('email', after(2 * leaseMs), leaseMs, 10)
+    expect(again).toMatchObject({ id: taken?.id, attempts: 2, firstAttemptAt: after(2 * leaseMs) })
+  })
+
+  test('counts the life of a code from the first attempt that was noted', async () => {
+    const { database, store } = outbox()
+    await store.add(database, coded(), start)
+    const [first] = await store.claim('sms', start, leaseMs, 1)
+    await store.postpone(first?.id as number, after(1000), 0)
+    const [second] = await store.claim('sms', after(1000), leaseMs, 1)
+    expect(second).toMatchObject({ attempts: 1, firstAttemptAt: after(1000), detail: null })
+    await store.retry(first?.id as number, after(3000), 'acme:503')
+    const [third] = await store.claim('sms', after(3000), leaseMs, 1)
+    expect(third).toMatchObject({ attempts: 2, firstAttemptAt: after(1000), detail: 'acme:503' })
+  })
+
+  test('never gives a message to two of many takers', async () => {
+    const { database, store } = outbox()
+    for (let i = 0; i < 60; i++) await store.add(database, notice, start)
+    const takers = Array.from({ length: 16 }, () => store.claim('email', start, leaseMs, 7))
+    const ids = (await Promise.all(takers)).flat().map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    const rest = await store.claim('email', start, leaseMs, 100)
+    expect(ids.length + rest.length).toBe(60)
+  })
+
+  test('takes the limit, the longest due first, of one channel', async () => {
+    const { database, store } = outbox()
+    await store.add(database, { ...notice, destination: 'late@example.com' }, after(2))
+    await store.add(database, { ...notice, destination: 'early@example.com' }, after(1))
+    await store.add(database, coded(), start)
+    const [first, ...others] = await store.claim('email', after(5), leaseMs, 1)
+    expect(others).toEqual([])
+    expect(first?.destination).toBe('early@example.com')
+  })
+
+  test('finishes a message for good, and what was sent counts as sent even when replaced meanwhile', async () => {
+    const { database, store } = outbox()
+    const subject = crypto.randomUUID()
+    await store.add(database, coded(subject), start)
+    const [taken] = await store.claim('sms', start, leaseMs, 1)
+    const id = taken?.id as number
+    await store.replaceWaiting(database, subject, 'confirmation', after(1))
+    await store.retry(id, after(2), 'acme:503')
+    await store.renew(id, after(2))
+    expect(await store.claim('sms', after(leaseMs), leaseMs, 1)).toHaveLength(0)
+    await store.finish(id, 'sent', 'acme', after(3))
+    await store.finish(id, 'expired', 'late', after(4))
+    expect(await rows()).toMatchObject([{ id, outcome: 'sent', detail: 'acme', finishedAt: after(3) }])
+  })
+
+  test('says when the next message of a channel is due', async () => {
+    const { database, store } = outbox()
+    expect(await store.nextDueAt('email', start)).toBeNull()
+    await store.add(database, notice, after(500))
+    await store.add(database, coded(), after(100))
+    expect(await store.nextDueAt('email', start)).toEqual(after(500))
+  })
+
+  test('does not lose a message to a clock that was set back by an hour', async () => {
+    const { database, store } = outbox()
+    await store.add(database, notice, after(3_600_000))
+    expect(await store.nextDueAt('email', start)).toEqual(start)
+    expect(await store.claim('email', start, leaseMs, 10)).toHaveLength(1)
+  })
+
+  test('sweeps what was finished long ago, and nothing that waits', async () => {
+    const { database, store } = outbox()
+    for (let i = 0; i < 3; i++) await store.add(database, notice, start)
+    const [first, second] = await store.claim('email', start, leaseMs, 2)
+    await store.finish(first?.id as number, 'sent', 'smtp', after(1))
+    await store.finish(second?.id as number, 'sent', 'smtp', after(5))
+    expect(await store.sweep(after(5), 10)).toBe(1)
+    expect(await rows()).toHaveLength(2)
+  })
+})

@@ -1,0 +1,121 @@
+/** The own account, seen and erased, through HTTP, on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { countRows, dumpTables } from '../helpers/database.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+describe.each(shapes)('the own account on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const signedIn = async (identifier = newEmail()) => {
+    const person = await service.signUp(identifier)
+    return { person, ...(await service.logIn(person)) }
+  }
+  const erase = (bearer: string, password: unknown = PASSWORD, at = service) =>
+    at.call('DELETE', '/api/v1/auth/me', { password }, { bearer })
+
+  test('is shown as login shows it, as it stands now', async () => {
+    const { person, account, access_token } = await signedIn()
+    const answer = await service.get('me', { bearer: access_token })
+    expect(Object.keys(answer.body)).toEqual(['status', 'account'])
+    expect(answer.body.account).toEqual(account)
+    await service.logIn(person)
+    const { body } = await service.get('me', { bearer: access_token })
+    expect([body.account.sign_in_count, Object.keys(body.account)]).toEqual([2, Object.keys(account)])
+  })
+
+  test('is erased with its password: its sessions are dead, its identifier is free', async () => {
+    const { person, account, access_token, refresh_token } = await signedIn()
+    const other = await service.logIn(person)
+    const answer = await erase(access_token)
+    expect(answer.body).toEqual({ status: 200, message: 'Votre compte a été supprimé définitivement.' })
+    for (const bearer of [access_token, other.access_token]) {
+      expect((await service.get('me', { bearer })).body.code).toBe('invalid_token')
+    }
+    expect((await service.post('refresh', { refresh_token })).body.code).toBe('invalid_token')
+    expect((await service.post('login', person)).body.code).toBe('invalid_credentials')
+    const again = await service.signUp(person.identifier, 'another good password')
+    const { account: reborn } = await service.logIn(again)
+    expect(reborn.id).not.toBe(account.id)
+    expect(reborn.uuid).not.toBe(account.uuid)
+    expect(reborn.sign_in_count).toBe(1)
+  })
+
+  test('leaves nothing that leads to it but messages that were sent', async () => {
+    const { account, access_token } = await signedIn(newPhone())
+    await service.post('login', {
+      identifier: account.phone,
+      password: PASSWORD,
+      device_fingerprint: 'my-own-device',
+    })
+    await erase(access_token)
+    const rows = (await dumpTables(service)).split('\n').filter((row) => !row.startsWith('messages '))
+    expect(rows.filter((row) => row.includes(account.phone) || row.includes('my-own-device'))).toEqual([])
+  })
+
+  test('is not erased without its password, and the failure counts as one of a login', async () => {
+    const { person, access_token } = await signedIn()
+    const wrong = await erase(access_token, 'not the password')
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials'])
+    for (const body of [{}, { password: null }, { password: 1 }]) {
+      const answer = await service.call('DELETE', '/api/v1/auth/me', body, { bearer: access_token })
+      expect(answer.status).toBe(422)
+    }
+    const { body } = await service.get('me', { bearer: access_token })
+    expect(body.account.failed_attempts).toBe(1)
+    expect((await service.post('login', person)).status).toBe(200)
+  })
+
+  test('is erased once by 32 callers', async () => {
+    const { access_token } = await signedIn()
+    const before = await countRows(service, 'accounts')
+    const answers = await Promise.all(Array.from({ length: 32 }, () => erase(access_token)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.every(({ status }) => status === 200 || status === 401)).toBe(true)
+    expect(await countRows(service, 'accounts')).toBe(before - 1)
+  })
+
+  test('takes the codes on their way with it', async () => {
+    const { person, access_token } = await signedIn()
+    await service.post('2fa/request-otp', { identifier: person.identifier })
+    const otp = await service.inbox.nextCode(person.identifier)
+    await erase(access_token)
+    const dead = await service.post('2fa/verify', { identifier: person.identifier, otp })
+    expect(dead.body.code).toBe('invalid_code')
+    await service.post('register', registration(person.identifier))
+    const old = await service.post('verify-account', { identifier: person.identifier, otp })
+    expect(old.body.code).toBe('invalid_code')
+  })
+})
+
+test('wrong passwords there and at login are counted together', async () => {
+  const service = await startService({ shape: 'redis', settings: { limits: { enabled: true } } })
+  try {
+    const person = await service.signUp(newEmail())
+    const { access_token } = await service.logIn(person)
+    const tries = Array.from({ length: 10 }, (_, index) => index)
+    for (const index of tries) {
+      const answer = await (index % 2
+        ? service.post('login', { ...person, password: 'wrong' })
+        : service.call('DELETE', '/api/v1/auth/me', { password: 'wrong' }, { bearer: access_token }))
+      expect(answer.body.code).toBe('invalid_credentials')
+    }
+    const refused = await service.call(
+      'DELETE',
+      '/api/v1/auth/me',
+      { password: person.password },
+      { bearer: access_token },
+    )
+    expect([refused.status, refused.body.code]).toEqual([429, 'too_many_requests'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await service.post('login', person)).status).toBe(429)
+  } finally {
+    await service.close()
+  }
+}, 30_000)

@@ -1,0 +1,34 @@
+/** What a stolen copy of the database, or the log, does not hold. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail } from '../helpers/api-client.ts'
+import { dumpTables } from '../helpers/database.ts'
+import { type Shape, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  test('no token, no part of one and no password stands in any table or line', async () => {
+    const person = await service.signUp(newEmail(), 'a password to look for')
+    const first = await service.logIn(person)
+    const { body: second } = await service.post('refresh', { refresh_token: first.refresh_token })
+    const { body: third } = await service.post('refresh', { refresh_token: second.refresh_token })
+    const everything = [await dumpTables(service), ...service.log].join('\n')
+    expect(everything).toContain(person.identifier)
+    for (const { access_token, refresh_token } of [first, second, third]) {
+      expect(everything).not.toContain(access_token.split('.')[2])
+      const bytes = Buffer.from(refresh_token, 'hex')
+      for (const part of [bytes.subarray(0, 12), bytes.subarray(12), bytes]) {
+        for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+          expect(everything).not.toContain(part.toString(encoding))
+        }
+      }
+    }
+    expect(everything).not.toContain('a password to look for')
+  })
+})

@@ -1,0 +1,311 @@
+/** Another e-mail address or phone, asked for by password and proved by a code, on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { seen } from '../helpers/limited-service.ts'
+import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
+
+const WRONG_CODE = 'not a code'
+
+/** On the same stores; what it sends arrives where the first one's messages do. */
+const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
+  startService({ shape, storage, clock, settings: deliverySettings(smtp, gateway) })
+
+const waitingChange = statement<{ accountId: number }, { destination: string }>(
+  sql`select destination from contact_changes where account_id = ${param('accountId', 'bigint')}`,
+)
+
+const failure = ({ status, body }: Answer) => [status, body.code]
+
+describe.each(shapes)('contacts on %s', (shape) => {
+  let service: TestService
+  let replica: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+    replica = shape === 'embedded' ? service : await startReplica(service, shape)
+  }, 60_000)
+  afterAll(async () => {
+    if (replica !== service) await replica?.close()
+    await service?.close()
+  })
+
+  async function signedIn(identifier = newEmail()) {
+    const person = await service.signUp(identifier)
+    const { access_token } = await service.logIn(person)
+    return { ...person, bearer: access_token as string }
+  }
+  const kindOf = (contact: string) => (contact.startsWith('+') || /^0\d/.test(contact) ? 'phone' : 'email')
+  const change = (bearer: string, contact: string, password = PASSWORD, at = service) =>
+    at.post(`${kindOf(contact)}/change`, { [kindOf(contact)]: contact, password }, { bearer })
+  const confirm = (bearer: string, kind: 'email' | 'phone', otp: string, at = service) =>
+    at.post(`${kind}/confirm`, { otp }, { bearer })
+  async function changeCode(bearer: string, contact: string): Promise<string> {
+    expect((await change(bearer, contact)).status).toBe(201)
+    return service.inbox.nextCode(contact)
+  }
+  const logIn = (identifier: string) => service.post('login', { identifier, password: PASSWORD })
+  const told = (to: string, words: string) =>
+    waitFor(() => service.inbox.textsTo(to).find((text) => text.includes(words)), {
+      what: `"${words}" for ${to}`,
+    })
+
+  test('a new phone: the code goes to it, the old one is told, and the new one logs in', async () => {
+    const { identifier: old, bearer } = await signedIn(newPhone())
+    const phone = newPhone()
+    const asked = await change(bearer, phone.replace('+33', '0'))
+    expect([asked.status, asked.body]).toEqual([
+      201,
+      { status: 201, message: 'Un code à 6 chiffres a été envoyé au nouveau numéro.' },
+    ])
+    const answer = await confirm(bearer, 'phone', await service.inbox.nextCode(phone))
+    expect(answer.status).toBe(200)
+    expect(Object.keys(answer.body)).toEqual(['status', 'account'])
+    expect(Object.keys(answer.body.account)).toHaveLength(24)
+    expect(answer.body.account.phone).toBe(phone)
+    expect((await logIn(phone)).status).toBe(200)
+    expect(failure(await logIn(old))).toEqual([401, 'invalid_credentials'])
+    await told(old, 'le num')
+    expect((await service.get('me', { bearer })).body.account.phone).toBe(phone)
+  })
+
+  test('a new e-mail address, as it was written; the old one is free again', async () => {
+    const { identifier: old, bearer } = await signedIn()
+    const email = newEmail().replace('person', 'Person')
+    const asked = await change(bearer, email)
+    expect(asked.body.message).toBe('Un code à 6 chiffres a été envoyé à la nouvelle adresse e-mail.')
+    const answer = await confirm(bearer, 'email', await service.inbox.nextCode(email))
+    expect(answer.body.account.email).toBe(email)
+    expect((await logIn(email.toLowerCase())).status).toBe(200)
+    await told(old, "L'adresse e-mail de votre compte")
+    await service.signUp(old)
+  })
+
+  test('a phone added to an e-mail address is told there', async () => {
+    const { identifier, bearer } = await signedIn()
+    const phone = newPhone()
+    await confirm(bearer, 'phone', await changeCode(bearer, phone))
+    await told(identifier, 'Le numéro de téléphone de votre compte')
+    expect((await logIn(phone)).status).toBe(200)
+  })
+
+  test('the phone claimed at registration is proved so, and somebody else’s claim to it ends', async () => {
+    const email = newEmail()
+    const phone = newPhone()
+    await service.post('register', { ...registration(email), phone })
+    await service.post('verify-account', { identifier: email, otp: await service.inbox.nextCode(email) })
+    await service.post('register', registration(phone))
+    const waiting = await service.inbox.nextCode(phone)
+    const { access_token: bearer } = await service.logIn({ identifier: email, password: PASSWORD })
+    expect((await confirm(bearer, 'phone', await changeCode(bearer, phone))).status).toBe(200)
+    expect(failure(await service.post('verify-account', { identifier: phone, otp: waiting }))).toEqual([
+      422,
+      'invalid_code',
+    ])
+    expect((await logIn(phone)).body.account.email).toBe(email)
+  })
+
+  test('the own one again is proved again, and nobody is told of a change', async () => {
+    const { identifier, bearer } = await signedIn()
+    expect((await confirm(bearer, 'email', await changeCode(bearer, identifier))).status).toBe(200)
+    expect(service.inbox.textsTo(identifier).filter((text) => text.includes('vient de changer'))).toEqual([])
+  })
+
+  test('the password is needed, and a wrong one counts as a failed login', async () => {
+    const { bearer } = await signedIn()
+    const phone = newPhone()
+    expect(failure(await change(bearer, phone, 'wrong password'))).toEqual([401, 'invalid_credentials'])
+    expect((await service.get('me', { bearer })).body.account.failed_attempts).toBe(1)
+    const without = await service.post('phone/change', { phone }, { bearer })
+    expect(without.body.errors).toMatchObject([{ field: 'password', code: 'required' }])
+    expect(service.inbox.textsTo(phone)).toEqual([])
+  })
+
+  test.each([
+    ['phone', { phone: '12', password: PASSWORD }, 'invalid_phone'],
+    ['phone', { phone: 'ada@example.com', password: PASSWORD }, 'invalid_phone'],
+    ['phone', { phone: 33612345678, password: PASSWORD }, 'invalid_type'],
+    ['phone', { password: PASSWORD }, 'required'],
+    ['email', { email: 'a@b.co, c@d.eu', password: PASSWORD }, 'invalid_email'],
+    ['email', { email: 'a@b.co\r\nBcc: e@f.gh', password: PASSWORD }, 'invalid_email'],
+    ['email', { email: '', password: PASSWORD }, 'invalid_email'],
+    ['email', { email: `${'x'.repeat(250)}@b.co`, password: PASSWORD }, 'too_long'],
+    ['email', { email: `${'x'.repeat(600)}@example.com`, password: PASSWORD }, 'too_long'],
+  ])('a %s that is none is refused: %j', async (kind, body, code) => {
+    const { bearer } = await signedIn()
+    const answer = await service.post(`${kind}/change`, body, { bearer })
+    expect(failure(answer)).toEqual([422, 'validation_failed'])
+    expect(answer.body.errors).toMatchObject([{ field: kind, code }])
+  })
+
+  test('nothing is to be had without an access token', async () => {
+    for (const path of ['phone/change', 'phone/confirm', 'email/change', 'email/confirm']) {
+      expect(failure(await service.post(path, {}))).toEqual([401, 'invalid_token'])
+      expect(failure(await service.post(path, {}, { bearer: 'x.y.z' }))).toEqual([401, 'invalid_token'])
+    }
+  })
+
+  test('an identifier that is somebody else’s is answered alike, its owner is told, and nothing comes of it', async () => {
+    for (const [own, free] of [
+      [newPhone(), newPhone()],
+      [newEmail(), newEmail()],
+    ] as const) {
+      const owner = await service.signUp(own)
+      const { bearer, identifier } = await signedIn()
+      const asked = await change(bearer, own)
+      expect(seen(asked)).toEqual(seen(await change(bearer, free)))
+      await change(bearer, own)
+      await told(own, kindOf(own) === 'phone' ? 'autre compte' : 'à un autre compte')
+      expect(failure(await confirm(bearer, kindOf(own), WRONG_CODE))).toEqual([422, 'invalid_code'])
+      expect((await service.logIn(owner)).account[kindOf(own)]).toBe(own)
+      expect((await logIn(identifier)).status).toBe(200)
+    }
+  })
+
+  test('an identifier that somebody else proves in between is not taken from them', async () => {
+    const { bearer } = await signedIn()
+    const phone = newPhone()
+    const otp = await changeCode(bearer, phone)
+    const owner = await service.signUp(phone)
+    expect(failure(await confirm(bearer, 'phone', otp))).toEqual([422, 'invalid_code'])
+    expect((await service.logIn(owner)).account.phone).toBe(phone)
+  })
+
+  test('a second request voids the first', async () => {
+    const { bearer } = await signedIn()
+    const [first, second] = [newPhone(), newPhone()]
+    const firstCode = await changeCode(bearer, first)
+    const secondCode = await changeCode(bearer, second)
+    if (firstCode !== secondCode) {
+      expect(failure(await confirm(bearer, 'phone', firstCode))).toEqual([422, 'invalid_code'])
+    }
+    expect((await confirm(bearer, 'phone', secondCode)).body.account.phone).toBe(second)
+  })
+
+  test('of 32 parallel requests one is left, and what is confirmed is what its code went to', async () => {
+    const { bearer } = await signedIn()
+    const phones = Array.from({ length: 32 }, () => newPhone())
+    const asked = await Promise.all(
+      phones.map((phone, index) => change(bearer, phone, PASSWORD, index % 2 ? replica : service)),
+    )
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([201]))
+    const { account } = (await service.get('me', { bearer })).body
+    const waiting = await service.inside.database.first(waitingChange, { accountId: account.id })
+    const own = await service.inbox.nextCode(waiting!.destination)
+    const others = phones.filter(
+      (phone) => service.inbox.textsTo(phone).length > 0 && phone !== waiting!.destination,
+    )
+    for (const phone of others.slice(0, 4)) {
+      const otp = await service.inbox.nextCode(phone)
+      if (otp !== own) expect(failure(await confirm(bearer, 'phone', otp))).toEqual([422, 'invalid_code'])
+    }
+    const answer = await confirm(bearer, 'phone', own)
+    expect([answer.status, answer.body.account?.phone]).toEqual([200, waiting!.destination])
+  })
+
+  test('two changes of two accounts to one number, confirmed at once, give it to one of them', async () => {
+    for (let round = 0; round < 5; round++) {
+      const [one, other] = [await signedIn(), await signedIn()]
+      const phone = newPhone()
+      const oneCode = await changeCode(one.bearer, phone)
+      const otherCode = await changeCode(other.bearer, phone)
+      const answers = await Promise.all([
+        confirm(one.bearer, 'phone', oneCode),
+        confirm(other.bearer, 'phone', otherCode, replica),
+      ])
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
+    }
+  })
+
+  test('the right code in 32 parallel calls confirms exactly once', async () => {
+    const { bearer, identifier } = await signedIn()
+    const phone = newPhone()
+    const otp = await changeCode(bearer, phone)
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, index) => confirm(bearer, 'phone', otp, index % 2 ? replica : service)),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const losers = answers.filter(({ status }) => status !== 200).map(({ body }) => body.code)
+    expect(losers.filter((code) => code !== 'invalid_code' && code !== 'too_many_attempts')).toEqual([])
+    await told(identifier, 'Le numéro de téléphone de votre compte')
+    const notices = service.inbox
+      .textsTo(identifier)
+      .filter((text) => text.includes('Le numéro de téléphone'))
+    expect(notices).toHaveLength(1)
+  })
+
+  test('twenty wrong codes a day close the way, whatever is asked for again', async () => {
+    const { bearer } = await signedIn()
+    const codes: unknown[] = []
+    for (let i = 0; i < 22; i++) {
+      if (i % 5 === 0) await changeCode(bearer, newPhone())
+      codes.push((await confirm(bearer, 'phone', WRONG_CODE)).body.code)
+    }
+    expect(codes.slice(0, 20)).toEqual(Array(20).fill('invalid_code'))
+    expect(codes.slice(20)).toEqual(['too_many_attempts', 'too_many_attempts'])
+    const otp = await changeCode(bearer, newPhone())
+    expect(failure(await confirm(bearer, 'phone', otp))).toEqual([429, 'too_many_attempts'])
+    const email = newEmail()
+    expect((await confirm(bearer, 'email', await changeCode(bearer, email))).status).toBe(200)
+  })
+
+  test('a code is good for its own change only: kind, purpose and account', async () => {
+    const { bearer, identifier } = await signedIn()
+    const stranger = await signedIn()
+    const phone = newPhone()
+    const phoneCode = await changeCode(bearer, phone)
+    await changeCode(bearer, newEmail())
+    await changeCode(stranger.bearer, newPhone())
+    await service.post('2fa/request-otp', { identifier })
+    const loginCode = await service.inbox.nextCode(identifier)
+    const refused = [422, 'invalid_code']
+    expect(failure(await confirm(bearer, 'email', phoneCode))).toEqual(refused)
+    expect(failure(await confirm(stranger.bearer, 'phone', phoneCode))).toEqual(refused)
+    expect(failure(await service.post('2fa/verify', { identifier, otp: phoneCode }))).toEqual(refused)
+    if (loginCode !== phoneCode) expect(failure(await confirm(bearer, 'phone', loginCode))).toEqual(refused)
+    expect((await confirm(bearer, 'phone', phoneCode)).status).toBe(200)
+  })
+
+  test('a code dies after ten minutes and with its session', async () => {
+    const { bearer, identifier } = await signedIn()
+    const late = await changeCode(bearer, newPhone())
+    service.clock.advance(601_000)
+    expect(failure(await confirm(bearer, 'phone', late))).toEqual([422, 'invalid_code'])
+    const { access_token } = (await logIn(identifier)).body
+    const otp = await changeCode(access_token, newPhone())
+    await service.post('logout', {}, { bearer: access_token })
+    expect(failure(await confirm(access_token, 'phone', otp))).toEqual([401, 'invalid_token'])
+  })
+
+  test('codes sent to the old one are dead, also when it comes back', async () => {
+    const { identifier: old, bearer } = await signedIn(newPhone())
+    await service.post('2fa/request-otp', { identifier: old })
+    const loginCode = await service.inbox.nextCode(old)
+    await service.post('password/forgot', { identifier: old })
+    const resetCode = await service.inbox.nextCode(old)
+    await confirm(bearer, 'phone', await changeCode(bearer, newPhone()))
+    await confirm(bearer, 'phone', await changeCode(bearer, old))
+    const password = 'a quite different sentence'
+    const body = { identifier: old, otp: resetCode, password, password_confirmation: password }
+    expect(failure(await service.post('password/reset', body))).toEqual([422, 'invalid_code'])
+    const verified = await service.post('2fa/verify', { identifier: old, otp: loginCode })
+    expect(failure(verified)).toEqual([422, 'invalid_code'])
+  })
+
+  test('two factors stay on, and their codes go to the new one', async () => {
+    const { identifier: old, bearer } = await signedIn(newPhone())
+    await service.post('2fa/enable', { password: PASSWORD }, { bearer })
+    const enrolment = await service.inbox.nextCode(old)
+    expect((await service.post('2fa/enable/confirm', { otp: enrolment }, { bearer })).status).toBe(200)
+    const phone = newPhone()
+    const { body } = await confirm(bearer, 'phone', await changeCode(bearer, phone))
+    expect(body.account.two_factor_enabled).toBe(true)
+    const due = await logIn(phone)
+    expect([due.status, due.body.two_factor.methods]).toEqual([202, ['sms']])
+    const otp = await service.inbox.nextCode(phone)
+    expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
+  })
+})

@@ -1,0 +1,100 @@
+/** The documentation page and the OpenAPI document of a listening app. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { lintOpenapi } from '../../scripts/lint-openapi.ts'
+import { errorStatus } from '../../src/errors.ts'
+import { startEnvelopeApp } from '../helpers/envelope-app.ts'
+
+type App = Awaited<ReturnType<typeof startEnvelopeApp>>
+// biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
+type Document = any
+let app: App
+let document: Document
+
+beforeAll(async () => {
+  app = await startEnvelopeApp({ docs: true })
+  document = await (await fetch(`${app.url}/swagger/json`)).json()
+})
+afterAll(() => app.stop())
+
+test.each(['/swagger', '/swagger/'])(
+  '%s loads its script from here, its policy forbids all else',
+  async (path) => {
+    const response = await fetch(app.url + path)
+    const page = await response.text()
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page).not.toMatch(/https?:\/\//)
+    expect(page).toContain('<script src="/swagger/reference.js"></script>')
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain(`default-src 'none'`)
+    expect(policy).toContain(`script-src 'self';`)
+    expect(policy).toContain(`connect-src 'self' http://127.0.0.1:8080;`)
+    expect(page).toContain('"withDefaultFonts":false')
+    expect(page).toContain('"telemetry":false')
+  },
+)
+
+test('the script is the pinned one, compressed where the browser takes it, and may be kept', async () => {
+  const compressed = await fetch(`${app.url}/swagger/reference.js`, {
+    headers: { 'accept-encoding': 'br, gzip' },
+    decompress: false,
+  })
+  expect(compressed.headers.get('content-encoding')).toBe('gzip')
+  expect(compressed.headers.get('cache-control')).toBe('public, max-age=86400')
+  const plain = await fetch(`${app.url}/swagger/reference.js`, { headers: { 'accept-encoding': 'identity' } })
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  const script = Buffer.from(await plain.arrayBuffer())
+  expect(script.byteLength).toBeGreaterThan(1_000_000)
+  expect(script.equals(Bun.gunzipSync(await compressed.arrayBuffer()))).toBe(true)
+})
+
+test('the document is OpenAPI 3.1 and holds the routes, without the hidden ones', () => {
+  expect(document.openapi).toBe('3.1.0')
+  expect(document.info).toMatchObject({ title: 'Poterne', version: '1.2.3' })
+  expect(document.servers).toEqual([{ url: 'http://127.0.0.1:8080' }])
+  expect(Object.keys(document.paths)).toEqual(['/api/v1/greetings', '/api/v1/clients/{name}'])
+})
+
+test('an operation takes and gives JSON alone, with its examples', () => {
+  const { requestBody, responses } = document.paths['/api/v1/greetings'].post
+  expect(Object.keys(requestBody.content)).toEqual(['application/json'])
+  const { properties } = requestBody.content['application/json'].schema
+  expect(properties.device_type).toEqual({ type: 'string', enum: ['Mobile', 'Tablette'] })
+  expect(properties.count).toEqual({ type: 'integer' })
+  expect(properties.nick).toEqual({ anyOf: [{ type: 'string', maxLength: 5 }, { type: 'null' }] })
+  expect(Object.keys(responses[201].content)).toEqual(['application/json'])
+  expect(responses[201].content['application/json'].example).toMatchObject({ name: 'Ada' })
+})
+
+test('an operation lists every code it can answer, each with an example', () => {
+  const { responses } = document.paths['/api/v1/greetings'].post
+  expect(Object.keys(responses)).toEqual(['201', '400', '413', '415', '422', '429', '500', '503'])
+  const json = responses[422].content['application/json']
+  expect(json.schema.allOf[1].properties.code.enum).toEqual(['validation_failed', 'invalid_code'])
+  expect(Object.keys(json.examples)).toEqual(['validation_failed', 'invalid_code'])
+  expect(responses[429].headers['Retry-After']).toBeDefined()
+  expect(responses[429].content['application/json'].examples.too_many_requests.value).toMatchObject({
+    status: 429,
+    retry_after: 37,
+  })
+  expect(document.components.schemas.Error.properties.code.enum).toEqual(Object.keys(errorStatus))
+})
+
+test('the document lints clean, and the linter would have told', async () => {
+  expect(await lintOpenapi(document)).toEqual({ clean: true, report: '' })
+  const broken = structuredClone(document)
+  delete broken.paths['/api/v1/greetings'].post.operationId
+  broken.paths['/api/v1/greetings'].post.responses[422].content[
+    'application/json'
+  ].examples.invalid_code.value = {}
+  const { clean, report } = await lintOpenapi(broken)
+  expect(clean).toBe(false)
+  expect(report).toContain('operation-operationId')
+})
+
+test('without docs nothing of it exists', async () => {
+  const bare = await startEnvelopeApp()
+  for (const path of ['/swagger', '/swagger/json', '/swagger/reference.js']) {
+    expect((await fetch(bare.url + path)).status).toBe(404)
+  }
+  await bare.stop()
+})

@@ -1,0 +1,278 @@
+/** Turning two factors on and off through HTTP, by sent codes and by authenticator app, on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeJwt } from 'jose'
+import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import {
+  appCode,
+  logInWithApp,
+  PERIOD_MS,
+  protectByApp,
+  protectBySentCodes,
+  readQr,
+  signedIn,
+} from '../helpers/authenticator.ts'
+import { noon } from '../helpers/limited-service.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
+
+const RECOVERY_CODE = /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/
+
+const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
+const invalidCode = [422, 'invalid_code']
+
+describe.each(shapes)('two factors on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape, clock: noon() })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const password = PASSWORD
+  const now = () => service.clock.now()
+  const me = async (bearer: string) => (await service.get('me', { bearer })).body.account
+  const noticed = (to: string, words: RegExp) =>
+    waitFor(() => service.inbox.textsTo(to).some((text) => words.test(text)), { what: `${words} to ${to}` })
+
+  describe('by sent codes', () => {
+    test('turn on with the password and a code, and give ten recovery codes once', async () => {
+      const email = newEmail()
+      const { bearer } = await signedIn(service, email)
+      const asked = await service.post('2fa/enable', { password }, { bearer, language: 'en' })
+      expect(asked.body).toEqual({
+        status: 201,
+        message: 'A 6-digit code has been sent to you to turn on two-factor sign-in.',
+      })
+      expect((await me(bearer)).two_factor_enabled).toBe(false)
+      const otp = await service.inbox.nextCode(email)
+      const confirmed = await service.post('2fa/enable/confirm', { otp }, { bearer })
+      expect(confirmed.body).toEqual({ status: 200, recovery_codes: expect.any(Array) })
+      const codes: string[] = confirmed.body.recovery_codes
+      expect(codes.filter((code) => RECOVERY_CODE.test(code))).toHaveLength(10)
+      expect(new Set(codes).size).toBe(10)
+      expect((await me(bearer)).two_factor_enabled).toBe(true)
+      expect((await service.post('login', { identifier: email, password })).body.two_factor).toEqual({
+        methods: ['email'],
+        sent_to: 'p•••@example.com',
+        expires_in: 600,
+      })
+      await noticed(email, /double authentification vient d'être activée/)
+    })
+
+    test('need the password in the call, which counts like one at login', async () => {
+      const { bearer, person } = await signedIn(service, newEmail())
+      const before = service.inbox.count()
+      for (const operation of ['2fa/enable', '2fa/totp', '2fa/recovery-codes']) {
+        const wrong = await service.post(operation, { password: 'not this one' }, { bearer })
+        expect(failure(wrong)).toEqual([401, 'invalid_credentials'])
+      }
+      const wrong = await service.post('2fa/disable', { password: 'no', otp: '000000' }, { bearer })
+      expect(failure(wrong)).toEqual([401, 'invalid_credentials'])
+      expect((await me(bearer)).failed_attempts).toBe(4)
+      expect(service.inbox.count()).toBe(before)
+      expect(service.inbox.textsTo(person.identifier)).toHaveLength(1)
+    })
+
+    test('do not turn on by a code for something else, a wrong one, or without having asked', async () => {
+      const email = newEmail()
+      const { bearer } = await signedIn(service, email)
+      const confirm = (otp: string) => service.post('2fa/enable/confirm', { otp }, { bearer })
+      expect(failure(await confirm('123456'))).toEqual(invalidCode)
+      await service.post('2fa/request-otp', { identifier: email })
+      expect(failure(await confirm(await service.inbox.nextCode(email)))).toEqual(invalidCode)
+      await service.post('2fa/enable', { password }, { bearer })
+      const otp = await service.inbox.nextCode(email)
+      expect(failure(await service.post('2fa/verify', { identifier: email, otp }))).toEqual(invalidCode)
+      expect(failure(await service.post('2fa/totp/confirm', { otp }, { bearer }))).toEqual(invalidCode)
+      service.clock.advance(10 * 60_000 + 1000)
+      expect(failure(await confirm(otp))).toEqual(invalidCode)
+      expect((await me(bearer)).two_factor_enabled).toBe(false)
+    })
+
+    test('work by SMS for an account that has a phone only', async () => {
+      const phone = newPhone()
+      const { person } = await protectBySentCodes(service, phone)
+      expect((await service.post('login', person)).body.two_factor.methods).toEqual(['sms'])
+      const otp = await service.inbox.nextCode(phone)
+      expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
+      await noticed(phone, /double authentification de votre compte est maintenant active/)
+    })
+
+    test('turn on once: asked again, by either way of 2fa/enable, it is a conflict', async () => {
+      const { bearer } = await protectBySentCodes(service, newEmail())
+      const conflict = [409, 'two_factor_already_enabled']
+      expect(failure(await service.post('2fa/enable', { password }, { bearer }))).toEqual(conflict)
+      const otp = '000000'
+      expect(failure(await service.post('2fa/enable/confirm', { otp }, { bearer }))).toEqual(conflict)
+    })
+
+    test('end the other sessions that one factor opened; the one that turned them on stays', async () => {
+      const { bearer, person } = await signedIn(service, newEmail())
+      const other = await service.logIn(person)
+      await service.post('2fa/enable', { password }, { bearer })
+      const otp = await service.inbox.nextCode(person.identifier)
+      await service.post('2fa/enable/confirm', { otp }, { bearer })
+      expect((await service.get('me', { bearer: other.access_token })).status).toBe(401)
+      expect((await service.post('refresh', { refresh_token: other.refresh_token })).status).toBe(401)
+      expect((await service.get('me', { bearer })).status).toBe(200)
+    })
+  })
+
+  describe('by authenticator app', () => {
+    test('hand out a secret that oathtool and a QR reader agree with', async () => {
+      const email = newEmail()
+      const { bearer } = await signedIn(service, email)
+      const { status, body } = await service.post('2fa/totp', { password }, { bearer })
+      expect(status).toBe(200)
+      expect(Object.keys(body)).toEqual(['status', 'secret', 'otpauth_uri', 'qr_svg'])
+      expect(body.secret).toMatch(/^[A-Z2-7]{32}$/)
+      expect(await readQr(body.qr_svg)).toBe(body.otpauth_uri)
+      const uri = new URL(body.otpauth_uri)
+      expect([uri.protocol, uri.host]).toEqual(['otpauth:', 'totp'])
+      expect(decodeURIComponent(uri.pathname)).toBe(`/Poterne:${email}`)
+      expect(Object.fromEntries(uri.searchParams)).toEqual({
+        issuer: 'Poterne',
+        secret: body.secret,
+        algorithm: 'SHA1',
+        digits: '6',
+        period: '30',
+      })
+      expect((await me(bearer)).two_factor_enabled).toBe(false)
+      const otp = appCode(body.secret, now())
+      const confirmed = await service.post('2fa/totp/confirm', { otp }, { bearer })
+      expect(confirmed.body.recovery_codes.every((code: string) => RECOVERY_CODE.test(code))).toBe(true)
+      expect((await me(bearer)).two_factor_enabled).toBe(true)
+      await noticed(email, /double authentification vient d'être activée/)
+    })
+
+    test('a login sends nothing, says totp, and ends with the code of the app', async () => {
+      const { person, secret } = await protectByApp(service, newEmail())
+      const before = service.inbox.count()
+      const login = await service.post('login', person, { language: 'en' })
+      expect(login.body).toEqual({
+        status: 202,
+        code: 'two_factor_required',
+        message: 'Enter the code of your authenticator app to finish signing in.',
+        two_factor: { methods: ['totp'], sent_to: null, expires_in: 600 },
+      })
+      const otp = appCode(secret, now(), 1)
+      const verified = await service.post('2fa/verify', { identifier: person.identifier, otp })
+      expect(verified.status).toBe(200)
+      expect(decodeJwt(verified.body.access_token).amr).toEqual(['pwd', 'otp', 'mfa'])
+      await service.post('2fa/request-otp', { identifier: person.identifier })
+      await Bun.sleep(200)
+      expect(service.inbox.count() - before).toBeLessThanOrEqual(1) // the notice that it was turned on
+    })
+
+    test('accept one step of drift either way, two never, and each step once', async () => {
+      const { person, secret } = await protectByApp(service, newEmail())
+      const verify = async (periods: number) => {
+        const answer = await service.post('2fa/verify', { ...person, otp: appCode(secret, now(), periods) })
+        return answer.status
+      }
+      expect(await verify(0)).toBe(422) // confirmed the app
+      service.clock.advance(3 * PERIOD_MS)
+      expect(await verify(-2)).toBe(422)
+      expect(await verify(2)).toBe(422)
+      expect(await verify(-1)).toBe(200)
+      expect(await verify(-1)).toBe(422)
+      expect(await verify(1)).toBe(200)
+      expect(await verify(0)).toBe(422) // older than the newest one used
+      service.clock.advance(2 * PERIOD_MS)
+      expect(await verify(0)).toBe(200)
+    })
+
+    test('a sent code opens nothing any more, not even one requested before', async () => {
+      const email = newEmail()
+      const { bearer, person } = await signedIn(service, email)
+      await service.post('2fa/request-otp', { identifier: email })
+      const sent = await service.inbox.nextCode(email)
+      const { body } = await service.post('2fa/totp', { password }, { bearer })
+      const otp = appCode(body.secret, now())
+      expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+      expect(failure(await service.post('2fa/verify', { ...person, otp: sent }))).toEqual(invalidCode)
+    })
+
+    test('a new app takes over only once it is confirmed, and only for 30 minutes', async () => {
+      const { person, bearer, secret, recoveryCodes } = await protectByApp(service, newEmail())
+      const second = await service.post('2fa/totp', { password }, { bearer })
+      const third = await service.post('2fa/totp', { password }, { bearer })
+      const confirm = (code: string) => service.post('2fa/totp/confirm', { otp: code }, { bearer })
+      expect(failure(await confirm(appCode(second.body.secret, now())))).toEqual(invalidCode)
+      const old = appCode(secret, now(), 1)
+      expect((await service.post('2fa/verify', { ...person, otp: old })).status).toBe(200)
+      service.clock.advance(31 * 60_000)
+      const later = await logInWithApp(service, { person, secret })
+      const confirmLater = (otp: string) => service.post('2fa/totp/confirm', { otp }, { bearer: later })
+      expect(failure(await confirmLater(appCode(third.body.secret, now())))).toEqual(invalidCode)
+      const { body } = await service.post('2fa/totp', { password }, { bearer: later })
+      const confirmed = await confirmLater(appCode(body.secret, now()))
+      expect(confirmed.status).toBe(200)
+      const [oldRecovery] = recoveryCodes
+      const [newRecovery] = confirmed.body.recovery_codes
+      const verify = async (code: string) =>
+        (await service.post('2fa/verify', { ...person, otp: code })).status
+      expect(await verify(appCode(secret, now(), 1))).toBe(422)
+      expect(await verify(oldRecovery as string)).toBe(422)
+      expect(await verify(appCode(body.secret, now(), 1))).toBe(200)
+      expect(await verify(newRecovery)).toBe(200)
+      await noticed(person.identifier, /autre application d'authentification/)
+    })
+  })
+
+  describe('turned off', () => {
+    const disable = (bearer: string, body: Record<string, unknown>) =>
+      service.post('2fa/disable', { password, ...body }, { bearer })
+
+    test('with password and app: the owner is told, app and recovery codes are gone, sessions stay', async () => {
+      const { person, bearer, secret, recoveryCodes } = await protectByApp(service, newEmail())
+      expect(failure(await disable(bearer, { otp: '000000' }))).toEqual(invalidCode)
+      const otp = appCode(secret, now(), 1)
+      expect((await disable(bearer, { otp })).body).toEqual({
+        status: 200,
+        message: 'La double authentification est désactivée.',
+      })
+      expect((await me(bearer)).two_factor_enabled).toBe(false)
+      await noticed(person.identifier, /double authentification vient d'être désactivée/)
+      expect((await service.post('login', person)).status).toBe(200)
+      service.clock.advance(PERIOD_MS)
+      for (const code of [appCode(secret, now(), 1), ...recoveryCodes.slice(0, 2)]) {
+        expect(failure(await service.post('2fa/verify', { ...person, otp: code }))).toEqual(invalidCode)
+      }
+      expect(failure(await disable(bearer, { otp }))).toEqual([409, 'two_factor_not_enabled'])
+      const renewed = await service.post('2fa/recovery-codes', { password }, { bearer })
+      expect(failure(renewed)).toEqual([409, 'two_factor_not_enabled'])
+    })
+
+    test('with a code that request-otp sent, or with a recovery code', async () => {
+      const bySentCode = await protectBySentCodes(service, newEmail())
+      const { identifier } = bySentCode.person
+      await service.post('2fa/request-otp', { identifier })
+      const otp = await service.inbox.nextCode(identifier)
+      expect((await disable(bySentCode.bearer, { otp })).status).toBe(200)
+      const { bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+      expect((await disable(bearer, { otp: recoveryCodes[3] })).status).toBe(200)
+    })
+
+    test('with an SMS code, by an account that has a proved e-mail too, which names the phone', async () => {
+      const email = newEmail()
+      const phone = newPhone()
+      const { bearer, person } = await protectBySentCodes(service, email)
+      await service.post('phone/change', { phone, password }, { bearer })
+      await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
+      await service.post('2fa/request-otp', { identifier: phone })
+      const otp = await service.inbox.nextCode(phone)
+      expect(failure(await disable(bearer, { otp }))).toEqual(invalidCode)
+      expect((await disable(bearer, { otp, identifier: phone })).status).toBe(200)
+      expect((await service.post('login', person)).status).toBe(200)
+    })
+
+    test('once, by 32 parallel calls with one recovery code', async () => {
+      const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+      const otp = recoveryCodes[0]
+      const answers = await Promise.all(Array.from({ length: 32 }, () => disable(bearer, { otp })))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    })
+  })
+})

@@ -1,0 +1,114 @@
+/** What goes away by itself, and when, on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, registration } from '../helpers/api-client.ts'
+import { confirmedAccounts, countRows, multiplySessions, renameTable } from '../helpers/database.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+const DAY_MS = 86_400_000
+
+describe.each(shapes)('housekeeping on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  /** Another minute, another turn. */
+  const keepHouse = async () => {
+    service.clock.advance(60_000)
+    await service.inside.housekeeping.run()
+  }
+  const count = (table: string) => countRows(service, table)
+
+  test('a registration that nobody confirmed is erased a week after it was last sent', async () => {
+    const [left, again] = [newEmail(), newEmail()]
+    const confirmed = await service.signUp(newEmail())
+    await service.post('register', registration(left))
+    await service.post('register', registration(again))
+    service.clock.advance(4 * DAY_MS)
+    await service.post('register', registration(again))
+    await keepHouse()
+    expect(await count('accounts')).toBe(3)
+    service.clock.advance(3 * DAY_MS)
+    await keepHouse()
+    expect(await count('accounts')).toBe(2)
+    service.clock.advance(4 * DAY_MS)
+    await keepHouse()
+    expect(await count('accounts')).toBe(1)
+    expect((await service.post('login', confirmed)).status).toBe(200)
+    await service.post('register', registration(left))
+    expect(await service.inbox.nextCode(left)).toMatch(/^\d{6}$/)
+  })
+
+  test('a session goes 30 days after it was ended or ran out, and not before', async () => {
+    const person = await service.signUp(newEmail())
+    const before = await count('sessions')
+    const ended = await service.logIn(person)
+    await service.logIn(person)
+    await service.post('logout', { refresh_token: ended.refresh_token })
+    service.clock.advance(29 * DAY_MS)
+    await keepHouse()
+    expect(await count('sessions')).toBeGreaterThanOrEqual(2)
+    service.clock.advance(DAY_MS)
+    await keepHouse()
+    expect(await count('sessions')).toBe(before + 1)
+    service.clock.advance(29 * DAY_MS)
+    await keepHouse()
+    expect(await count('sessions')).toBe(before + 1)
+    service.clock.advance(DAY_MS)
+    await keepHouse()
+    expect(await count('sessions')).toBe(0)
+  })
+
+  test('finished messages go after 30 days; codes, counters and budgets once they are over', async () => {
+    const person = await service.signUp(newEmail())
+    await service.post('resend-verification', { identifier: newEmail() })
+    expect(await count('messages')).toBeGreaterThan(0)
+    service.clock.advance(29 * DAY_MS)
+    await keepHouse()
+    expect(await count('messages')).toBeGreaterThan(0)
+    service.clock.advance(DAY_MS)
+    await keepHouse()
+    for (const table of ['messages', 'codes', 'limits', 'tickets', 'code_budgets']) {
+      expect([table, await count(table)]).toEqual([table, 0])
+    }
+    expect((await service.post('login', person)).status).toBe(200)
+  })
+
+  test('more rows than one batch holds go in one round', async () => {
+    const person = await service.signUp(newEmail())
+    await service.logIn(person)
+    await multiplySessions(service, 1200)
+    service.clock.advance(61 * DAY_MS)
+    await keepHouse()
+    expect(await count('sessions')).toBe(0)
+  })
+
+  test('a round is one process’s, and the next one a minute later', async () => {
+    await service.post('register', registration(newEmail()))
+    service.clock.advance(8 * DAY_MS)
+    await service.inside.housekeeping.run()
+    const left = await count('accounts')
+    await service.post('register', registration(newEmail()))
+    expect(await count('accounts')).toBe(left + 1)
+    service.clock.advance(30_000)
+    const linesBefore = service.log.length
+    await service.inside.housekeeping.run()
+    expect(service.log.slice(linesBefore).filter((line) => line.includes('housekeeping'))).toEqual([])
+  })
+
+  test('a failure is logged without what it was about, and the other chores are done', async () => {
+    const email = newEmail()
+    await service.post('register', registration(email))
+    await renameTable(service, 'contact_changes', 'hidden')
+    service.clock.advance(8 * DAY_MS)
+    await service.inside.housekeeping.run()
+    await renameTable(service, 'hidden', 'contact_changes')
+    const line = service.log.find((one) => one.includes('housekeeping could not be done'))
+    expect(JSON.parse(line!)).toMatchObject({ level: 'warn', chore: 'contact_changes', cause: '42P01' })
+    expect((await service.post('resend-verification', { identifier: email })).status).toBe(201)
+    expect(await count('accounts')).toBe(await confirmedAccounts(service))
+  })
+})

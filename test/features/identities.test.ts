@@ -1,0 +1,210 @@
+/** The ways in through other providers, of somebody signed in: listed, added, removed; never the last one. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
+import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(30_000)
+
+describe.each(shapes)('identities on %s', (shape) => {
+  let provider: PretendProvider
+  let other: PretendProvider
+  let service: TestService
+  let browser: SocialBrowser
+  beforeAll(async () => {
+    ;[provider, other] = await Promise.all([startPretendProvider(), startPretendProvider()])
+    service = await startService({ shape, settings: socialSettings(provider.issuer, other.issuer) })
+    browser = createSocialBrowser(service)
+  }, 60_000)
+  afterAll(async () => {
+    await service?.close()
+    await Promise.all([provider?.stop(), other?.stop()])
+  })
+
+  const link = (bearer: string, body: object, name = 'p1') =>
+    service.post(`identities/${name}`, body, { bearer })
+  const unlink = (bearer: string, body?: object, name = 'p1') =>
+    service.call('DELETE', `/api/v1/auth/identities/${name}`, body, { bearer })
+
+  async function signedUp(): Promise<Person & { bearer: string; id: number }> {
+    const person = await service.signUp(newEmail())
+    const { access_token, account } = await service.logIn(person)
+    return { ...person, bearer: access_token, id: account.id }
+  }
+
+  test('by a code of the browser flow: linked, told, and then a way in', async () => {
+    const person = await signedUp()
+    const identity = newPerson({ email: 'elsewhere@example.com', email_verified: true })
+    provider.present(identity)
+    const code = await browser.obtainCode()
+    const linked = await link(person.bearer, { ...code, password: PASSWORD })
+    expect(linked.status).toBe(201)
+    expect(linked.body).toEqual({
+      status: 201,
+      identities: [
+        {
+          provider: 'p1',
+          provider_uid: identity.sub,
+          email: 'elsewhere@example.com',
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
+        },
+      ],
+    })
+    const { body } = await browser.signIn()
+    expect(body.account).toMatchObject({ id: person.id, email: person.identifier, provider: 'local' })
+    await waitFor(() => service.inbox.textsTo(person.identifier).some((text) => text.includes('p1')))
+    expect((await link(person.bearer, { ...code, password: PASSWORD })).body.code).toBe('invalid_code')
+  })
+
+  test('by an identity token of a native app', async () => {
+    const person = await signedUp()
+    provider.present(newPerson())
+    const id_token = await provider.idToken('n')
+    const linked = await link(person.bearer, { id_token, nonce: 'n', password: PASSWORD })
+    expect(linked.body.identities).toHaveLength(1)
+    expect((await browser.signIn()).body.account.id).toBe(person.id)
+    const again = await provider.idToken('m')
+    const twice = await link(person.bearer, { id_token: again, nonce: 'm', password: PASSWORD })
+    expect([twice.status, twice.body.identities.length]).toEqual([201, 1])
+  })
+
+  test('a stolen access token alone links and unlinks nothing', async () => {
+    const person = await signedUp()
+    provider.present(newPerson())
+    const code = await browser.obtainCode()
+    const without = await link(person.bearer, code)
+    expect([without.status, without.body.errors[0]]).toMatchObject([
+      422,
+      { field: 'password', code: 'required' },
+    ])
+    const wrong = await link(person.bearer, { ...code, password: 'not the password' })
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials'])
+    expect((await link(person.bearer, { ...code, password: PASSWORD })).status).toBe(201)
+    expect((await unlink(person.bearer)).body.code).toBe('validation_failed')
+    expect((await unlink(person.bearer, { password: 'not the password' })).body.code).toBe(
+      'invalid_credentials',
+    )
+    expect((await unlink(person.bearer, { password: PASSWORD })).body).toEqual({
+      status: 200,
+      identities: [],
+    })
+  })
+
+  test('an account without password must have signed in a moment ago', async () => {
+    provider.present(newPerson())
+    const { access_token } = (await browser.signIn()).body
+    other.present(newPerson())
+    service.clock.advance(5 * 60_000 + 1000)
+    const late = await link(access_token, await browser.obtainCode('p2'), 'p2')
+    expect([late.status, late.body.code]).toEqual([401, 'invalid_credentials'])
+    const fresh = (await browser.signIn()).body.access_token
+    expect((await link(fresh, await browser.obtainCode('p2'), 'p2')).body.identities).toHaveLength(2)
+  })
+
+  test('what is somebody else’s stays so', async () => {
+    provider.present(newPerson())
+    await browser.signIn()
+    const person = await signedUp()
+    const taken = await link(person.bearer, { ...(await browser.obtainCode()), password: PASSWORD })
+    expect([taken.status, taken.body.code]).toEqual([409, 'identity_taken'])
+    expect((await service.get('identities', { bearer: person.bearer })).body.identities).toEqual([])
+  })
+
+  test('of 32 accounts that link one identity at once, one has it', async () => {
+    provider.present(newPerson())
+    const people = await Promise.all(Array.from({ length: 8 }, signedUp))
+    const tries = await Promise.all(
+      people.flatMap((person) =>
+        Array.from({ length: 4 }, async () => ({ person, code: await browser.obtainCode() })),
+      ),
+    )
+    const answers = await Promise.all(
+      tries.map(async ({ person, code }) => ({
+        id: person.id,
+        status: (await link(person.bearer, { ...code, password: PASSWORD })).status,
+      })),
+    )
+    const winners = new Set(answers.filter(({ status }) => status === 201).map(({ id }) => id))
+    expect(winners.size).toBe(1)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(28)
+    expect((await browser.signIn()).body.account.id).toBe([...winners][0])
+  })
+
+  test('the last way in stays', async () => {
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    const { access_token } = (await browser.signIn()).body
+    const last = await unlink(access_token)
+    expect([last.status, last.body.code]).toEqual([409, 'last_way_in'])
+    expect((await unlink(access_token, {}, 'p2')).body.code).toBe('identity_not_found')
+    other.present(newPerson())
+    await link(access_token, await browser.obtainCode('p2'), 'p2')
+    expect((await unlink(access_token)).body.identities).toHaveLength(1)
+    expect((await unlink(access_token, {}, 'p2')).body.code).toBe('last_way_in')
+
+    await service.post('password/forgot', { identifier: email })
+    const otp = await service.inbox.nextCode(email)
+    const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
+    await service.post('password/reset', { identifier: email, otp, ...chosen })
+    const bearer = (await service.logIn({ identifier: email, password: PASSWORD })).access_token
+    expect((await unlink(bearer, { password: PASSWORD }, 'p2')).body.identities).toEqual([])
+  })
+
+  test('two that are removed at once leave one', async () => {
+    for (let round = 0; round < 5; round++) {
+      provider.present(newPerson())
+      other.present(newPerson())
+      const { access_token } = (await browser.signIn()).body
+      await link(access_token, await browser.obtainCode('p2'), 'p2')
+      const answers = await Promise.all([unlink(access_token), unlink(access_token, {}, 'p2')])
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    }
+  })
+
+  test('a code of one provider links nothing at the path of another', async () => {
+    provider.present(newPerson())
+    const { access_token } = (await browser.signIn()).body
+    provider.present(newPerson())
+    const crossed = await link(access_token, await browser.obtainCode('p1'), 'p2')
+    expect([crossed.status, crossed.body.code]).toEqual([422, 'invalid_code'])
+    const unknown = await link(access_token, await browser.obtainCode('p1'), 'p3')
+    expect(unknown.body.code).toBe('provider_not_found')
+  })
+
+  test('a proof is wanted whole, and a bearer always', async () => {
+    const { bearer } = await signedUp()
+    for (const [body, field] of [
+      [{}, 'code'],
+      [{ code: 'x' }, 'code_verifier'],
+      [{ id_token: 'x' }, 'nonce'],
+      [{ code: 'x', code_verifier: null }, 'code_verifier'],
+    ] as const) {
+      const { body: answer } = await link(bearer, { ...body, password: PASSWORD })
+      expect([answer.code, answer.errors[0].field]).toEqual(['validation_failed', field])
+    }
+    const pair = { code: 'x', code_verifier: newPkce().verifier }
+    expect((await link(bearer, { ...pair, password: PASSWORD })).body.code).toBe('invalid_code')
+    for (const call of [
+      service.get('identities'),
+      service.post('identities/p1', pair),
+      service.call('DELETE', '/api/v1/auth/identities/p1'),
+    ])
+      expect((await call).status).toBe(401)
+  })
+
+  test('identities end with their account', async () => {
+    const person = await signedUp()
+    provider.present(newPerson())
+    await link(person.bearer, { ...(await browser.obtainCode()), password: PASSWORD })
+    const erased = await service.call(
+      'DELETE',
+      '/api/v1/auth/me',
+      { password: PASSWORD },
+      { bearer: person.bearer },
+    )
+    expect(erased.status).toBe(200)
+    expect((await browser.signIn()).body.account.id).not.toBe(person.id)
+  })
+})

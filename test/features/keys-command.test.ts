@@ -1,0 +1,83 @@
+/** `poterne keys` beside services that run: what the command does, they follow. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { decodeProtectedHeader } from 'jose'
+import { newEmail } from '../helpers/api-client.ts'
+import {
+  createStorage,
+  type Settings,
+  startService,
+  type TestService,
+  writeSettings,
+} from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ shape: 'postgres' })
+}, 60_000)
+afterAll(() => service?.close())
+
+async function keys(storage: Settings, ...args: string[]) {
+  const { directory, file } = writeSettings(storage)
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, '../../src/main.ts'), 'keys', ...args, '--config', file],
+    { cwd: directory, env: { PATH: process.env.PATH ?? '' }, stdout: 'pipe', stderr: 'pipe' },
+  )
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { out, error, exitCode: await child.exited }
+}
+
+const states = async () =>
+  JSON.parse((await keys(service.storage, 'list', '--json')).out).map(({ state }: { state: string }) => state)
+const published = async ({ call }: TestService) =>
+  (await call('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid)
+const kidOf = (token: string) => decodeProtectedHeader(token).kid
+
+test('lists the key that signs, for people and for programs', async () => {
+  const [kid] = await published(service)
+  const { out, exitCode } = await keys(service.storage, 'list')
+  expect(exitCode).toBe(0)
+  expect(out).toMatch(new RegExp(`^${kid}  signing     signs from .*Z\n$`))
+  const [key] = JSON.parse((await keys(service.storage, 'list', '--json')).out)
+  expect(key).toEqual({
+    kid,
+    state: 'signing',
+    created_at: expect.any(String),
+    signs_from: expect.any(String),
+    published_until: null,
+  })
+}, 30_000)
+
+test('rotates from tomorrow on, or at once; a replica that was running accepts the new key’s tokens', async () => {
+  const person = await service.signUp(newEmail())
+  const [old] = await published(service)
+  expect((await keys(service.storage, 'rotate')).exitCode).toBe(0)
+  expect(await states()).toEqual(['signing', 'next'])
+  const { out } = await keys(service.storage, 'rotate', '--now')
+  expect(await states()).toEqual(['superseded', 'signing'])
+  const replica = await startService({ shape: 'postgres', storage: service.storage })
+  try {
+    expect(await published(replica)).toContain(out.slice(0, 43))
+    const { access_token } = await replica.logIn(person)
+    expect(kidOf(access_token)).toBe(out.slice(0, 43))
+    expect((await service.get('me', { bearer: access_token })).status).toBe(200)
+    const before = await service.logIn(person)
+    expect((await replica.get('me', { bearer: before.access_token })).status).toBe(200)
+    expect(await published(service)).toEqual([old, out.slice(0, 43)])
+  } finally {
+    await replica.close()
+  }
+}, 60_000)
+
+test('says so where no service has made a key yet, and what is wrong with the command line', async () => {
+  const { settings } = await createStorage('embedded')
+  const { out, exitCode } = await keys(settings, 'list')
+  expect([out, exitCode]).toEqual(['No key yet: the service makes the first one when it starts.\n', 0])
+  const wrong = await keys(settings, 'rotate', '--always')
+  expect([wrong.error.split('\n')[0], wrong.exitCode]).toEqual(["error: unknown option '--always'", 2])
+}, 60_000)

@@ -1,0 +1,154 @@
+/** Login by password through HTTP, on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+const accountFields = [
+  'failed_attempts',
+  'id',
+  'uuid',
+  'email',
+  'phone',
+  'password_digest',
+  'accountable_type',
+  'accountable_id',
+  'role_id',
+  'remember_created_at',
+  'sign_in_count',
+  'current_sign_in_at',
+  'last_sign_in_at',
+  'current_sign_in_ip',
+  'last_sign_in_ip',
+  'account_confirmed_at',
+  'account_confirmed',
+  'unlock_token',
+  'locked_at',
+  'two_factor_enabled',
+  'provider',
+  'provider_uid',
+  'created_at',
+  'updated_at',
+]
+
+describe.each(shapes)('login on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  test('answers with exactly the specified fields, in their order', async () => {
+    const person = await service.signUp(newEmail())
+    const body = await service.logIn(person)
+    expect(Object.keys(body)).toEqual(['status', 'access_token', 'refresh_token', 'account'])
+    expect(Object.keys(body.account)).toEqual(accountFields)
+    expect(body.status).toBe(200)
+    expect(body.refresh_token).toMatch(/^[0-9a-f]{64}$/)
+    const { account } = body
+    expect(account.accountable_id).toBe(account.id)
+    expect([account.accountable_type, account.role_id, account.provider]).toEqual(['User', 1, 'local'])
+    expect(account.password_digest).toStartWith('$argon2id$v=19$m=8,t=1,p=1$')
+    expect(account.password_digest.length).toBeLessThan(40)
+    for (const field of ['account_confirmed_at', 'current_sign_in_at', 'created_at', 'updated_at']) {
+      expect(account[field]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    }
+  })
+
+  test('the access token verifies against the published keys and says who, how and when', async () => {
+    const person = await service.signUp(newEmail())
+    const { access_token, account } = await service.logIn(person)
+    const jwks = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`))
+    const { payload, protectedHeader } = await jwtVerify(access_token, jwks, {
+      algorithms: ['ES256'],
+      typ: 'at+jwt',
+      issuer: 'http://auth.test',
+      audience: 'http://auth.test',
+      requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id'],
+    })
+    expect(protectedHeader.kid).toBeString()
+    expect(payload.sub).toBe(account.uuid)
+    expect(payload.amr).toEqual(['pwd'])
+    expect(payload.role_id).toBe(1)
+    expect(payload.exp! - payload.iat!).toBe(900)
+  })
+
+  test('counts sign-ins and failures as Devise does', async () => {
+    const person = await service.signUp(newEmail())
+    const first = (await service.logIn(person)).account
+    expect([first.sign_in_count, first.failed_attempts]).toEqual([1, 0])
+    expect(first.last_sign_in_at).toBe(first.current_sign_in_at)
+    for (let i = 0; i < 3; i++) await service.post('login', { ...person, password: 'not this one' })
+    service.clock.advance(5000)
+    const second = (await service.logIn(person)).account
+    expect([second.sign_in_count, second.failed_attempts]).toEqual([2, 0])
+    expect(second.last_sign_in_at).toBe(first.current_sign_in_at)
+    expect(second.current_sign_in_at > second.last_sign_in_at).toBe(true)
+    expect(second.current_sign_in_ip).toBe('127.0.0.1')
+  })
+
+  test('32 parallel logins are 32 sign-ins', async () => {
+    const person = await service.signUp(newEmail())
+    await Promise.all(Array.from({ length: 32 }, () => service.logIn(person)))
+    expect((await service.logIn(person)).account.sign_in_count).toBe(33)
+  })
+
+  test('a wrong password and an unknown identifier get the same answer', async () => {
+    const person = await service.signUp(newEmail())
+    const wrong = await service.post('login', { ...person, password: 'not this one' })
+    const unknown = await service.post('login', { identifier: newEmail(), password: PASSWORD })
+    const nonsense = await service.post('login', { identifier: '???', password: PASSWORD })
+    for (const { status, body } of [wrong, unknown, nonsense]) {
+      expect({ ...body, request_id: '' }).toEqual({ ...wrong.body, request_id: '' })
+      expect([status, body.code]).toEqual([401, 'invalid_credentials'])
+    }
+  })
+
+  test('by either identifier, in any spelling', async () => {
+    const email = newEmail()
+    const phone = newPhone()
+    await service.post('register', { ...registration(email), phone })
+    const otp = await service.inbox.nextCode(email)
+    await service.post('verify-account', { identifier: email.toUpperCase(), otp })
+    const byEmail = await service.logIn({ identifier: ` ${email.toUpperCase()} `, password: PASSWORD })
+    const byPhone = await service.logIn({ identifier: phone.replace('+33', '0'), password: PASSWORD })
+    expect(byPhone.account.uuid).toBe(byEmail.account.uuid)
+  })
+
+  test('an unconfirmed account is named only to who has its password', async () => {
+    const email = newEmail()
+    await service.post('register', registration(email))
+    const right = await service.post('login', { identifier: email, password: PASSWORD })
+    expect([right.status, right.body.code]).toEqual([403, 'account_unconfirmed'])
+    const wrong = await service.post('login', { identifier: email, password: 'not this one' })
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials'])
+  })
+
+  test('the device is one of three kinds, or not said', async () => {
+    const person = await service.signUp(newEmail())
+    for (const device_type of ['Mobile', 'Tablette', 'Navigateur']) {
+      await service.logIn(person, {
+        device_type,
+        device_name: 'Pixel',
+        device_os: 'Android',
+        device_fingerprint: 'f',
+      })
+    }
+    const unsaid = { device_type: null, device_name: null, device_os: null, device_fingerprint: null }
+    expect((await service.post('login', { ...person, ...unsaid })).status).toBe(200)
+    const refused = await service.post('login', { ...person, device_type: 'Toaster' })
+    expect([refused.status, refused.body.errors[0].field]).toEqual([422, 'device_type'])
+  })
+})
+
+test('with password_digest = "full" the record holds the true digest', async () => {
+  const service = await startService({ settings: { accounts: { password_digest: 'full' } } })
+  try {
+    const { account } = await service.logIn(await service.signUp(newEmail()))
+    expect(await Bun.password.verify(PASSWORD, account.password_digest)).toBe(true)
+  } finally {
+    await service.close()
+  }
+})

@@ -1,0 +1,209 @@
+/** What holds a guesser of passwords and codes back, and how a reset lets the owner in again; the parity of times. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
+
+const NEW_PASSWORD = 'a quite different sentence'
+const DEVICE = { device_fingerprint: 'the one at home' }
+
+const failure = ({ status, body }: Answer) => [status, body.code]
+const resetBody = (identifier: string, otp: string) => ({
+  identifier,
+  otp,
+  password: NEW_PASSWORD,
+  password_confirmation: NEW_PASSWORD,
+})
+
+describe.each(shapes)('limits of passwords on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startLimited({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const logIn = (identifier: string, password: string, device = {}) =>
+    service.post('login', { identifier, password, ...device }, newClient())
+  const forgot = (identifier: string) => service.post('password/forgot', { identifier }, newClient())
+  const change = (bearer: string, current_password: string) =>
+    service.post(
+      'password/change',
+      { current_password, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD },
+      { bearer, ...newClient() },
+    )
+  async function fail(times: number, attempt: () => Promise<Answer>) {
+    const codes: unknown[] = []
+    for (let i = 0; i < times; i++) codes.push((await attempt()).body.code)
+    return codes
+  }
+
+  test('a reset lifts the lock of failed logins, also on the devices the account knows', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    expect((await logIn(identifier, PASSWORD, DEVICE)).status).toBe(200)
+    await fail(10, () => logIn(identifier, 'wrong'))
+    await fail(10, () => logIn(identifier, 'wrong', DEVICE))
+    for (const device of [{}, DEVICE]) {
+      expect(failure(await logIn(identifier, PASSWORD, device))).toEqual([429, 'too_many_requests'])
+    }
+    expect((await forgot(identifier)).status).toBe(201)
+    const otp = await service.inbox.nextCode(identifier)
+    expect((await service.post('password/reset', resetBody(identifier, otp), newClient())).status).toBe(200)
+    for (const device of [{}, DEVICE]) {
+      expect((await logIn(identifier, NEW_PASSWORD, device)).status).toBe(200)
+    }
+  })
+
+  test('codes are sent three at once and then one a minute, refused alike for an unknown identifier', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const unknown = newEmail()
+    const [first, second] = await Promise.all(
+      [identifier, unknown].map(async (each) => {
+        const answers: Answer[] = []
+        for (let i = 0; i < 4; i++) answers.push(await forgot(each))
+        return answers.map(seen)
+      }),
+    )
+    expect(first!.map(({ status }) => status)).toEqual([201, 201, 201, 429])
+    expect(second).toEqual(first!)
+  })
+
+  test('a wrong password in a change counts with those at login, on the device of the session', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const here = (await logIn(identifier, PASSWORD)).body.access_token
+    const atHome = (await logIn(identifier, PASSWORD, DEVICE)).body.access_token
+    const codes = await fail(10, () => change(here, 'wrong'))
+    expect(new Set(codes)).toEqual(new Set(['invalid_credentials']))
+    expect(failure(await change(here, PASSWORD))).toEqual([429, 'too_many_requests'])
+    expect(failure(await logIn(identifier, PASSWORD))).toEqual([429, 'too_many_requests'])
+    expect((await change(atHome, PASSWORD)).status).toBe(200)
+  })
+
+  test('the owner is told of each change, but not by the hundred', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const bearer = (await logIn(identifier, PASSWORD)).body.access_token
+    let current = PASSWORD
+    for (let i = 0; i < 8; i++) {
+      const password = `sentence number ${i} of many`
+      const body = { current_password: current, password, password_confirmation: password }
+      expect((await service.post('password/change', body, { bearer, ...newClient() })).status).toBe(200)
+      current = password
+    }
+    const notices = () =>
+      service.inbox.textsTo(identifier).filter((text) => text.includes('vient de changer')).length
+    await waitFor(() => notices() >= 6, { what: 'the notices' })
+    await Bun.sleep(200)
+    expect(notices()).toBe(6)
+  })
+
+  test('codes are tried 60 times in five minutes from one address', async () => {
+    const client = newClient()
+    const codes = await fail(61, () => service.post('password/reset', resetBody(newEmail(), 'no'), client))
+    expect(new Set(codes.slice(0, 60))).toEqual(new Set(['invalid_code']))
+    expect(codes[60]).toBe('too_many_requests')
+  })
+})
+
+describe('a full queue of passwords to hash', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({
+      shape: 'postgres',
+      settings: {
+        password: { memory_kib: 19456, iterations: 12 },
+        limits: { enabled: false, hash_concurrency: 1, hash_queue: 1 },
+      },
+    })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  test('refuses the reset before its code is taken, and the code serves a moment later', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    await service.post('password/forgot', { identifier })
+    const otp = await service.inbox.nextCode(identifier)
+    const logins = Array.from({ length: 4 }, () => service.post('login', { identifier, password: 'wrong' }))
+    await Promise.race(logins)
+    const busy = await service.post('password/reset', resetBody(identifier, otp))
+    expect([...failure(busy), busy.headers.get('retry-after')]).toEqual([503, 'server_busy', '1'])
+    await Promise.all(logins)
+    expect((await service.post('password/reset', resetBody(identifier, otp))).status).toBe(200)
+  }, 60_000)
+
+  test('lets those pass whose code was right already', async () => {
+    const people = await Promise.all(Array.from({ length: 6 }, () => newEmail()).map(registerSlowly))
+    const codes = await Promise.all(
+      people.map(async (identifier) => {
+        await service.post('password/forgot', { identifier })
+        return service.inbox.nextCode(identifier)
+      }),
+    )
+    const answers = await Promise.all(
+      people.map((identifier, index) => service.post('password/reset', resetBody(identifier, codes[index]!))),
+    )
+    for (const [index, { status, body }] of answers.entries()) {
+      if (status === 200) continue
+      expect([status, body.code]).toEqual([503, 'server_busy'])
+      const again = await service.post('password/reset', resetBody(people[index]!, codes[index]!))
+      expect(again.status).toBe(200)
+    }
+  }, 60_000)
+
+  /** The queue takes two at once here. */
+  let turn = Promise.resolve()
+  function registerSlowly(email: string): Promise<string> {
+    const registered = turn.then(async () => (await service.signUp(email)).identifier)
+    turn = registered.then(() => {})
+    return registered
+  }
+})
+
+describe('the time of an answer', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService()
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  /** Milliseconds; the ends trimmed by taking the middle one. */
+  async function medians(calls: (() => Promise<Answer>)[], samples: number): Promise<number[]> {
+    const times: number[][] = calls.map(() => [])
+    for (let i = 0; i < samples; i++) {
+      for (const [index, call] of calls.entries()) {
+        const startedAt = performance.now()
+        await call()
+        times[index]!.push(performance.now() - startedAt)
+      }
+    }
+    return times.map((each) => each.sort((a, b) => a - b)[Math.floor(each.length / 2)]!)
+  }
+
+  /** Within 3 ms or 5 %; measured again before it may fail, for the machine has other work. */
+  async function expectAlike(calls: (() => Promise<Answer>)[]): Promise<void> {
+    await medians(calls, 20)
+    for (let round = 1; ; round++) {
+      const [first, second] = (await medians(calls, 100)) as [number, number]
+      const apart = Math.abs(first - second)
+      if (apart <= Math.max(3, 0.05 * Math.max(first, second))) return
+      if (round === 4) throw new Error(`medians of ${first} and ${second} ms`)
+    }
+  }
+
+  test('to a forgotten password is the same for known and unknown', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    await expectAlike([
+      () => service.post('password/forgot', { identifier }),
+      () => service.post('password/forgot', { identifier: newEmail() }),
+    ])
+  }, 60_000)
+
+  test('to a wrong code is the same for known and unknown', async () => {
+    const people = await Promise.all(Array.from({ length: 30 }, () => service.signUp(newEmail())))
+    let next = 0
+    await expectAlike([
+      () => service.post('password/reset', resetBody(people[next++ % people.length]!.identifier, 'no')),
+      () => service.post('password/reset', resetBody(newEmail(), 'no')),
+    ])
+  }, 60_000)
+})

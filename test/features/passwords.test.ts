@@ -1,0 +1,358 @@
+/** A forgotten password, and another one for the one that is known, through HTTP on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  type Answer,
+  newEmail,
+  newPhone,
+  PASSWORD,
+  type Person,
+  registration,
+} from '../helpers/api-client.ts'
+import { seen } from '../helpers/limited-service.ts'
+import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
+
+const NEW_PASSWORD = 'a quite different sentence'
+const WRONG_CODE = 'not a code'
+
+/** On the same stores; what it sends arrives where the first one's messages do. */
+const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
+  startService({ shape, storage, clock, settings: deliverySettings(smtp, gateway) })
+
+const failure = ({ status, body }: Answer) => [status, body.code]
+
+describe.each(shapes)('passwords on %s', (shape) => {
+  let service: TestService
+  let replica: TestService
+  beforeAll(async () => {
+    service = await startService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
+    replica = shape === 'embedded' ? service : await startReplica(service, shape)
+  }, 60_000)
+  afterAll(async () => {
+    if (replica !== service) await replica?.close()
+    await service?.close()
+  })
+
+  const forgot = (identifier: string) => service.post('password/forgot', { identifier })
+  async function resetCode(identifier: string, to = identifier): Promise<string> {
+    expect((await forgot(identifier)).status).toBe(201)
+    return service.inbox.nextCode(to)
+  }
+  const reset = (identifier: string, otp: string, password = NEW_PASSWORD, at = service) =>
+    at.post('password/reset', { identifier, otp, password, password_confirmation: password })
+  const logIn = (identifier: string, password: string, more = {}) =>
+    service.post('login', { identifier, password, ...more })
+  const me = (bearer: string, at = service) => at.get('me', { bearer })
+  const told = (to: string, words: string) =>
+    waitFor(() => service.inbox.textsTo(to).find((text) => text.includes(words)), {
+      what: `"${words}" for ${to}`,
+    })
+
+  async function withEmailAndPhone() {
+    const email = newEmail()
+    const phone = newPhone()
+    await service.post('register', { ...registration(email), phone })
+    await service.post('verify-account', { identifier: email, otp: await service.inbox.nextCode(email) })
+    return { email, phone }
+  }
+
+  describe('forgotten', () => {
+    test('the code sets another one, ends every session, tells the owner, and does not log in', async () => {
+      const person = await service.signUp(newEmail())
+      const { access_token, refresh_token } = await service.logIn(person)
+      const asked = await forgot(person.identifier)
+      expect(asked.body).toEqual({
+        status: 201,
+        message: 'Si un compte correspond à cet identifiant, un code à 6 chiffres vient de lui être envoyé.',
+      })
+      const answer = await reset(person.identifier, await service.inbox.nextCode(person.identifier))
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        { status: 200, message: 'Votre mot de passe a été modifié. Vous pouvez maintenant vous connecter.' },
+      ])
+      expect(failure(await me(access_token, replica))).toEqual([401, 'invalid_token'])
+      expect(failure(await service.post('refresh', { refresh_token }))).toEqual([401, 'invalid_token'])
+      expect(failure(await logIn(person.identifier, PASSWORD))).toEqual([401, 'invalid_credentials'])
+      expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
+      await told(person.identifier, 'vient de changer')
+    })
+
+    test('by phone alone it is the same', async () => {
+      const { identifier } = await service.signUp(newPhone())
+      const national = identifier.replace('+33', '0')
+      expect((await reset(national, await resetCode(national, identifier))).status).toBe(200)
+      expect((await logIn(national, NEW_PASSWORD)).status).toBe(200)
+      await told(identifier, 'votre mot de passe a chang')
+    })
+
+    test('is answered alike for every identifier, and a code goes only where it proves something', async () => {
+      const { identifier: known } = await service.signUp(newEmail())
+      const waiting = newEmail()
+      await service.post('register', registration(waiting))
+      await service.inbox.nextCode(waiting)
+      const { phone: claimed } = await withEmailAndPhone()
+      const unknown = newEmail()
+      const answers: Answer[] = []
+      for (const identifier of [known, waiting, claimed, unknown, newPhone(), 'neither@', '']) {
+        answers.push(await forgot(identifier))
+      }
+      for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
+      await service.inbox.nextCode(known)
+      await service.inbox.nextCode(waiting)
+      expect(service.inbox.textsTo(claimed)).toEqual([])
+      expect(service.inbox.textsTo(unknown)).toEqual([])
+    })
+
+    test('a wrong code is answered alike for every identifier', async () => {
+      const { identifier: known } = await service.signUp(newEmail())
+      await resetCode(known)
+      const { phone: claimed } = await withEmailAndPhone()
+      const answers: Answer[] = []
+      for (const identifier of [known, claimed, newEmail(), newPhone(), 'neither@', '']) {
+        answers.push(await reset(identifier, WRONG_CODE))
+      }
+      expect(failure(answers[0]!)).toEqual([422, 'invalid_code'])
+      for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
+    })
+
+    test('an account that waits for its confirmation is confirmed by it', async () => {
+      const email = newEmail()
+      await service.post('register', registration(email))
+      const confirmation = await service.inbox.nextCode(email)
+      expect((await reset(email, await resetCode(email))).status).toBe(200)
+      const { account } = await service.logIn({ identifier: email, password: NEW_PASSWORD })
+      expect(account.account_confirmed).toBe(true)
+      expect(failure(await service.post('verify-account', { identifier: email, otp: confirmation }))).toEqual(
+        [422, 'invalid_code'],
+      )
+    })
+
+    test('whoever merely claimed the identifier loses it', async () => {
+      const { email, phone } = await withEmailAndPhone()
+      await service.post('register', registration(phone))
+      await service.inbox.nextCode(phone)
+      expect((await reset(phone, await resetCode(phone))).status).toBe(200)
+      const owner = await service.logIn({ identifier: phone, password: NEW_PASSWORD })
+      const other = await service.logIn({ identifier: email, password: PASSWORD })
+      expect([owner.account.phone, other.account.phone]).toEqual([phone, null])
+    })
+
+    test('a registration that strangers contested gets its password so', async () => {
+      const email = newEmail()
+      const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+      await service.post('register', registration(email, 'the first stranger'), from('198.51.100.1'))
+      await service.inbox.nextCode(email)
+      await service.post('register', registration(email, 'the second stranger'), from('203.0.113.2'))
+      const otp = await service.inbox.nextCode(email)
+      expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
+      for (const password of ['the first stranger', 'the second stranger']) {
+        expect(failure(await logIn(email, password))).toEqual([401, 'invalid_credentials'])
+      }
+      expect((await reset(email, await resetCode(email))).status).toBe(200)
+      expect((await logIn(email, NEW_PASSWORD)).status).toBe(200)
+    })
+
+    test('a password that is refused leaves the code alive and uncounted', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      const otp = await resetCode(identifier)
+      for (const password of ['short', 'password1', identifier, '12345678', 'short', 'short']) {
+        expect(failure(await reset(identifier, otp, password))).toEqual([422, 'validation_failed'])
+      }
+      const mismatch = { identifier, otp, password: NEW_PASSWORD, password_confirmation: 'another one' }
+      const refused = await service.post('password/reset', mismatch)
+      expect(refused.body.errors).toMatchObject([
+        { field: 'password_confirmation', code: 'password_mismatch' },
+      ])
+      expect((await reset(identifier, otp)).status).toBe(200)
+    })
+
+    test('five wrong codes kill it, and twenty a day close the way, whatever is sent again', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      const otp = await resetCode(identifier)
+      const guess = async (count: number) => {
+        const codes: unknown[] = []
+        for (let i = 0; i < count; i++) codes.push((await reset(identifier, WRONG_CODE)).body.code)
+        return new Set(codes)
+      }
+      expect(await guess(5)).toEqual(new Set(['invalid_code']))
+      expect(failure(await reset(identifier, otp))).toEqual([422, 'invalid_code'])
+      await resetCode(identifier)
+      expect(await guess(14)).toEqual(new Set(['invalid_code']))
+      expect(await guess(1)).toEqual(new Set(['too_many_attempts']))
+      expect(failure(await reset(identifier, await resetCode(identifier)))).toEqual([
+        429,
+        'too_many_attempts',
+      ])
+    })
+
+    test('a code for something else is refused, and this one for something else', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      await service.post('2fa/request-otp', { identifier })
+      const loginCode = await service.inbox.nextCode(identifier)
+      const otp = await resetCode(identifier)
+      if (otp !== loginCode) {
+        expect(failure(await reset(identifier, loginCode))).toEqual([422, 'invalid_code'])
+        expect(failure(await service.post('2fa/verify', { identifier, otp }))).toEqual([422, 'invalid_code'])
+      }
+      expect((await reset(identifier, otp)).status).toBe(200)
+    })
+
+    test('a newer code replaces the older, and each dies after ten minutes', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      const first = await resetCode(identifier)
+      const second = await resetCode(identifier)
+      if (first !== second) expect(failure(await reset(identifier, first))).toEqual([422, 'invalid_code'])
+      service.clock.advance(601_000)
+      expect(failure(await reset(identifier, second))).toEqual([422, 'invalid_code'])
+    })
+
+    test('other codes on their way to the account die with the password', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      await service.post('2fa/request-otp', { identifier })
+      const loginCode = await service.inbox.nextCode(identifier)
+      expect((await reset(identifier, await resetCode(identifier))).status).toBe(200)
+      expect(failure(await service.post('2fa/verify', { identifier, otp: loginCode }))).toEqual([
+        422,
+        'invalid_code',
+      ])
+    })
+
+    test('the right code in 32 parallel calls on two replicas counts exactly once', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      const otp = await resetCode(identifier)
+      const passwords = Array.from({ length: 32 }, (_, index) => `sentence number ${index} of many`)
+      const answers = await Promise.all(
+        passwords.map((password, index) => reset(identifier, otp, password, index % 2 ? replica : service)),
+      )
+      const winners = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []))
+      expect(winners).toHaveLength(1)
+      const losers = new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => body.code))
+      expect([...losers].filter((code) => code !== 'invalid_code' && code !== 'too_many_attempts')).toEqual(
+        [],
+      )
+      expect((await logIn(identifier, passwords[winners[0]!]!)).status).toBe(200)
+    })
+
+    test('a login with the old password that runs beside the reset leaves no session', async () => {
+      const person = await service.signUp(newEmail())
+      const otp = await resetCode(person.identifier)
+      const logins = Array.from({ length: 24 }, (_, index) =>
+        Bun.sleep(index * 2).then(() => (index % 2 ? replica : service).post('login', person)),
+      )
+      const done = await reset(person.identifier, otp)
+      expect(done.status).toBe(200)
+      for (const { status, body } of await Promise.all(logins)) {
+        if (status === 200) expect(failure(await me(body.access_token))).toEqual([401, 'invalid_token'])
+      }
+    })
+
+    test('two factors stay on', async () => {
+      const person = await service.signUp(newEmail())
+      const { access_token: bearer } = await service.logIn(person)
+      await service.post('2fa/enable', { password: PASSWORD }, { bearer })
+      const enrolment = await service.inbox.nextCode(person.identifier)
+      const enabled = await service.post('2fa/enable/confirm', { otp: enrolment }, { bearer })
+      expect(enabled.status).toBe(200)
+      expect((await reset(person.identifier, await resetCode(person.identifier))).status).toBe(200)
+      const due = await logIn(person.identifier, NEW_PASSWORD)
+      expect([due.status, due.body.code]).toEqual([202, 'two_factor_required'])
+    })
+
+    test('neither the password nor the code stands in the log', async () => {
+      const { identifier } = await service.signUp(newEmail())
+      const otp = await resetCode(identifier)
+      await reset(identifier, otp)
+      const log = service.log.join('\n')
+      expect(log).not.toContain(NEW_PASSWORD)
+      expect(log).not.toContain(otp)
+      expect(log).not.toContain(identifier)
+    })
+
+    test.each([
+      [{}, ['identifier', 'otp', 'password', 'password_confirmation']],
+      [{ identifier: 5, otp: 123456, password: true, password_confirmation: [] }, ['identifier', 'otp']],
+    ])('bad inputs are named: %j', async (body, fields) => {
+      const answer = await service.post('password/reset', body)
+      expect(failure(answer)).toEqual([422, 'validation_failed'])
+      const named = answer.body.errors.map(({ field }: { field: string }) => field)
+      expect(named).toEqual(expect.arrayContaining(fields))
+    })
+  })
+
+  describe('known', () => {
+    const change = (bearer: string, current_password: string, password = NEW_PASSWORD, at = service) =>
+      at.post('password/change', { current_password, password, password_confirmation: password }, { bearer })
+
+    async function signedIn(): Promise<{ person: Person; bearer: string; elsewhere: string }> {
+      const person = await service.signUp(newEmail())
+      const { access_token: elsewhere } = await service.logIn(person)
+      const { access_token: bearer } = await service.logIn(person)
+      return { person, bearer, elsewhere }
+    }
+
+    test('another one ends the other sessions, keeps this one, and tells the owner', async () => {
+      const { person, bearer, elsewhere } = await signedIn()
+      const answer = await change(bearer, PASSWORD)
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        { status: 200, message: 'Votre mot de passe a été modifié.' },
+      ])
+      expect((await me(bearer)).status).toBe(200)
+      expect(failure(await me(elsewhere))).toEqual([401, 'invalid_token'])
+      expect(failure(await logIn(person.identifier, PASSWORD))).toEqual([401, 'invalid_credentials'])
+      expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
+      await told(person.identifier, 'vient de changer')
+    })
+
+    test('a wrong current one changes nothing, and counts as a failed login', async () => {
+      const { person, bearer, elsewhere } = await signedIn()
+      expect(failure(await change(bearer, 'wrong password'))).toEqual([401, 'invalid_credentials'])
+      expect((await me(bearer)).body.account.failed_attempts).toBe(1)
+      expect((await me(elsewhere)).status).toBe(200)
+      expect((await logIn(person.identifier, PASSWORD)).status).toBe(200)
+    })
+
+    test('without an access token nothing is judged', async () => {
+      const answer = await service.post('password/change', { current_password: PASSWORD })
+      expect(failure(answer)).toEqual([401, 'invalid_token'])
+    })
+
+    test('a new one that is weak or the identifier is refused', async () => {
+      const { person, bearer } = await signedIn()
+      for (const password of ['short', 'password1', person.identifier]) {
+        const { body } = await change(bearer, PASSWORD, password)
+        expect(body.errors).toMatchObject([{ field: 'password', code: 'weak_password' }])
+      }
+      expect((await me(bearer)).body.account.failed_attempts).toBe(0)
+    })
+
+    test('of 32 parallel changes exactly one passes, and its password is the one', async () => {
+      const { person, bearer } = await signedIn()
+      const passwords = Array.from({ length: 32 }, (_, index) => `sentence number ${index} of many`)
+      const answers = await Promise.all(
+        passwords.map((password, index) => change(bearer, PASSWORD, password, index % 2 ? replica : service)),
+      )
+      const winners = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []))
+      expect(winners).toHaveLength(1)
+      const losers = answers.filter(({ status }) => status !== 200)
+      expect(new Set(losers.map(({ body }) => body.code))).toEqual(new Set(['invalid_credentials']))
+      expect((await logIn(person.identifier, passwords[winners[0]!]!)).status).toBe(200)
+    })
+
+    test('a code to reset it and a change of contact that wait die with it', async () => {
+      const { person, bearer } = await signedIn()
+      const phone = newPhone()
+      await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
+      const phoneCode = await service.inbox.nextCode(phone)
+      const otp = await resetCode(person.identifier)
+      expect((await change(bearer, PASSWORD)).status).toBe(200)
+      expect(failure(await reset(person.identifier, otp))).toEqual([422, 'invalid_code'])
+      expect(failure(await service.post('phone/confirm', { otp: phoneCode }, { bearer }))).toEqual([
+        422,
+        'invalid_code',
+      ])
+    })
+  })
+})

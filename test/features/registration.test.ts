@@ -1,0 +1,76 @@
+/** Registration and confirmation through HTTP, on every storage shape. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+describe.each(shapes)('registration on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  test('by e-mail: the code arrives, confirms the account once, and then the person logs in', async () => {
+    const email = newEmail()
+    const registered = await service.post('register', registration(email))
+    expect(registered.status).toBe(201)
+    expect(registered.body).toEqual({
+      status: 201,
+      message: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
+    })
+    const before = await service.post('login', { identifier: email, password: PASSWORD })
+    expect(before.body.code).toBe('account_unconfirmed')
+    const otp = await service.inbox.nextCode(email)
+    const confirmed = await service.post('verify-account', { identifier: email, otp })
+    expect(confirmed.body).toEqual({ status: 201, message: 'Votre compte a été confirmé avec succès.' })
+    const again = await service.post('verify-account', { identifier: email, otp })
+    expect([again.status, again.body.code]).toEqual([422, 'invalid_code'])
+    const { account } = await service.logIn({ identifier: email, password: PASSWORD })
+    expect(account.account_confirmed).toBe(true)
+    expect(account.email).toBe(email)
+  })
+
+  test('by phone: the code arrives by SMS, whatever the spelling of the number', async () => {
+    const phone = newPhone()
+    const national = phone.replace('+33', '0')
+    const registered = await service.post('register', { ...registration(phone), phone: national })
+    expect(registered.body.message).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
+    const otp = await service.inbox.nextCode(phone)
+    const confirmed = await service.post('verify-account', { identifier: phone.replace('+', '00'), otp })
+    expect(confirmed.status).toBe(201)
+    const { account } = await service.logIn({ identifier: national, password: PASSWORD })
+    expect(account.phone).toBe(phone)
+  })
+
+  test('a right code in 32 parallel calls confirms exactly once', async () => {
+    const email = newEmail()
+    await service.post('register', registration(email))
+    const otp = await service.inbox.nextCode(email)
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => service.post('verify-account', { identifier: email, otp })),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.code === 'invalid_code').length).toBeGreaterThan(10)
+  })
+
+  test('32 parallel registrations of one identifier make one account', async () => {
+    const email = newEmail()
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => service.post('register', registration(email))),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+  })
+
+  test('an e-mail address of more than 254 characters is too long, a shorter wrong one not valid', async () => {
+    const problemOf = async (email: string) => {
+      const { status, body } = await service.post('register', { ...registration(newEmail()), email })
+      return [status, body.errors]
+    }
+    const tooLong = { field: 'email', code: 'too_long', message: 'Cette valeur est trop longue.' }
+    expect(await problemOf(`${'x'.repeat(250)}@b.co`)).toEqual([422, [tooLong]])
+    expect(await problemOf(`${'x'.repeat(9000)}@b.co`)).toEqual([422, [tooLong]])
+    expect(await problemOf(`${'x'.repeat(65)}@b.co`)).toMatchObject([422, [{ code: 'invalid_email' }]])
+  })
+})

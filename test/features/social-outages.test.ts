@@ -1,0 +1,200 @@
+/** A provider that is away, slow, or leads elsewhere: it stops neither the start nor the other ways in. */
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail } from '../helpers/api-client.ts'
+import {
+  createSigner,
+  newPerson,
+  type PretendProvider,
+  startPretendProvider,
+} from '../helpers/pretend-provider.ts'
+import { createWorld, type Host } from '../helpers/pretend-world.ts'
+import { startService, type TestService } from '../helpers/service.ts'
+import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(30_000)
+
+let provider: PretendProvider | undefined
+let service: TestService | undefined
+afterEach(async () => {
+  await service?.close()
+  await provider?.stop()
+  service = provider = undefined
+})
+
+const authorizePath = () =>
+  `social/p1/authorize?${new URLSearchParams({ redirect_uri: APP, code_challenge: newPkce().challenge })}`
+
+test('down at the start, it is a 503 until it comes, while everything else works', async () => {
+  provider = await startPretendProvider()
+  await provider.stop()
+  service = await startService({ settings: socialSettings(provider.issuer) })
+  const down = await service.get(authorizePath())
+  expect([down.status, down.body.code]).toEqual([503, 'provider_unavailable'])
+  const native = await service.post('social/p1/token', { id_token: 'x.y.z', nonce: 'n' })
+  expect([native.status, native.body.code]).toEqual([503, 'provider_unavailable'])
+  await service.logIn(await service.signUp(newEmail()))
+  expect((await service.get('social')).status).toBe(200)
+  await provider.start()
+  expect((await createSocialBrowser(service).signIn()).status).toBe(200)
+})
+
+test('away later, its description and keys are kept: who comes back with a code gets a plain error', async () => {
+  provider = await startPretendProvider()
+  service = await startService({ settings: socialSettings(provider.issuer) })
+  const browser = createSocialBrowser(service)
+  provider.present(newPerson())
+  await browser.signIn()
+  const begun = await browser.begin('p1', newPkce())
+  const callback = await browser.visit(begun.location)
+  provider.lie({ claims: (claims) => ({ ...claims, exp: claims.exp! + 86_400 }) })
+  const tokens = [await provider.idToken('n'), await provider.idToken('m')]
+  await provider.stop()
+  for (const [index, hours] of [1, 5].entries()) {
+    service.clock.advance(hours * 3600_000)
+    await browser.begin('p1', newPkce())
+    const body = { id_token: tokens[index], nonce: 'nm'[index] }
+    expect((await service.post('social/p1/token', body)).status).toBe(200)
+  }
+  service.clock.advance(-6 * 3600_000)
+  const back = await browser.comeBack(callback, begun.cookie)
+  expect(Object.fromEntries(back.location!.searchParams)).toEqual({ error: 'provider_unavailable' })
+})
+
+test('its new keys are used without a restart, also before the old ones are thought old', async () => {
+  provider = await startPretendProvider()
+  service = await startService({ settings: socialSettings(provider.issuer) })
+  const browser = createSocialBrowser(service)
+  await browser.signIn()
+  const asked = () => provider!.requests.filter((path) => path === '/keys').length
+  expect(asked()).toBe(1)
+  const next = await createSigner()
+  provider.lie({ keys: (honest) => [...honest, next.publicJwk], idToken: (claims) => next.sign(claims) })
+  expect((await browser.walk('p1', newPkce())).searchParams.get('error')).toBe('invalid_token')
+  service.clock.advance(31_000)
+  expect((await browser.signIn()).status).toBe(200)
+  expect(asked()).toBe(2)
+  // Keys that nobody published are not asked for at each try.
+  const stranger = await createSigner()
+  provider.lie({ keys: (honest) => [...honest, next.publicJwk], idToken: (claims) => stranger.sign(claims) })
+  for (let tries = 0; tries < 5; tries++) await browser.walk('p1', newPkce())
+  expect(asked()).toBe(2)
+})
+
+test('description and keys are renewed in the background once they are old', async () => {
+  provider = await startPretendProvider()
+  service = await startService({ settings: socialSettings(provider.issuer) })
+  const browser = createSocialBrowser(service)
+  await browser.signIn()
+  const asked = () => provider!.requests.filter((path) => path.includes('openid-configuration')).length
+  expect(asked()).toBe(1)
+  await browser.signIn()
+  expect(asked()).toBe(1)
+  service.clock.advance(3601_000)
+  await browser.begin('p1', newPkce())
+  await waitFor(() => asked() === 2)
+})
+
+test.each<[string, Parameters<PretendProvider['lie']>[0]]>([
+  ['says it is another issuer', { description: (honest) => ({ ...honest, issuer: 'https://evil.example' }) }],
+  [
+    'sends the browser into a script',
+    { description: (honest) => ({ ...honest, authorization_endpoint: 'javascript:alert(1)' }) },
+  ],
+  ['has no page to sign in', { description: ({ authorization_endpoint: _, ...rest }) => rest }],
+  ['redirects', { handle: (_, response) => !!response.writeHead(302, { location: '/elsewhere' }).end() }],
+  ['answers an error', { handle: (_, response) => !!response.writeHead(500).end() }],
+  ['is not there', { handle: (_, response) => !!response.writeHead(404).end() }],
+  ['answers no JSON', { handle: (_, response) => !!response.writeHead(200).end('<html>') }],
+  [
+    'answers without end',
+    {
+      handle: (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        return !!response.end(`{"x":"${'x'.repeat(2_000_000)}"}`)
+      },
+    },
+  ],
+])('one that %s is unavailable', async (_, lies) => {
+  provider = await startPretendProvider()
+  provider.lie(lies)
+  service = await startService({ settings: socialSettings(provider.issuer) })
+  const { status, body } = await service.get(authorizePath())
+  expect([status, body.code]).toEqual([503, 'provider_unavailable'])
+})
+
+test('one that does not answer costs five seconds, and others nothing', async () => {
+  provider = await startPretendProvider()
+  let held = 0
+  provider.lie({
+    handle: (_, response) => {
+      if (held++ % 2 === 0) response.writeHead(200, { 'content-type': 'application/json' }).write('{')
+      return true
+    },
+  })
+  service = await startService({ settings: socialSettings(provider.issuer) })
+  for (let round = 0; round < 2; round++) {
+    const started = performance.now()
+    const waiting = service.get(authorizePath())
+    const list = await service.get('social')
+    expect([list.status, performance.now() - started < 2000]).toEqual([200, true])
+    const { status, body } = await waiting
+    expect([status, body.code]).toEqual([503, 'provider_unavailable'])
+    expect(performance.now() - started).toBeWithin(4900, 7000)
+  }
+}, 30_000)
+
+const described =
+  (more: object): Host =>
+  () => ({
+    issuer: 'https://login.example.com',
+    authorization_endpoint: 'https://login.example.com/authorize',
+    token_endpoint: 'https://login.example.com/token',
+    jwks_uri: 'https://login.example.com/keys',
+    ...more,
+  })
+
+test.each([
+  ['a loopback address', 'https://127.0.0.1/keys'],
+  ['the metadata of a cloud', 'https://169.254.169.254/keys'],
+  ['an IPv6 address of the machine', 'https://[::1]/keys'],
+  ['an IPv4 address in IPv6', 'https://[::ffff:10.0.0.1]/keys'],
+  ['a name that is private', 'https://inside.example.com/keys'],
+  ['a name that is both', 'https://both.example.com/keys'],
+  ['a name without address', 'https://nowhere.example.com/keys'],
+  ['no TLS', 'http://keys.example.com/keys'],
+  ['a file', 'file:///etc/passwd'],
+])('a provider cannot send the service to %s', async (_, jwks_uri) => {
+  const addresses = {
+    'inside.example.com': ['10.1.2.3'],
+    'both.example.com': ['1.1.1.1', 'fd00::1'],
+    'nowhere.example.com': [],
+    '127.0.0.1': ['127.0.0.1'],
+    '169.254.169.254': ['169.254.169.254'],
+    '::1': ['::1'],
+    '::ffff:a00:1': ['::ffff:10.0.0.1'],
+  }
+  const world = createWorld({ 'login.example.com': described({ jwks_uri }) }, addresses)
+  service = await startService({ network: world, settings: socialSettings('https://login.example.com') })
+  const { body } = await service.post('social/p1/token', { id_token: 'x.y.z', nonce: 'n' })
+  expect(body.code).toBe('provider_unavailable')
+  expect(world.requests.map(({ url }) => url.host)).toEqual(['login.example.com'])
+})
+
+test('a provider of one’s own network works where the operator named its host', async () => {
+  const signer = await createSigner()
+  const own: Host = (request) =>
+    request.url.pathname === '/keys' ? { keys: [signer.publicJwk] } : described({})(request)
+  const world = createWorld({ 'login.example.com': own }, { 'login.example.com': ['10.0.0.7'] })
+  service = await startService({ network: world, settings: socialSettings('https://login.example.com') })
+  const seconds = Math.floor(Date.now() / 1000)
+  const id_token = await signer.sign({
+    iss: 'https://login.example.com',
+    aud: 'poterne',
+    sub: 's',
+    nonce: 'n',
+    iat: seconds,
+    exp: seconds + 60,
+  })
+  expect((await service.post('social/p1/token', { id_token, nonce: 'n' })).status).toBe(200)
+})

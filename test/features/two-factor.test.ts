@@ -1,0 +1,129 @@
+/** Login by one-time code through HTTP: alone, and as the second factor. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { type Shape, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+const enable = statement<{ email: string }>(
+  sql`update accounts set two_factor_enabled = true where email = ${param('email', 'text')}`,
+)
+
+describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const requestCode = async (identifier: string, to = identifier) => {
+    const answer = await service.post('2fa/request-otp', { identifier })
+    expect(answer.body).toEqual({ status: 201, message: 'Un code à 6 chiffres vous a été renvoyé.' })
+    return service.inbox.nextCode(to)
+  }
+
+  async function withTwoFactors() {
+    const person = await service.signUp(newEmail())
+    await service.inside.database.all(enable, { email: person.identifier })
+    return person
+  }
+
+  test('a code alone logs in an account without two factors', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const otp = await requestCode(identifier)
+    const { status, body } = await service.post('2fa/verify', { identifier, otp, device_type: 'Mobile' })
+    expect(status).toBe(200)
+    expect(Object.keys(body)).toEqual(['status', 'access_token', 'refresh_token', 'account'])
+    const again = await service.post('2fa/verify', { identifier, otp })
+    expect([again.status, again.body.code]).toEqual([422, 'invalid_code'])
+  })
+
+  test('a phone-only account logs in by SMS code', async () => {
+    const { identifier } = await service.signUp(newPhone())
+    const otp = await requestCode(identifier)
+    expect((await service.post('2fa/verify', { identifier, otp })).status).toBe(200)
+  })
+
+  test('an unproved phone is answered like a proved one, and the code goes to the proved e-mail', async () => {
+    const email = newEmail()
+    const phone = newPhone()
+    await service.post('register', { ...registration(email), phone })
+    await service.post('verify-account', { identifier: email, otp: await service.inbox.nextCode(email) })
+    const otp = await requestCode(phone, email)
+    expect(service.inbox.textsTo(phone)).toEqual([])
+    expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
+  })
+
+  test('with two factors the password gets no token, but a code on its way', async () => {
+    const person = await withTwoFactors()
+    const { status, body } = await service.post('login', person)
+    expect(status).toBe(202)
+    expect(body).toEqual({
+      status: 202,
+      code: 'two_factor_required',
+      message: expect.any(String),
+      two_factor: { methods: ['email'], sent_to: 'p•••@example.com', expires_in: 600 },
+    })
+    const otp = await service.inbox.nextCode(person.identifier)
+    const verified = await service.post('2fa/verify', { identifier: person.identifier, otp })
+    expect(verified.status).toBe(200)
+    expect(verified.body.account.two_factor_enabled).toBe(true)
+  })
+
+  test('with two factors a code without the password opens nothing, and stays alive for its owner', async () => {
+    const person = await withTwoFactors()
+    const { identifier } = person
+    const otp = await requestCode(identifier)
+    const alone = await service.post('2fa/verify', { identifier, otp })
+    const wrongPassword = await service.post('2fa/verify', { identifier, otp, password: 'not this one' })
+    const wrongCode = await service.post('2fa/verify', { ...person, otp: '000000' })
+    for (const { status, body } of [alone, wrongPassword, wrongCode]) {
+      expect([status, body.code]).toEqual([422, 'invalid_code'])
+    }
+    expect((await service.post('2fa/verify', { ...person, otp })).status).toBe(200)
+  })
+
+  test('the proof of the password lasts ten minutes', async () => {
+    const person = await withTwoFactors()
+    await service.post('login', person)
+    await service.inbox.nextCode(person.identifier)
+    service.clock.advance(10 * 60_000 + 1000)
+    const otp = await requestCode(person.identifier)
+    const late = await service.post('2fa/verify', { identifier: person.identifier, otp })
+    expect(late.body.code).toBe('invalid_code')
+  })
+
+  test('a sent password must be right, also without two factors', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const otp = await requestCode(identifier)
+    const wrong = await service.post('2fa/verify', { identifier, otp, password: 'not this one' })
+    expect(wrong.body.code).toBe('invalid_code')
+    expect((await service.post('2fa/verify', { identifier, otp, password: PASSWORD })).status).toBe(200)
+  })
+
+  test('a right code in 32 parallel calls logs in exactly once', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const otp = await requestCode(identifier)
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => service.post('2fa/verify', { identifier, otp })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
+  test('nobody is sent a code for an unknown or unconfirmed identifier, and the answer is the same', async () => {
+    const waiting = newEmail()
+    await service.post('register', registration(waiting))
+    await service.inbox.nextCode(waiting)
+    const before = service.inbox.count()
+    const answers = await Promise.all(
+      [newEmail(), waiting, newPhone(), 'nonsense'].map((identifier) =>
+        service.post('2fa/request-otp', { identifier }),
+      ),
+    )
+    for (const { status, body } of answers) expect([status, body]).toEqual([201, answers[0]!.body])
+    await Bun.sleep(300)
+    expect(service.inbox.count()).toBe(before)
+  })
+})

@@ -1,0 +1,84 @@
+/** Calls the API as a client does, and walks the common ways: register, confirm, log in. */
+import type { Inbox } from './inbox.ts'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads, it asserts.
+  body: any
+}
+
+export interface CallOptions {
+  language?: string
+  /** Access token. */
+  bearer?: string
+  headers?: Record<string, string>
+}
+
+export interface Person {
+  identifier: string
+  password: string
+}
+
+export interface ApiClient {
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>
+  /** POST under /api/v1/auth, e.g. `post('login', {…})`. */
+  post(operation: string, body: unknown, options?: CallOptions): Promise<Answer>
+  get(operation: string, options?: CallOptions): Promise<Answer>
+  /** Registers by e-mail or phone (a leading plus) and confirms with the code that arrived. */
+  signUp(identifier: string, password?: string): Promise<Person>
+  /** The body of a successful login. */
+  logIn(person: Person, device?: Record<string, string>): Promise<Answer['body']>
+}
+
+export const PASSWORD = 'correct horse battery'
+
+export function registration(identifier: string, password = PASSWORD) {
+  const contact = identifier.startsWith('+') ? { phone: identifier } : { email: identifier }
+  return { ...contact, password, password_confirmation: password }
+}
+
+let people = 0
+/** An address nobody used yet. */
+export const newEmail = () => `person-${++people}-${crypto.randomUUID().slice(0, 8)}@example.com`
+/** A French mobile number nobody used yet: 06 10 to 06 38, since some above are of other countries. */
+export const newPhone = () => `+336${String(10_000_000 + ((Date.now() + ++people * 7919) % 29_000_000))}`
+
+export function createApiClient(url: string, inbox: Inbox): ApiClient {
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Answer> {
+    const headers: Record<string, string> = { ...options.headers }
+    if (body !== undefined) headers['content-type'] ??= 'application/json'
+    if (options.language !== undefined) headers['accept-language'] = options.language
+    if (options.bearer !== undefined) headers.authorization = `Bearer ${options.bearer}`
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+  const post: ApiClient['post'] = (operation, body, options) =>
+    call('POST', `/api/v1/auth/${operation}`, body, options)
+  const must = (answer: Answer, status: number) => {
+    if (answer.status !== status) throw new Error(`expected ${status}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  return {
+    call,
+    post,
+    get: (operation, options) => call('GET', `/api/v1/auth/${operation}`, undefined, options),
+    async signUp(identifier, password = PASSWORD) {
+      must(await post('register', registration(identifier, password)), 201)
+      const otp = await inbox.nextCode(identifier)
+      must(await post('verify-account', { identifier, otp }), 201)
+      return { identifier, password }
+    },
+    logIn: async (person, device) => must(await post('login', { ...person, ...device }), 200),
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * An authenticator app that knows nothing of ours: `oathtool` computes the codes, `rsvg-convert` draws the QR code and
+ * `zbarimg` reads it. And the common ways to turn two factors on.
+ */
+import { join } from 'node:path'
+import type { ApiClient, Person } from './api-client.ts'
+import { newDirectory } from './run-directory.ts'
+import { leaveWithoutProgram } from './server-process.ts'
+import type { TestService } from './service.ts'
+
+/** What the program prints. */
+function run(command: [string, ...string[]]): string {
+  if (Bun.which(command[0]) === null) leaveWithoutProgram(command[0])
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(`${command[0]}: ${stderr.toString()}`)
+  return stdout.toString().trim()
+}
+
+export const PERIOD_MS = 30_000
+
+/** The code of that secret (base32), some periods of 30 s from now. */
+export function appCode(secret: string, now: Date, periods = 0): string {
+  const seconds = Math.floor((now.getTime() + periods * PERIOD_MS) / 1000)
+  return run(['oathtool', '--totp', '--base32', '--now', `@${seconds}`, secret])
+}
+
+/** What a camera reads from an SVG picture. */
+export async function readQr(svg: string): Promise<string> {
+  const directory = newDirectory('qr')
+  const [drawing, picture] = [join(directory, 'qr.svg'), join(directory, 'qr.png')]
+  await Bun.write(drawing, svg)
+  run(['rsvg-convert', '--output', picture, drawing])
+  return run(['zbarimg', '--quiet', '--raw', picture])
+}
+
+/** Somebody with two factors on, and what they keep. */
+export interface Protected {
+  person: Person
+  /** Access token of the session that turned it on. */
+  bearer: string
+  recoveryCodes: string[]
+}
+
+type Api = Pick<ApiClient, 'signUp' | 'logIn'>
+
+export async function signedIn(
+  service: Api,
+  identifier: string,
+): Promise<{ person: Person; bearer: string }> {
+  const person = await service.signUp(identifier)
+  return { person, bearer: (await service.logIn(person)).access_token }
+}
+
+/** By codes sent to that identifier. */
+export async function protectBySentCodes(service: TestService, identifier: string): Promise<Protected> {
+  const { person, bearer } = await signedIn(service, identifier)
+  await service.post('2fa/enable', { password: person.password }, { bearer })
+  const otp = await service.inbox.nextCode(identifier)
+  const { body } = await service.post('2fa/enable/confirm', { otp }, { bearer })
+  return { person, bearer, recoveryCodes: body.recovery_codes }
+}
+
+/** By an app; its next code is `appCode(secret, now, 1)`, the present one confirmed it. */
+export async function protectByApp(
+  service: TestService,
+  identifier: string,
+): Promise<Protected & { secret: string }> {
+  const { person, bearer } = await signedIn(service, identifier)
+  const { body } = await service.post('2fa/totp', { password: person.password }, { bearer })
+  const otp = appCode(body.secret, service.clock.now())
+  const confirmed = await service.post('2fa/totp/confirm', { otp }, { bearer })
+  return { person, bearer, secret: body.secret, recoveryCodes: confirmed.body.recovery_codes }
+}
+
+/** The access token of a login with password and app; each period of 30 s serves once. */
+export async function logInWithApp(
+  service: Pick<TestService, 'post' | 'clock'>,
+  { person, secret }: { person: Person; secret: string },
+): Promise<string> {
+  const answer = await service.post('2fa/verify', { ...person, otp: appCode(secret, service.clock.now()) })
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+  return answer.body.access_token
+}

@@ -1,0 +1,36 @@
+/**
+ * A delivery worker in a process of its own, to be killed: `bun delivery-process.ts DATABASE_URL`. Its sender says
+ * "sending ID" on standard output and never ends.
+ */
+import { createMessageStore } from '../../src/core/delivery/store-postgres.ts'
+import { createDeliveryWorker } from '../../src/core/delivery/worker.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+
+const database = openServer({ url: process.argv[2] as string, poolSize: 2 })
+createDeliveryWorker({
+  store: createMessageStore(database),
+  codes: { start: async () => true, reveal: () => '012345' },
+  codeLifetimeSeconds: 600,
+  render: ({ id, destination }) => ({
+    id,
+    channel: 'email',
+    to: destination,
+    purpose: 'confirmation',
+    language: 'fr',
+    subject: '',
+    text: '',
+    html: null,
+    code: null,
+  }),
+  sender: {
+    send: ({ id }) => {
+      console.log(`sending ${id}`)
+      return new Promise(() => {})
+    },
+    close: async () => {},
+  },
+  clock: systemClock,
+  logger: { info() {}, warn() {}, error() {} },
+  leaseMs: 2000,
+})

@@ -1,0 +1,150 @@
+/** A small app around the envelope, listening on a free port, whose log lines are kept. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../src/errors.ts'
+import { createDocumentation, errorResponses } from '../../src/platform/http/documentation.ts'
+import { appSettings, createEnvelope, type Envelope } from '../../src/platform/http/envelope.ts'
+import { createLogger } from '../../src/platform/http/logging.ts'
+import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
+import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
+import { texts } from '../../src/texts/index.ts'
+
+const greeting = t.Object(
+  { status: t.Literal(201), message: t.String(), name: t.String() },
+  { description: 'Greeted', examples: [{ status: 201, message: 'Bonjour', name: 'Ada' }] },
+)
+
+function greetingRoutes(envelope: Envelope) {
+  return new Elysia({ prefix: '/api/v1' })
+    .use(envelope)
+    .post(
+      '/greetings',
+      ({ body, client, set }) => {
+        set.status = 201
+        const message = texts[client.language].messages.account_confirmed
+        return { status: 201 as const, message, name: body.name }
+      },
+      {
+        body: t.Object({
+          name: t.String({ maxLength: 40 }),
+          device_type: t.Optional(t.Union([t.Literal('Mobile'), t.Literal('Tablette')])),
+          count: t.Optional(t.Integer()),
+          nick: t.Optional(t.Nullable(t.String({ maxLength: 5 }))),
+        }),
+        response: { 201: greeting, ...errorResponses('invalid_code', 'too_many_requests') },
+        detail: { summary: 'Greet somebody', operationId: 'greet', tags: ['Greetings'] },
+      },
+    )
+    .get('/clients/:name', ({ params, client }) => ({ name: params.name, ...client }), {
+      params: t.Object({ name: t.String() }),
+      response: {
+        200: t.Object({
+          name: t.String(),
+          address: t.String(),
+          addressBucket: t.String(),
+          language: t.String(),
+          requestId: t.String(),
+        }),
+        ...errorResponses('invalid_token'),
+      },
+      detail: {
+        summary: 'Who asks',
+        operationId: 'whoAsks',
+        tags: ['Greetings'],
+        security: [{ accessToken: [] }],
+      },
+    })
+}
+
+/** One route for each way to go wrong. */
+function failingRoutes(envelope: Envelope) {
+  return new Elysia({ prefix: '/fail', detail: { hide: true } })
+    .use(envelope)
+    .get('/secret', () => {
+      throw new Error('secret hunter2 SELECT * FROM accounts')
+    })
+    .get('/coded', () => {
+      throw Object.assign(new TypeError('secret'), { code: '23505', status: 418 })
+    })
+    .get('/nothing', () => {
+      throw null
+    })
+    .get('/text', () => {
+      throw 'secret'
+    })
+    .get('/returned', ({ status }) => status(418, 'secret'))
+    .get('/own-response', () => new Response('secret', { status: 404 }))
+    .get('/to-response', () => {
+      throw Object.assign(new Error('secret'), { toResponse: () => new Response('secret', { status: 400 }) })
+    })
+    .get('/shape', () => ({ secret: 'hunter2' }) as never, {
+      response: { 200: t.Object({ name: t.String() }) },
+    })
+    .get('/limit', ({ set }) => {
+      set.status = 201
+      throw new AppError('too_many_requests', { retryAfterSeconds: 37 })
+    })
+    .get('/fields', () => {
+      throw new AppError('validation_failed', {
+        fields: [
+          { field: 'password', code: 'weak_password', reason: 'too_short' },
+          { field: 'email', code: 'invalid_email' },
+        ],
+        retryAfterSeconds: 2,
+      })
+    })
+    .get('/token', () => {
+      throw new AppError('token_expired', { cause: 'exp' })
+    })
+    .get('/database', () => {
+      throw new DatabaseUnavailable('secret')
+    })
+    .get('/driver', () => {
+      throw new Error('secret', { cause: Object.assign(new Error('secret'), { code: 'ECONNREFUSED' }) })
+    })
+    .get('/redis', () => {
+      throw new RedisUnavailable('TIMEOUT')
+    })
+    .get('/later', async () => {
+      await Bun.sleep(1)
+      throw new Error('secret')
+    })
+    .get('/redirect', ({ redirect }) => redirect('https://elsewhere.example/'))
+}
+
+export interface EnvelopeAppOptions {
+  trustedProxies?: string[]
+  corsOrigins?: string[]
+  docs?: boolean
+  bodyDeadlineMs?: number
+}
+
+export async function startEnvelopeApp({
+  trustedProxies = [],
+  corsOrigins = [],
+  docs = false,
+  bodyDeadlineMs = 15_000,
+}: EnvelopeAppOptions = {}) {
+  const lines: string[] = []
+  const clock = { now: () => new Date('2030-01-02T03:04:05.678Z') }
+  const logger = createLogger({ clock, write: (line) => lines.push(line) })
+  const envelope = createEnvelope({ language: 'fr', trustedProxies, corsOrigins, logger, bodyDeadlineMs })
+  const app = new Elysia(appSettings).use(envelope).use(greetingRoutes(envelope)).use(failingRoutes(envelope))
+  if (docs) app.use(createDocumentation({ baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }))
+  app.listen({ port: 0, hostname: '127.0.0.1' })
+  const port = app.server?.port ?? 0
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    port,
+    lines,
+    /** The log lines so far, parsed. */
+    log: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
+    stop: () => app.stop(true),
+  }
+}

@@ -1,0 +1,37 @@
+/** What arrived for people: mails and SMS alike, each code handed out once, in the order of arrival. */
+import type { TestGateway } from './gateway.ts'
+import type { TestSmtp } from './smtp.ts'
+import { waitFor } from './wait.ts'
+
+export interface Inbox {
+  /** The code of the next message to that address or number that nobody asked for yet. */
+  nextCode(destination: string, timeoutMs?: number): Promise<string>
+  /** Texts of every message to it so far. */
+  textsTo(destination: string): string[]
+  /** Messages to anybody so far. */
+  count(): number
+}
+
+export function createInbox(smtp: TestSmtp, gateway: TestGateway): Inbox {
+  const seen = new Map<string, number>()
+  const textsTo = (destination: string) =>
+    destination.startsWith('+')
+      ? gateway.messages.filter(({ to }) => to === destination).map(({ text }) => text)
+      : smtp.messages.filter(({ envelope }) => envelope.to.includes(destination)).map(({ text }) => text)
+  const codesTo = (destination: string) =>
+    textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
+  return {
+    textsTo,
+    count: () => smtp.messages.length + gateway.messages.length,
+    async nextCode(destination, timeoutMs = 10_000) {
+      const index = seen.get(destination) ?? 0
+      const code = await waitFor(() => codesTo(destination)[index], {
+        what: `a code for ${destination}`,
+        timeoutMs,
+        intervalMs: 5,
+      })
+      seen.set(destination, index + 1)
+      return code
+    },
+  }
+}

@@ -1,0 +1,49 @@
+/** The service with its limits on, a clock that stands still, and clients at any address, as a trusted proxy tells. */
+import type { Answer, CallOptions } from './api-client.ts'
+import {
+  mergeSettings,
+  type ServiceOptions,
+  startService,
+  type TestClock,
+  type TestService,
+} from './service.ts'
+
+/** Stands still but for what it is advanced by, so that a told wait is exact. */
+export function createFrozenClock(start = Date.now()): TestClock {
+  let ms = start
+  return {
+    now: () => new Date(ms),
+    advance: (by) => {
+      ms += by
+    },
+  }
+}
+
+/** Noon (UTC): a test that lets hours pass stays within the day that budgets count by. */
+export const noon = () => createFrozenClock(new Date().setUTCHours(12, 0, 0, 0))
+
+export function startLimited(options: ServiceOptions = {}): Promise<TestService> {
+  const limited = { limits: { enabled: true }, server: { trusted_proxies: ['127.0.0.1'] } }
+  return startService({
+    clock: noon(),
+    ...options,
+    settings: mergeSettings(limited, options.settings),
+  })
+}
+
+/** A call that comes from this client address. */
+export const from = (address: string): CallOptions => ({ headers: { 'x-forwarded-for': address } })
+
+let clients = 0
+/** A client nobody was yet: limits by address never meet in it. */
+export function newClient(): CallOptions {
+  clients++
+  return from(`10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`)
+}
+
+/** What a client sees of an answer, but for what differs from call to call: the request's id and the time. */
+export function seen({ status, headers, body }: Answer) {
+  const shown = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
+  const { request_id: _, ...rest } = body ?? {}
+  return { status, headers: Object.fromEntries(shown.sort()), body: rest }
+}

@@ -1,0 +1,271 @@
+/**
+ * How long the service takes for identifiers it knows and for those it does not: a process of its own on stores that
+ * write to disk as in production, asked over HTTP in random order, the class of each call mixed with the others.
+ */
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { stringify } from 'smol-toml'
+import { newEmail, newPhone, PASSWORD, registration } from './api-client.ts'
+import { newDirectory } from './run-directory.ts'
+import { createDatabase, redisPrefix, sharedRedis, startPostgres } from './servers.ts'
+import type { Settings, Shape } from './service.ts'
+import { freePort, waitFor } from './wait.ts'
+
+export interface ParityService {
+  post(operation: string, body: unknown, bearer?: string): Promise<{ status: number; text: string }>
+  /** The newest code that went to it. */
+  code(destination: string): Promise<string>
+  /** As an administrator locks; false where the database cannot be reached from outside (embedded). */
+  lock(identifier: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+interface Stores {
+  settings: Settings
+  lock: ParityService['lock']
+  close: () => Promise<void>
+}
+
+async function openStores(shape: Shape): Promise<Stores> {
+  if (shape === 'embedded') return { settings: {}, lock: async () => false, close: async () => {} }
+  const server = await startPostgres({ settings: { fsync: 'on', full_page_writes: 'on' } })
+  const { url } = await createDatabase({ server })
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const redis: Settings =
+    shape === 'redis' ? { redis: { url: (await sharedRedis()).url, key_prefix: redisPrefix() } } : {}
+  return {
+    settings: { server: { secret: 'ab'.repeat(32) }, database: { url }, ...redis },
+    lock: async (identifier) => {
+      await sql`update accounts set locked_at = now() where email = ${identifier} or phone = ${identifier}`
+      return true
+    },
+    async close() {
+      await sql.end()
+      await server.stop()
+    },
+  }
+}
+
+/** Wrong codes and mails are not limited here: the limits answer everybody alike, and would end the measuring. */
+const unlimited: Settings = {
+  limits: { enabled: false },
+  codes: { attempts: 100, attempts_per_day: 10_000 },
+  sms: { allowed_countries: ['*'] },
+}
+
+/** An argon2 that costs nothing, so that whatever else differs stands out. */
+const lightHash: Settings = { password: { memory_kib: 8, iterations: 1 } }
+
+export async function startParityService(
+  shape: Shape,
+  options: { lightHash?: boolean } = {},
+): Promise<ParityService> {
+  const stores = await openStores(shape)
+  const directory = newDirectory('parity')
+  const port = await freePort()
+  const settings = {
+    ...unlimited,
+    ...(options.lightHash && lightHash),
+    ...stores.settings,
+    server: { ...stores.settings.server, port },
+  }
+  await Bun.write(join(directory, 'config.toml'), stringify(settings))
+  const main = join(import.meta.dir, '../../src/main.ts')
+  const service = Bun.spawn([process.execPath, main, 'serve', '--dev'], {
+    cwd: directory,
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  const url = `http://127.0.0.1:${port}`
+  await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { what: 'the service', timeoutMs: 30_000 })
+  return {
+    async post(operation, body, bearer) {
+      const response = await fetch(`${url}/api/v1/auth/${operation}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(bearer && { authorization: `Bearer ${bearer}` }) },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, text: await response.text() }
+    },
+    code: (destination) =>
+      waitFor(
+        async () => {
+          const all = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as {
+            to: string
+            code: string
+          }[]
+          return all.find(({ to, code }) => to === destination && code)?.code
+        },
+        { what: `a code for ${destination}` },
+      ),
+    lock: stores.lock,
+    async close() {
+      service.kill('SIGTERM')
+      await service.exited
+      await stores.close()
+    },
+  }
+}
+
+/** One identifier of each kind that a stranger must not tell apart. */
+export type Class =
+  | 'unknown'
+  | 'confirmed'
+  | 'unconfirmed'
+  | 'locked'
+  | 'two factors'
+  | 'by phone'
+  | 'unknown phone'
+
+/** The call that is timed for one of that class, and one before it that is not. */
+export interface Operation {
+  name: string
+  before?: (identifier: string) => Promise<unknown>
+  call: (identifier: string) => Promise<{ status: number }>
+  /** A fresh identifier for each sample of "unknown": registering makes it known. */
+  fresh?: boolean
+}
+
+export async function createPeople(service: ParityService): Promise<Map<Class, string>> {
+  const signUp = async (identifier: string) => {
+    await service.post('register', registration(identifier))
+    await service.post('verify-account', { identifier, otp: await service.code(identifier) })
+    return identifier
+  }
+  const people = new Map<Class, string>([
+    ['unknown', newEmail()],
+    ['unknown phone', newPhone()],
+    ['confirmed', await signUp(newEmail())],
+    ['by phone', await signUp(newPhone())],
+  ])
+  const waiting = newEmail()
+  await service.post('register', registration(waiting))
+  people.set('unconfirmed', waiting)
+  const guarded = await signUp(newEmail())
+  const login = await service.post('login', { identifier: guarded, password: PASSWORD })
+  const { access_token } = JSON.parse(login.text) as { access_token: string }
+  await service.post('2fa/enable', { password: PASSWORD }, access_token)
+  await Bun.sleep(300)
+  await service.post('2fa/enable/confirm', { otp: await service.code(guarded) }, access_token)
+  people.set('two factors', guarded)
+  const locked = await signUp(newEmail())
+  if (await service.lock(locked)) people.set('locked', locked)
+  return people
+}
+
+export function operations({ post }: ParityService): Operation[] {
+  const wrong = { password: 'not the password', otp: '000000' }
+  const resend = (identifier: string) => post('resend-verification', { identifier })
+  const request = (identifier: string) => post('2fa/request-otp', { identifier })
+  const forgot = (identifier: string) => post('password/forgot', { identifier })
+  const reset = { otp: '000000', password: 'a new good one', password_confirmation: 'a new good one' }
+  return [
+    { name: 'register', fresh: true, call: (identifier) => post('register', registration(identifier)) },
+    { name: 'login', call: (identifier) => post('login', { identifier, password: wrong.password }) },
+    { name: 'resend', call: resend },
+    { name: 'request-otp', call: request },
+    {
+      name: 'verify-account',
+      before: resend,
+      call: (identifier) => post('verify-account', { identifier, otp: wrong.otp }),
+    },
+    {
+      name: '2fa/verify',
+      before: request,
+      call: (identifier) => post('2fa/verify', { identifier, otp: wrong.otp }),
+    },
+    {
+      name: '2fa/verify with password',
+      before: request,
+      call: (identifier) => post('2fa/verify', { identifier, ...wrong }),
+    },
+    { name: 'password/forgot', call: forgot },
+    {
+      name: 'password/reset',
+      before: forgot,
+      call: (identifier) => post('password/reset', { identifier, ...reset }),
+    },
+  ]
+}
+
+/** Which factor was wrong: each of the three is a class of its own. */
+export async function measureFactors(
+  { post }: ParityService,
+  identifier: string,
+  samples: number,
+): Promise<Map<string, number[]>> {
+  const calls: Record<string, () => Promise<{ status: number }>> = {
+    'wrong code': () => post('2fa/verify', { identifier, password: PASSWORD, otp: '000000' }),
+    'wrong password': () => post('2fa/verify', { identifier, password: 'not the password', otp: '123456' }),
+    'both wrong': () => post('2fa/verify', { identifier, password: 'not the password', otp: '000000' }),
+  }
+  return timeInterleaved(
+    Object.entries(calls).map(([name, call]) => ({ name, call })),
+    samples,
+  )
+}
+
+export async function measure(
+  operation: Operation,
+  people: Map<Class, string>,
+  samples: number,
+): Promise<Map<string, number[]>> {
+  const classes = [...people].map(([name, identifier]) => {
+    const next = () => {
+      if (!operation.fresh || !name.startsWith('unknown')) return identifier
+      return name === 'unknown' ? newEmail() : newPhone()
+    }
+    return {
+      name,
+      before: operation.before && (() => operation.before?.(identifier) as Promise<unknown>),
+      call: () => operation.call(next()),
+    }
+  })
+  return timeInterleaved(classes, samples)
+}
+
+interface TimedCall {
+  name: string
+  before?: (() => Promise<unknown>) | undefined
+  call: () => Promise<{ status: number }>
+}
+
+/** Milliseconds by class, and one status for all of them, or it throws. Each round takes the classes in a new order. */
+async function timeInterleaved(calls: TimedCall[], samples: number): Promise<Map<string, number[]>> {
+  const times = new Map(calls.map(({ name }) => [name, [] as number[]]))
+  const statuses = new Set<number>()
+  for (let round = -5; round < samples; round++) {
+    for (const { name, before, call } of shuffled(calls)) {
+      await before?.()
+      const startedAt = performance.now()
+      const { status } = await call()
+      const ms = performance.now() - startedAt
+      statuses.add(status)
+      if (round >= 0) times.get(name)?.push(ms)
+    }
+  }
+  if (statuses.size !== 1) throw new Error(`answers differ: ${[...statuses]}`)
+  return times
+}
+
+function shuffled<T>(list: T[]): T[] {
+  return list
+    .map((value) => ({ value, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ value }) => value)
+}
+
+/** The middle of what is left once the slowest and the fastest tenth are gone. */
+export function trimmedMedian(times: number[]): number {
+  const sorted = times.toSorted((a, b) => a - b)
+  const cut = Math.floor(sorted.length / 10)
+  const kept = sorted.slice(cut, sorted.length - cut)
+  return kept[Math.floor(kept.length / 2)] as number
+}
+
+/** Milliseconds by which the classes differ at most, and whether that is within 3 ms or 5 %. */
+export function spread(times: Map<string, number[]>): { ms: number; alike: boolean } {
+  const medians = [...times.values()].map(trimmedMedian)
+  const [least, most] = [Math.min(...medians), Math.max(...medians)]
+  return { ms: most - least, alike: most - least <= Math.max(3, 0.05 * least) }
+}

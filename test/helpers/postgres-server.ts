@@ -1,0 +1,198 @@
+/** Private PostgreSQL servers, and fresh migrated databases on the one that the run shares. */
+import { execFileSync } from 'node:child_process'
+import { accessSync, chownSync, constants, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import postgres from 'postgres'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+import { newDirectory, oncePerRun } from './run-directory.ts'
+import { controlServer, leaveWithoutProgram, type ServerControls } from './server-process.ts'
+import { freePort } from './wait.ts'
+
+export interface PostgresServer extends ServerControls {
+  /** Of the database `postgres`, as its superuser. */
+  url: string
+  port: number
+}
+
+export interface PostgresOptions {
+  /** Settings of postgresql.conf beside ours, e.g. `{ max_connections: '20' }`. */
+  settings?: Record<string, string>
+}
+
+/** A crash of the machine may lose data (fsync off), a kill of the server may not: an acknowledged commit is kept. */
+const settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  fsync: 'off',
+  full_page_writes: 'off',
+  dynamic_shared_memory_type: 'mmap',
+  autovacuum_naptime: '10s',
+}
+
+/** Program directories to look in: PATH, then Debian's, newest first. */
+function programDirectory(): string {
+  const debian = '/usr/lib/postgresql'
+  const versions = isDirectory(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const places = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((version) => join(debian, version, 'bin')),
+  ]
+  const found = places.find((place) => isProgram(join(place, 'postgres')) && isProgram(join(place, 'initdb')))
+  return found ?? leaveWithoutProgram('PostgreSQL')
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    readdirSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user of its package, or as nobody. Null: as ourselves. */
+function serverUser(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (flag: string) =>
+        Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }))
+      return { uid: id('-u'), gid: id('-g') }
+    } catch {}
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is neither a user postgres nor nobody')
+}
+
+function asServerUser(command: string[]): string[] {
+  const user = serverUser()
+  if (user === null) return command
+  return ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--', ...command]
+}
+
+function serverDirectory(): string {
+  const directory = newDirectory('postgres')
+  const user = serverUser()
+  if (user !== null) chownSync(directory, user.uid, user.gid)
+  return directory
+}
+
+/** In the server's directory, so that the guard finds it too. */
+function run(directory: string, command: string[]): void {
+  const [program, ...parameters] = asServerUser(command)
+  execFileSync(program as string, parameters, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+/** An empty data directory, made once per run: a copy takes a tenth of the time. */
+const emptyDataDirectory = () =>
+  oncePerRun('postgres-data', async () => {
+    const directory = serverDirectory()
+    const data = join(directory, 'data')
+    const options = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+    run(directory, [join(programDirectory(), 'initdb'), `--pgdata=${data}`, ...options])
+    return data
+  })
+
+/** A server of the caller's own, for tests that stop, restart or pause it. Others use `createDatabase()`. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const directory = serverDirectory()
+  const data = join(directory, 'data')
+  run(directory, ['cp', '-a', await emptyDataDirectory(), data])
+  const port = await freePort()
+  const server = controlPostgres({ directory, port, ...options })
+  await server.start()
+  return server
+}
+
+function controlPostgres(place: { directory: string; port: number } & PostgresOptions): PostgresServer {
+  const { directory, port } = place
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const all = { ...settings, ...place.settings, port: String(port) }
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const controls = controlServer({
+    directory,
+    command: asServerUser([join(programDirectory(), 'postgres'), '-D', join(directory, 'data'), ...flags]),
+    answers: async () => {
+      await onServer(url, (sql) => sql`select 1`)
+      return true
+    },
+  })
+  return { ...controls, url, port }
+}
+
+async function onServer<T>(url: string, work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
+  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** The server that the whole run shares: never stop it; it ends with the run. */
+export async function sharedPostgres(): Promise<{ url: string }> {
+  return oncePerRun('postgres', async () => ({ url: (await startPostgres()).url }))
+}
+
+export interface TestDatabase {
+  url: string
+  name: string
+  /** Also throws out whoever is connected. */
+  drop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** false: not one table in it. */
+  migrated?: boolean
+  /** A server of `startPostgres()`; the shared one if not given. */
+  server?: { url: string }
+}
+
+/** A fresh database, a copy of one that the migrations made once. */
+export async function createDatabase({
+  migrated = true,
+  server,
+}: DatabaseOptions = {}): Promise<TestDatabase> {
+  const { url: serverUrl } = server ?? (await sharedPostgres())
+  const template = migrated ? await migratedTemplate(serverUrl) : 'template0'
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
+  await onServer(serverUrl, (sql) => sql.unsafe(`create database ${name} template ${template}`))
+  const drop = async () => {
+    await onServer(serverUrl, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`))
+  }
+  return { url: databaseUrl(serverUrl, name), name, drop, [Symbol.asyncDispose]: drop }
+}
+
+function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+const migratedTemplate = (serverUrl: string) =>
+  oncePerRun(`template-${new URL(serverUrl).port}`, async () => {
+    const name = 'poterne_template'
+    await onServer(serverUrl, (sql) => sql.unsafe(`create database ${name} template template0`))
+    await migrate(databaseUrl(serverUrl, name))
+    return name
+  })
+
+async function migrate(url: string): Promise<void> {
+  const database = openServer({ url, poolSize: 1 })
+  try {
+    await applyMigrations(database, new Date())
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,61 @@
+/** One server program in a directory of its own under the run's, that can be stopped, started again, paused. */
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { endProcesses, launch, pauseProcesses, processesUnder, resumeProcesses } from './processes.ts'
+import { waitFor } from './wait.ts'
+
+export interface ServerControls {
+  /** Orderly; resolves when it and its children are gone. */
+  stop(): Promise<void>
+  /** On the same port with the same data; resolves when it answers. */
+  start(): Promise<void>
+  restart(): Promise<void>
+  /** SIGSTOP to it and its children: connections stay open, nothing answers. */
+  pause(): void
+  resume(): void
+}
+
+export interface ServerProcessOptions {
+  directory: string
+  command: string[]
+  /** Throws or says false until the server answers. */
+  answers: () => Promise<boolean>
+}
+
+export const installHint = 'apt-get install postgresql redis-server oathtool zbar-tools librsvg2-bin'
+
+/** The tests never skip for want of a program: one line, and out. */
+export function leaveWithoutProgram(program: string): never {
+  console.error(`${program} is not installed, the tests need it: ${installHint}`)
+  process.exit(1)
+}
+
+export function controlServer({ directory, command, answers }: ServerProcessOptions): ServerControls {
+  const logFile = join(directory, 'log')
+  const start = async () => {
+    const log = openSync(logFile, 'a')
+    launch(command, { cwd: directory, output: log })
+    closeSync(log)
+    let ended = false
+    await waitFor(
+      async () => {
+        ended = processesUnder(directory).length === 0
+        return ended || (await answers())
+      },
+      { what: command.join(' '), timeoutMs: 30_000 },
+    )
+    if (ended)
+      throw new Error(`${command.join(' ')} ended at start: ${readFileSync(logFile, 'utf8').slice(-2000)}`)
+  }
+  const stop = () => endProcesses(directory, 10_000)
+  return {
+    start,
+    stop,
+    restart: async () => {
+      if (processesUnder(directory).length > 0) await stop()
+      await start()
+    },
+    pause: () => pauseProcesses(directory),
+    resume: () => resumeProcesses(directory),
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * poterne as its clients meet it: over HTTP, on real stores, its messages read from a real mail server and a real
+ * gateway. `startService` runs it in this process (a clock to move, a log to read); `startExecutable` runs
+ * dist/poterne as a process of its own. Both take the settings of the TOML file.
+ */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'smol-toml'
+import { compose, type Service } from '../../src/compose.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import { loadConfig } from '../../src/platform/config/load.ts'
+import { describeProblem } from '../../src/platform/config/report.ts'
+import type { Network } from '../../src/platform/guarded-fetch.ts'
+import { createLogger } from '../../src/platform/http/logging.ts'
+import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { type ApiClient, createApiClient } from './api-client.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
+import { createInbox, type Inbox } from './inbox.ts'
+import { newDirectory, oncePerRun } from './run-directory.ts'
+import { createDatabase, redisPrefix, sharedRedis } from './servers.ts'
+import { startSmtp, type TestSmtp } from './smtp.ts'
+
+/** The three storage shapes. */
+export type Shape = 'embedded' | 'postgres' | 'redis'
+export const shapes: Shape[] = ['embedded', 'postgres', 'redis']
+
+/** Sections and keys as in config.toml. */
+export type Settings = Record<string, Record<string, unknown>>
+
+export interface TestClock extends Clock {
+  advance(ms: number): void
+}
+
+/** Follows the true time, moved by what was advanced. */
+export function createTestClock(): TestClock {
+  let offsetMs = 0
+  return {
+    now: () => new Date(Date.now() + offsetMs),
+    advance: (ms) => {
+      offsetMs += ms
+    },
+  }
+}
+
+export interface ServiceOptions {
+  /** Default: redis, the production shape. */
+  shape?: Shape
+  settings?: Settings
+  clock?: TestClock
+  /** Stores of another service of the test, for a second replica. */
+  storage?: Settings
+  /** In place of the world in which sign-in providers are. */
+  network?: Network
+}
+
+export interface TestService extends ApiClient {
+  url: string
+  clock: TestClock
+  inbox: Inbox
+  smtp: TestSmtp
+  gateway: TestGateway
+  /** Every log line so far. */
+  log: string[]
+  /** What a replica on the same stores needs. */
+  storage: Settings
+  /** For what no route shows. */
+  inside: Service
+  close(): Promise<void>
+}
+
+/** An argon2 that costs nothing, and no limits: a test that is about them sets them. */
+export const quickSettings: Settings = {
+  password: { memory_kib: 8, iterations: 1 },
+  limits: { enabled: false },
+}
+
+/** A fresh database, key prefix or data directory. */
+export async function createStorage(
+  shape: Shape,
+): Promise<{ settings: Settings; drop: () => Promise<void> }> {
+  if (shape === 'embedded') {
+    const data_dir = newDirectory('data')
+    cpSync(await preparedDataDirectory(), data_dir, { recursive: true })
+    return { settings: { storage: { data_dir } }, drop: async () => {} }
+  }
+  const { url, drop } = await createDatabase()
+  const settings: Settings = { server: { secret: 'ab'.repeat(32) }, database: { url } }
+  if (shape === 'redis') settings.redis = { url: (await sharedRedis()).url, key_prefix: redisPrefix() }
+  return { settings, drop }
+}
+
+/** initdb takes seconds; every embedded test starts from a copy. */
+const preparedDataDirectory = () =>
+  oncePerRun('embedded-template', async () => {
+    const directory = newDirectory('embedded-template')
+    const database = await openEmbedded(directory)
+    await applyMigrations(database, new Date())
+    await database.close()
+    return directory
+  })
+
+/** Later ones win, key by key. */
+export function mergeSettings(...all: (Settings | undefined)[]): Settings {
+  const merged: Settings = {}
+  for (const settings of all) {
+    for (const [section, keys] of Object.entries(settings ?? {}))
+      merged[section] = { ...merged[section], ...keys }
+  }
+  return merged
+}
+
+export function deliverySettings(smtp: TestSmtp, gateway: TestGateway): Settings {
+  return {
+    smtp: {
+      host: smtp.host,
+      port: smtp.port,
+      security: smtp.ca === '' ? 'none' : 'starttls',
+      from: 'Poterne <no-reply@example.com>',
+      ...(smtp.auth && smtp.auth),
+    },
+    sms: {
+      allowed_countries: ['*'],
+      gateways: [{ name: 'stub', url: gateway.url, body: { to: '{to}', text: '{text}' } }],
+    },
+  }
+}
+
+/** Writes config.toml into a new directory and returns both. */
+export function writeSettings(settings: Settings): { directory: string; file: string } {
+  const directory = newDirectory('service')
+  const file = join(directory, 'config.toml')
+  writeFileSync(file, stringify(settings))
+  return { directory, file }
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const { shape = 'redis', settings, clock = createTestClock() } = options
+  const stores = options.storage
+    ? { settings: options.storage, drop: async () => {} }
+    : await createStorage(shape)
+  const smtp = await startSmtp({ security: 'none', auth: null })
+  const gateway = await startGateway()
+  const merged = mergeSettings(
+    quickSettings,
+    { server: { port: 0, base_url: 'http://auth.test' } },
+    stores.settings,
+    deliverySettings(smtp, gateway),
+    settings,
+  )
+  const { directory, file } = writeSettings(merged)
+  const loaded = loadConfig({ env: {}, directory, configFile: file })
+  if (!loaded.ok) throw new Error(loaded.problems.map(describeProblem).join('\n'))
+  mkdirSync(loaded.config.storage.dataDir, { recursive: true })
+  const log: string[] = []
+  const logger = createLogger({ clock, write: (line) => log.push(line) })
+  const inside = await compose({
+    config: loaded.config,
+    dev: false,
+    clock,
+    logger,
+    ...(options.network && { network: options.network }),
+  })
+  inside.app.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
+  const url = `http://127.0.0.1:${inside.app.server!.port}`
+  const inbox = createInbox(smtp, gateway)
+  return {
+    ...createApiClient(url, inbox),
+    url,
+    clock,
+    inbox,
+    smtp,
+    gateway,
+    log,
+    storage: stores.settings,
+    inside,
+    async close() {
+      await inside.app.server!.stop(true)
+      await inside.close()
+      await Promise.all([smtp.stop(), gateway.stop()])
+      await stores.drop()
+    },
+  }
+}

@@ -1,0 +1,241 @@
+/** The command line as users meet it: processes in a directory of their own. */
+import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { CommandFailure } from '../../src/commands/failure.ts'
+import { run } from '../../src/commands/run.ts'
+import { configExample } from '../../src/platform/config/example.ts'
+
+setDefaultTimeout(20_000)
+
+const main = join(import.meta.dir, '../../src/main.ts')
+const directory = mkdtempSync(join(tmpdir(), 'poterne-commands-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+async function poterne(args: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    cwd: directory,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, error, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { out, error, exitCode }
+}
+
+const smtp = { POTERNE_SMTP_HOST: 'smtp.example.com', POTERNE_SMTP_FROM: 'a@example.com' }
+
+describe('the command line', () => {
+  test('prints its version', async () => {
+    expect(await poterne(['version'])).toEqual({
+      out: `poterne ${manifest.version}\n`,
+      error: '',
+      exitCode: 0,
+    })
+    expect((await poterne(['--version'])).out).toBe(`poterne ${manifest.version}\n`)
+  })
+
+  test('prints its commands on --help', async () => {
+    const { out, exitCode } = await poterne(['--help'])
+    expect(exitCode).toBe(0)
+    for (const command of ['config', 'secret', 'version']) expect(out).toContain(`  ${command} `)
+  })
+
+  test('prints a fresh secret each time, which the configuration takes', async () => {
+    const [first, second] = await Promise.all([poterne(['secret']), poterne(['secret'])])
+    expect(first.out).toMatch(/^[\da-f]{64}\n$/)
+    expect(first.out).not.toBe(second.out)
+    const check = await poterne(['config', 'check'], { ...smtp, POTERNE_SERVER_SECRET: first.out.trim() })
+    expect(check.exitCode).toBe(0)
+  })
+
+  test.each([
+    [['confg'], "unknown command 'confg'", 'Did you mean config?'],
+    [['config', 'chek'], "unknown command 'chek'", 'Did you mean check?'],
+    [['config', 'show', '--jsno'], "unknown option '--jsno'", 'Did you mean --json?'],
+    [['config', 'check', '--config'], "option '--config <file>' argument missing", ''],
+    [['version', 'now'], 'too many arguments', ''],
+  ])('answers %p with exit code 2 and the nearest known word', async (args, message, hint) => {
+    const { out, error, exitCode } = await poterne(args)
+    expect(exitCode).toBe(2)
+    expect(out).toBe('')
+    expect(error).toContain(message)
+    expect(error).toContain(hint)
+  })
+
+  test('ends in silence where nobody reads what it prints', async () => {
+    const line = `{ sleep 0.2; "${process.execPath}" "${main}" config example; echo $? >&2; } | true`
+    const child = Bun.spawn(['sh', '-c', line], { stderr: 'pipe' })
+    expect(await new Response(child.stderr).text()).toBe('0\n')
+  })
+
+  test('shows its help with exit code 2 where no command is given', async () => {
+    for (const args of [[], ['config']]) {
+      const { error, exitCode } = await poterne(args)
+      expect(exitCode).toBe(2)
+      expect(error).toContain('Usage: poterne')
+    }
+  })
+})
+
+describe('a command that fails', () => {
+  async function runFailing(error: Error) {
+    const command = new Command('fail').action(() => {
+      throw error
+    })
+    const write = spyOn(process.stderr, 'write').mockReturnValue(true)
+    try {
+      return {
+        exitCode: await run([command], ['fail']),
+        printed: write.mock.calls.map(([text]) => text).join(''),
+      }
+    } finally {
+      write.mockRestore()
+    }
+  }
+
+  test('says why, with the exit code it chose', async () => {
+    expect(await runFailing(new CommandFailure(1, 'no'))).toEqual({ exitCode: 1, printed: 'no\n' })
+    expect(await runFailing(new CommandFailure(2, ''))).toEqual({ exitCode: 2, printed: '' })
+  })
+
+  test('in a way nobody foresaw says only the innermost cause, with exit code 1', async () => {
+    const error = new Error('Failed query: … params: hunter2', { cause: new Error('connection refused') })
+    expect(await runFailing(error)).toEqual({ exitCode: 1, printed: 'poterne failed: connection refused\n' })
+  })
+})
+
+describe('config check', () => {
+  test('says that a valid configuration is valid, and which file it was', async () => {
+    writeFileSync(join(directory, 'ok.toml'), '[server]\nport = 1')
+    const { out, exitCode } = await poterne(['config', 'check', '--config', 'ok.toml'], smtp)
+    expect(exitCode).toBe(0)
+    expect(out).toContain('The configuration is valid')
+    expect(out).toContain('ok.toml')
+  })
+
+  test('prints every error to stderr with exit code 2', async () => {
+    const env = { ...smtp, POTERNE_SERVER_PORT: 'x', POTERNE_SERVER_SECRET: 'hunter2' }
+    const { out, error, exitCode } = await poterne(['config', 'check'], env)
+    expect({ out, exitCode }).toEqual({ out: '', exitCode: 2 })
+    expect(error).toBe(`2 errors in the configuration (no file):
+  server.port = "x": expected an integer from 0 to 65535 (from POTERNE_SERVER_PORT)
+  server.secret = "********": expected 32 bytes in hex or base64, as \`poterne secret\` prints them (from POTERNE_SERVER_SECRET)
+`)
+  })
+
+  test('prints errors for programs with --json', async () => {
+    const { out, error, exitCode } = await poterne(['config', 'check', '--json'], {
+      ...smtp,
+      POTERNE_SERVER_PORT: 'x',
+    })
+    expect({ error, exitCode }).toEqual({ error: '', exitCode: 2 })
+    expect(JSON.parse(out)).toEqual({
+      valid: false,
+      file: null,
+      errors: [
+        {
+          key: 'server.port',
+          value: '"x"',
+          message: 'expected an integer from 0 to 65535 (from POTERNE_SERVER_PORT)',
+        },
+      ],
+    })
+  })
+
+  test('wants a way to deliver, except with --dev', async () => {
+    const without = await poterne(['config', 'check'])
+    expect(without.exitCode).toBe(2)
+    expect(without.error).toContain('neither [smtp] nor a [[sms.gateways]] is set')
+    expect((await poterne(['config', 'check', '--dev'])).exitCode).toBe(0)
+  })
+})
+
+describe('config show', () => {
+  const toml = `[server]
+base_url = "https://auth.example.com"
+[database]
+url = "postgres://poterne:hunter2@db.example.com/poterne?password=hunter2"
+[smtp]
+host = "smtp.example.com"
+from = "a@example.com"
+username = "u"
+password = "hunter2"
+[[sms.gateways]]
+name = "acme"
+url = "https://sms.example.com/hunter2"
+headers = { authorization = "hunter2" }
+body = { to = "{to}", text = "{text}", key = "hunter2" }
+`
+  const args = ['config', 'show', '--config', 'show.toml']
+  const env = { POTERNE_SERVER_PORT: '9000', POTERNE_SERVER_SECRET: 'ab'.repeat(32) }
+
+  test('prints the values that hold, masked, and where each comes from', async () => {
+    writeFileSync(join(directory, 'show.toml'), toml)
+    const { out, exitCode } = await poterne(args, env)
+    expect(exitCode).toBe(0)
+    expect(out).not.toContain('hunter2')
+    expect(out).not.toContain('abab')
+    for (const line of [
+      /^host = "127\.0\.0\.1" +# default$/m,
+      /^port = 9000 +# POTERNE_SERVER_PORT$/m,
+      /^secret = "\*{8}" +# POTERNE_SERVER_SECRET$/m,
+      /^base_url = "https:\/\/auth\.example\.com" +# file$/m,
+      /^audience = "https:\/\/auth\.example\.com" +# default$/m,
+      /^url = "postgres:\/\/\*{8}@db\.example\.com\/poterne\?\*{8}" +# file$/m,
+      /^\[\[sms\.gateways\]\]$/m,
+      /^headers = \{ authorization = "\*{8}" \} +# file$/m,
+      /^# master is not set$/m,
+    ]) {
+      expect(out).toMatch(line)
+    }
+  })
+
+  test('prints the same for programs with --json', async () => {
+    writeFileSync(join(directory, 'show.toml'), toml)
+    const { out } = await poterne([...args, '--json'], env)
+    expect(out).not.toContain('hunter2')
+    const shown: { file: string; settings: unknown[] } = JSON.parse(out)
+    expect(shown.file).toEndWith('show.toml')
+    expect(shown.settings).toContainEqual({
+      key: 'server.port',
+      value: 9000,
+      origin: 'environment',
+      variable: 'POTERNE_SERVER_PORT',
+    })
+    expect(shown.settings).toContainEqual({
+      key: 'smtp.password',
+      value: '********',
+      origin: 'file',
+      variable: null,
+    })
+    expect(shown.settings).toContainEqual({
+      key: 'redis.url',
+      value: null,
+      origin: 'default',
+      variable: null,
+    })
+  })
+
+  test('shows the forced host of --dev', async () => {
+    const { out } = await poterne(['config', 'show', '--dev'], { POTERNE_SERVER_HOST: '0.0.0.0' })
+    expect(out).toMatch(/^host = "127\.0\.0\.1" +# --dev$/m)
+  })
+})
+
+describe('config example', () => {
+  test('prints the example, which config check accepts', async () => {
+    const { out, exitCode } = await poterne(['config', 'example'])
+    expect(exitCode).toBe(0)
+    expect(out).toBe(configExample())
+    writeFileSync(join(directory, 'example.toml'), out)
+    expect((await poterne(['config', 'check', '--config', 'example.toml'], smtp)).exitCode).toBe(0)
+  })
+})

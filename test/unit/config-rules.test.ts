@@ -1,0 +1,233 @@
+/** What one key may say, and how it is told what is wrong: all of it at once, never a secret. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createConfigDirectory, gateway, provider, smtp } from '../helpers/config.ts'
+
+const directory = createConfigDirectory()
+afterAll(directory.remove)
+
+function problemsOf(toml: string, env: Record<string, string> = {}): string[] {
+  directory.write('config.toml', toml)
+  return directory.problemsOf({ env })
+}
+
+function configOf(toml: string) {
+  directory.write('config.toml', toml)
+  return directory.configOf()
+}
+
+const secret = 'ab'.repeat(32)
+
+describe('unknown names', () => {
+  test('get the nearest known one, without their value', () => {
+    expect(
+      problemsOf(
+        '[server]\nprot = 1\n[srever]\nport = 2\n[smtp]\nhost = "h"\nfrom = "a@b.co"\npasword = "hunter2"',
+      ),
+    ).toEqual([
+      'srever: unknown section; did you mean server?',
+      'server.prot: unknown key; did you mean server.port?',
+      'smtp.pasword: unknown key; did you mean smtp.password?',
+    ])
+  })
+
+  test('of another section are sent there', () => {
+    expect(problemsOf('[codes]\naccess_lifetime = "1m"')).toEqual([
+      'codes.access_lifetime: unknown key; did you mean tokens.access_lifetime?',
+    ])
+    expect(problemsOf('pool_size = 4')).toEqual([
+      'pool_size: unknown key outside every section; did you mean database.pool_size?',
+    ])
+  })
+
+  test('in gateways and providers get the nearest of theirs', () => {
+    expect(
+      problemsOf(
+        `${gateway('timout = "1s"')}${provider('name = "g"\nissuer = "https://i.example.com"\nscope = []')}`,
+      ),
+    ).toEqual([
+      'sms.gateways[0].timout: unknown key; did you mean sms.gateways[0].timeout?',
+      'social.providers[0].scope: unknown key; did you mean social.providers[0].scopes?',
+    ])
+  })
+
+  test('that every object has are as unknown as others', () => {
+    expect(problemsOf('[constructor]\na = 1\n[server]\ntoString = 1')).toEqual([
+      expect.stringContaining('constructor: unknown section'),
+      expect.stringContaining('server.toString: unknown key'),
+    ])
+  })
+})
+
+describe('errors', () => {
+  test('come all at once, each with key, value and what was expected', () => {
+    const toml = `
+[server]
+port = 99999
+base_url = "example.com"
+language = "de"
+[database]
+url = "mysql://u:hunter2@h/db"
+[redis]
+url = "redis://localhost"
+[codes]
+lifetime = 600
+attempts = 0
+${smtp('security = "none"')}`
+    expect(problemsOf(toml, { POTERNE_LIMITS_ENABLED: 'no' })).toEqual([
+      'server.port = 99999: expected an integer from 0 to 65535',
+      'server.base_url = "example.com": expected an absolute http or https URL without a slash at its end, such as "https://auth.example.com"',
+      'server.language = "de": expected one of "fr", "en"',
+      'database.url = "mysql://********@h/********": expected a URL that begins with postgres://',
+      'codes.lifetime = 600: expected a duration from "1s" to "1d" with its unit (s, m, h, d), such as "10m"',
+      'codes.attempts = 0: expected an integer from 1 to 100',
+      'limits.enabled = "no": expected true or false (from POTERNE_LIMITS_ENABLED)',
+      'smtp.security = "none": expected "starttls" or "tls": "none" would send codes in clear to a host that is not loopback',
+    ])
+  })
+
+  test('never show a secret', () => {
+    const toml = `
+[server]
+secret = "hunter2"
+[database]
+url = "postgres//u:hunter2@h"
+[redis]
+urls = ["http://u:hunter2@h/hunter2"]
+${smtp('username = "u"\npassword = 2\nfrom = "x"')}
+${gateway('url = "ftp://u:hunter2@h/hunter2?k=hunter2"\nheaders = { "a b" = "hunter2" }\nbody = { to = "{hunter2}" }')}
+${provider('name = "apple"\npreset = "apple"\nclient_secret = "hunter2"\nteam_id = "t"\nkey_id = "k"\nprivate_key = "hunter2"')}`
+    const problems = problemsOf(toml)
+    expect(problems).toHaveLength(10)
+    expect(problems.join('\n')).not.toContain('hunter2')
+  })
+
+  test('of a section that is none name it once', () => {
+    expect(problemsOf('smtp = 3\nserver = []\n[sms]\ngateways = { a = 1 }')).toEqual([
+      'server: expected a section, [server]',
+      'smtp: expected a section, [smtp]',
+      'sms.gateways: expected tables that begin with [[sms.gateways]]',
+    ])
+  })
+
+  test('of long values are cut', () => {
+    const [problem] = problemsOf(`[server]\nbase_url = "${'x'.repeat(5000)}"`)
+    expect(problem?.length).toBeLessThan(400)
+  })
+})
+
+describe('single values', () => {
+  const accepted: [string, string, string][] = [
+    ['server', 'port', '0'],
+    ['server', 'host', '"::1"'],
+    ['server', 'host', '"auth-1.internal"'],
+    ['server', 'base_url', '"https://auth.example.com:8443/sub"'],
+    ['server', 'trusted_proxies', '["10.0.0.0/8", "fd00::/8", "192.0.2.1"]'],
+    ['server', 'cors_origins', '["https://app.example.com", "http://localhost:3000"]'],
+    ['redis', 'key_prefix', '""'],
+    ['accounts', 'default_country', '"CI"'],
+    ['sms', 'allowed_countries', '["*"]'],
+    ['sms', 'daily_budget', '0'],
+    ['codes', 'lifetime', '"90s"'],
+    ['password', 'memory_kib', '8'],
+    ['password', 'memory_kib', '1048576'],
+    ['limits', 'hash_queue', '0'],
+    [
+      'social',
+      'redirect_uris',
+      '["https://a.example.com/x?y=1", "com.example.app:/in", "http://127.0.0.1:3000/"]',
+    ],
+  ]
+  test.each(accepted)('[%s] %s = %s is accepted', (section, key, value) => {
+    expect(problemsOf(`[${section}]\n${key} = ${value}`)).toEqual([])
+  })
+
+  const refused: [string, string, string][] = [
+    ['server', 'port', '-1'],
+    ['server', 'port', '65536'],
+    ['server', 'port', '"8080"'],
+    ['server', 'port', '80.5'],
+    ['server', 'host', '""'],
+    ['server', 'host', '"http://x"'],
+    ['server', 'host', '"127.0.0.1:80"'],
+    ['server', 'host', '"1.2.3"'],
+    ['server', 'base_url', '"https://auth.example.com/"'],
+    ['server', 'base_url', '"https://auth.example.com/a/"'],
+    ['server', 'base_url', '"//auth.example.com"'],
+    ['server', 'base_url', '"ftp://auth.example.com"'],
+    ['server', 'base_url', '"https://u:p@auth.example.com"'],
+    ['server', 'base_url', '"https://auth.example.com?a=1"'],
+    ['server', 'base_url', '"https://auth.example.com\\n"'],
+    ['server', 'trusted_proxies', '["10.0.0.0/33"]'],
+    ['server', 'trusted_proxies', '["010.0.0.1/8"]'],
+    ['server', 'trusted_proxies', '["10/8"]'],
+    ['server', 'trusted_proxies', '["proxy.internal"]'],
+    ['server', 'trusted_proxies', '"10.0.0.0/8"'],
+    ['server', 'trusted_proxies', '[10]'],
+    ['server', 'cors_origins', '["*"]'],
+    ['server', 'cors_origins', '["https://app.example.com/"]'],
+    ['server', 'docs', '"true"'],
+    ['server', 'docs', '1'],
+    ['server', 'language', '"FR"'],
+    ['storage', 'data_dir', '""'],
+    ['storage', 'data_dir', '"a\\u0000b"'],
+    ['database', 'pool_size', '0'],
+    ['redis', 'key_prefix', '"{x}"'],
+    ['redis', 'mode', '"Cluster"'],
+    ['accounts', 'role_id', '2147483648'],
+    ['accounts', 'default_country', '"fr"'],
+    ['accounts', 'default_country', '"ZZ"'],
+    ['accounts', 'default_country', '"FRA"'],
+    ['sms', 'allowed_countries', '["FR", "XX"]'],
+    ['sms', 'allowed_countries', '["*", "FR"]'],
+    ['codes', 'lifetime', '"10"'],
+    ['codes', 'lifetime', '"10 m"'],
+    ['codes', 'lifetime', '"1.5h"'],
+    ['codes', 'lifetime', '"500ms"'],
+    ['codes', 'lifetime', '"0s"'],
+    ['codes', 'lifetime', '"2d"'],
+    ['codes', 'lifetime', '1979-05-27'],
+    ['codes', 'attempts', '0'],
+    ['codes', 'attempts_per_day', '0'],
+    ['tokens', 'access_lifetime', '"99999999999999d"'],
+    ['password', 'minimum_length', '7'],
+    ['password', 'memory_kib', '7'],
+    ['password', 'memory_kib', '1048577'],
+    ['password', 'iterations', '0'],
+    ['limits', 'codes_burst', '0'],
+    ['limits', 'hash_concurrency', '-1'],
+    ['social', 'redirect_uris', '["https://a.example.com/#x"]'],
+    ['social', 'redirect_uris', '["http://a.example.com/"]'],
+    ['social', 'redirect_uris', '["javascript:alert(1)"]'],
+    ['social', 'redirect_uris', '["/signed-in"]'],
+  ]
+  test.each(refused)('[%s] %s = %s is refused', (section, key, value) => {
+    expect(problemsOf(`[${section}]\n${key} = ${value}`)).toEqual([
+      expect.stringMatching(new RegExp(`^${section}\\.${key} = .*: expected `)),
+    ])
+  })
+
+  test('a single trusted address becomes the range that holds only it', () => {
+    expect(
+      configOf('[server]\ntrusted_proxies = ["192.0.2.1", "2001:db8::1", "10.0.0.0/8"]').server
+        .trustedProxies,
+    ).toEqual(['192.0.2.1/32', '2001:db8::1/128', '10.0.0.0/8'])
+  })
+
+  test.each([
+    ['hex', secret],
+    ['capital hex', secret.toUpperCase()],
+    ['base64', Buffer.from(secret, 'hex').toString('base64')],
+    ['base64url', Buffer.from(secret, 'hex').toString('base64url')],
+  ])('a server secret in %s is read into its 32 bytes', (_, text) => {
+    expect(configOf(`[server]\nsecret = "${text}"`).server.secret).toEqual(new Uint8Array(32).fill(0xab))
+  })
+
+  test.each(['short', 'ab'.repeat(31), 'ab'.repeat(33), 'zz'.repeat(32), `${'A'.repeat(42)}!=`])(
+    'a server secret of another shape is refused: %s',
+    (text) => {
+      expect(problemsOf(`[server]\nsecret = "${text}"`)).toEqual([
+        'server.secret = "********": expected 32 bytes in hex or base64, as `poterne secret` prints them',
+      ])
+    },
+  )
+})

@@ -1,0 +1,277 @@
+/** What several keys may say together: stores, SMTP, gateways, lifetimes, providers. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { createConfigDirectory, gateway, provider, smtp } from '../helpers/config.ts'
+
+const directory = createConfigDirectory()
+afterAll(directory.remove)
+
+function problemsOf(toml: string): string[] {
+  directory.write('config.toml', toml)
+  return directory.problemsOf()
+}
+
+function configOf(toml: string) {
+  directory.write('config.toml', toml)
+  return directory.configOf()
+}
+
+const database = `[server]
+secret = "${'ab'.repeat(32)}"
+[database]
+url = "postgres://u:p@localhost/db"
+`
+
+describe('the stores', () => {
+  test('Redis without PostgreSQL is refused, by url and by urls', () => {
+    const message =
+      'database.url: must be set with redis.url or redis.urls: Redis holds codes and counters only'
+    expect(problemsOf('[redis]\nurl = "redis://localhost"')).toEqual([message])
+    expect(problemsOf('[redis]\nmode = "cluster"\nurls = ["redis://localhost"]')).toEqual([message])
+  })
+
+  test('PostgreSQL without server.secret is refused', () => {
+    expect(problemsOf('[database]\nurl = "postgres://localhost/db"')).toEqual([
+      expect.stringContaining('server.secret: must be set with database.url'),
+    ])
+  })
+
+  test('PostgreSQL with one Redis is accepted, the one url being the only one of urls', () => {
+    expect(configOf(`${database}[redis]\nurl = "rediss://u:p@localhost:6379/2"`).redis).toEqual({
+      mode: 'single',
+      urls: ['rediss://u:p@localhost:6379/2'],
+      master: null,
+      keyPrefix: 'poterne:',
+    })
+  })
+
+  test('sentinel needs urls and master, and takes them', () => {
+    expect(problemsOf(`${database}[redis]\nmode = "sentinel"`)).toEqual([
+      'redis.urls: must be set with redis.mode = "sentinel"',
+      'redis.master: must be set with redis.mode = "sentinel"',
+    ])
+    const urls = 'urls = ["redis://a:26379", "redis://b:26379"]'
+    expect(configOf(`${database}[redis]\nmode = "sentinel"\nmaster = "m"\n${urls}`).redis.urls).toHaveLength(
+      2,
+    )
+  })
+
+  test('cluster needs urls and no master', () => {
+    expect(problemsOf(`${database}[redis]\nmode = "cluster"`)).toEqual([
+      'redis.urls: must be set with redis.mode = "cluster"',
+    ])
+    expect(problemsOf(`${database}[redis]\nmode = "cluster"\nurls = ["redis://a"]\nmaster = "m"`)).toEqual([
+      'redis.master = "m": expected only with redis.mode = "sentinel"',
+    ])
+    expect(configOf(`${database}[redis]\nmode = "cluster"\nurls = ["redis://a"]`).redis.mode).toBe('cluster')
+  })
+
+  test('urls without a mode, and url beside urls, are refused', () => {
+    expect(problemsOf(`${database}[redis]\nurls = ["redis://a"]`)).toEqual([
+      'redis.mode: expected "sentinel" or "cluster" with redis.urls; one server is set by redis.url',
+    ])
+    expect(
+      problemsOf(`${database}[redis]\nmode = "cluster"\nurl = "redis://a"\nurls = ["redis://a"]`),
+    ).toEqual(['redis.url = "redis://a": expected either redis.url or redis.urls'])
+  })
+})
+
+describe('[smtp]', () => {
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('may go without encryption to %s', (host) => {
+    expect(problemsOf(smtp(`host = "${host}"\nsecurity = "none"`))).toEqual([])
+  })
+
+  test.each(['smtp.example.com', '10.0.0.1', '::', 'localhost.example.com'])(
+    'may not go without encryption to %s',
+    (host) => {
+      expect(problemsOf(smtp(`host = "${host}"\nsecurity = "none"`))).toEqual([
+        expect.stringContaining('smtp.security = "none": expected "starttls" or "tls"'),
+      ])
+    },
+  )
+
+  test('wants user name and password together', () => {
+    const message = 'expected smtp.username and smtp.password together, or neither'
+    expect(problemsOf(smtp('username = "u"'))).toEqual([`smtp.password: ${message}`])
+    expect(problemsOf(smtp('password = "p"'))).toEqual([`smtp.username: ${message}`])
+    expect(problemsOf(smtp('username = "u"\npassword = "p"'))).toEqual([])
+  })
+
+  test.each([
+    'a@example.com',
+    'Poterne <a@example.com>',
+    '"Poterne, the gate" <a@example.com>',
+    'a@localhost',
+    'é <a@bücher.example>',
+  ])('sends from %s', (from) => {
+    expect(problemsOf(smtp(`from = '${from}'`))).toEqual([])
+  })
+
+  test.each([
+    'a',
+    'a@',
+    '@b',
+    'a@b@c',
+    'a@example.com, b@example.com',
+    'A <a@example.com',
+    'A <a@x.co>\\r\\nBcc: b@x.co',
+    'a@x.co\\n',
+    '<a@x.co> <b@x.co>',
+  ])('does not send from %s', (from) => {
+    expect(problemsOf(smtp(`from = "${from}"`))).toEqual([expect.stringContaining('expected one mailbox')])
+  })
+})
+
+describe('[[sms.gateways]]', () => {
+  test('want names of their own', () => {
+    expect(problemsOf(gateway('') + gateway('', 'b') + gateway(''))).toEqual([
+      'sms.gateways[2].name = "acme": "acme" is the name of sms.gateways[0] already',
+    ])
+  })
+
+  test.each([
+    ['url = "sms.example.com"', 'url'],
+    ['url = "ftp://sms.example.com"', 'url'],
+    ['name = "A b"', 'name'],
+    ['body = { to = "{to}", text = "{txt}" }', 'body'],
+    ['body = { to = "{to}", text = "{{}}" }', 'body'],
+    ['body = { to = "{to}" }', 'body'],
+    ['body = { text = "{text}" }', 'body'],
+    ['body = {}', 'body'],
+    ['body = { to = 1 }', 'body'],
+    ['method = "GET"', 'format'],
+    ['method = "post"', 'method'],
+    ['format = "xml"', 'format'],
+    ['headers = { "a b" = "c" }', 'headers'],
+    ['headers = { a = "b\\r\\nc: d" }', 'headers'],
+    ['prefixes = ["33"]', 'prefixes'],
+    ['timeout = "5"', 'timeout'],
+    ['timeout = "2m"', 'timeout'],
+  ])('are refused with %s', (line, key) => {
+    expect(problemsOf(gateway(line))).toEqual([
+      expect.stringMatching(new RegExp(`^sms\\.gateways\\[0\\]\\.${key}( = .*)?: .*expected `)),
+    ])
+  })
+
+  test.each([
+    'method = "GET"\nformat = "query"',
+    'body = { n = "{to}", code = "{code}", sender = "Poterne" }',
+    'body = { to = "tel:{to}", text = "{text} {code}" }',
+    'timeout = "500ms"',
+  ])('are accepted with %s', (lines) => {
+    expect(problemsOf(gateway(lines))).toEqual([])
+  })
+})
+
+describe('lifetimes', () => {
+  test('stand in their order', () => {
+    expect(problemsOf('[tokens]\nrefresh_lifetime = "1m"\n[limits]\nlogin_refusal = "2h"')).toEqual([
+      'tokens.refresh_lifetime = "1m": expected at least tokens.access_lifetime',
+      'limits.login_refusal_maximum: expected at least limits.login_refusal',
+    ])
+    expect(problemsOf('[tokens]\nrefresh_lifetime = "100d"')).toEqual([
+      'tokens.refresh_absolute_lifetime: expected at least tokens.refresh_lifetime',
+    ])
+  })
+})
+
+describe('[[social.providers]]', () => {
+  const key = (type: 'P-256' | 'P-384' | 'rsa') => {
+    const { privateKey } =
+      type === 'rsa'
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : generateKeyPairSync('ec', { namedCurve: type })
+    return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  }
+  const apple = (pem: string) =>
+    provider(`name = "apple"\npreset = "apple"\nteam_id = "T"\nkey_id = "K"\nprivate_key = """${pem}"""`)
+
+  test('take a preset with its secret, an issuer without one, and Apple with its three keys', () => {
+    const toml = `${provider('name = "google"\npreset = "google"\nclient_secret = "s"\nscopes = ["openid", "email"]')}
+${provider('name = "own"\nissuer = "https://login.example.com/realm"\nenabled = false')}
+${apple(key('P-256'))}`
+    const { providers } = configOf(toml).social
+    expect(providers.map(({ name }) => name)).toEqual(['google', 'own', 'apple'])
+    expect(providers[1]).toEqual({
+      name: 'own',
+      preset: null,
+      issuer: 'https://login.example.com/realm',
+      clientId: 'id',
+      clientSecret: null,
+      scopes: [],
+      nativeClientIds: [],
+      enabled: false,
+      teamId: null,
+      keyId: null,
+      privateKey: null,
+    })
+  })
+
+  const cases: [string, string, string][] = [
+    [
+      'neither preset nor issuer',
+      'name = "x"',
+      'social.providers[0].preset: expected either preset or issuer',
+    ],
+    [
+      'both',
+      'name = "x"\npreset = "google"\nclient_secret = "s"\nissuer = "https://i.example.com"',
+      'social.providers[0].preset = "google": expected either preset or issuer',
+    ],
+    [
+      'an unknown preset',
+      'name = "x"\npreset = "twitter"',
+      'social.providers[0].preset = "twitter": expected one of "google", "apple", "github", "microsoft", "facebook"',
+    ],
+    [
+      'an issuer in clear',
+      'name = "x"\nissuer = "http://i.example.com"',
+      'social.providers[0].issuer = "http://i.example.com": expected an https URL (http on loopback) without query and fragment',
+    ],
+    [
+      'no secret',
+      'name = "x"\npreset = "github"',
+      'social.providers[0].client_secret: must be set with preset = "github"',
+    ],
+    [
+      'the key of Apple elsewhere',
+      'name = "x"\npreset = "github"\nclient_secret = "s"\nkey_id = "K"',
+      'social.providers[0].key_id = "K": expected only with preset = "apple"',
+    ],
+    [
+      'scopes that say nobody',
+      'name = "x"\nissuer = "https://i.example.com"\nscopes = ["email"]',
+      'social.providers[0].scopes = ["email"]: expected "openid" among them: without it the provider does not say who signed in',
+    ],
+    [
+      'the name of local accounts',
+      'name = "local"\nissuer = "https://i.example.com"',
+      'social.providers[0].name = "local": "local" is what accounts with a password are called',
+    ],
+  ]
+  test.each(cases)('are refused with %s', (_, lines, message) => {
+    expect(problemsOf(provider(lines))).toEqual([message])
+  })
+
+  test('want all three keys with Apple, and no client secret', () => {
+    expect(problemsOf(provider('name = "apple"\npreset = "apple"\nclient_secret = "hunter2"'))).toEqual([
+      'social.providers[0].team_id: must be set with preset = "apple"',
+      'social.providers[0].key_id: must be set with preset = "apple"',
+      'social.providers[0].private_key: must be set with preset = "apple"',
+      'social.providers[0].client_secret = "********": expected none with preset = "apple": it is made from team_id, key_id and private_key',
+    ])
+  })
+
+  test.each(['rsa', 'P-384'] as const)('want the curve that Apple uses, not %s', (type) => {
+    expect(problemsOf(apple(key(type)))).toEqual([
+      'social.providers[0].private_key = "********": expected an elliptic-curve private key (P-256) in PEM',
+    ])
+  })
+
+  test('want names of their own', () => {
+    const one = provider('name = "x"\nissuer = "https://i.example.com"')
+    expect(problemsOf(one + one)).toEqual([
+      'social.providers[1].name = "x": "x" is the name of social.providers[0] already',
+    ])
+  })
+})

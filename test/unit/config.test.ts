@@ -1,0 +1,337 @@
+/** Where the configuration comes from: files, variables, files named by variables, defaults. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { LoadOptions } from '../../src/platform/config/load.ts'
+import { sections } from '../../src/platform/config/schema.ts'
+import { configFileCandidates } from '../../src/platform/config/sources.ts'
+import { type ConfigDirectory, createConfigDirectory } from '../helpers/config.ts'
+
+let directory: ConfigDirectory
+beforeEach(() => {
+  directory = createConfigDirectory()
+})
+afterEach(() => directory.remove())
+
+const write = (name: string, text: string | Uint8Array) => directory.write(name, text)
+const configOf = (options?: Partial<LoadOptions>) => directory.configOf(options)
+const problemsOf = (options?: Partial<LoadOptions>) => directory.problemsOf(options)
+
+const smtp = '[smtp]\nhost = "smtp.example.com"\nfrom = "no-reply@example.com"\n'
+
+describe('without anything set', () => {
+  test('the decided defaults hold, durations in the unit of their name', () => {
+    expect(configOf()).toEqual({
+      server: {
+        host: '127.0.0.1',
+        port: 8080,
+        baseUrl: 'http://127.0.0.1:8080',
+        trustedProxies: [],
+        secret: null,
+        language: 'fr',
+        docs: true,
+        corsOrigins: [],
+      },
+      storage: { dataDir: './data' },
+      database: { url: null, poolSize: 10, migrate: true },
+      redis: { mode: 'single', urls: [], master: null, keyPrefix: 'poterne:' },
+      accounts: {
+        accountableType: 'User',
+        roleId: 1,
+        passwordDigest: 'masked',
+        revealExisting: false,
+        defaultCountry: 'FR',
+      },
+      smtp: null,
+      sms: { allowedCountries: [], dailyBudget: 1000, gateways: [] },
+      codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20 },
+      tokens: {
+        accessLifetimeSeconds: 900,
+        refreshLifetimeSeconds: 2_592_000,
+        refreshAbsoluteLifetimeSeconds: 7_776_000,
+        audience: 'http://127.0.0.1:8080',
+      },
+      password: { minimumLength: 8, memoryKib: 19_456, iterations: 2 },
+      limits: {
+        enabled: true,
+        codesBurst: 3,
+        codesIntervalSeconds: 60,
+        codesPerHour: 6,
+        codesPerDay: 12,
+        loginFailures: 10,
+        loginFailuresWindowSeconds: 900,
+        loginRefusalSeconds: 60,
+        loginRefusalMaximumSeconds: 3600,
+        loginsPerMinute: 60,
+        registrationsBurst: 30,
+        registrationsPerHour: 120,
+        verifications: 60,
+        verificationsWindowSeconds: 300,
+        smsPerPrefixPerHour: 50,
+        smsPerAddressPerHour: 60,
+        hashConcurrency: 0,
+        hashQueue: 64,
+      },
+      social: { redirectUris: [], providers: [] },
+    })
+  })
+
+  test('it refuses to start because no code could reach anybody', () => {
+    expect(problemsOf({ mustDeliver: true })).toEqual([
+      expect.stringContaining('neither [smtp] nor a [[sms.gateways]] is set, so no code could reach anybody'),
+    ])
+  })
+
+  test('--dev starts', () => {
+    expect(problemsOf({ mustDeliver: true, dev: true })).toEqual([])
+  })
+})
+
+describe('with --dev', () => {
+  test.each(['0.0.0.0', '::', '192.168.1.5', 'auth.example.com'])(
+    'the host %s becomes a loopback address',
+    (host) => {
+      const { server } = configOf({ dev: true, env: { POTERNE_SERVER_HOST: host } })
+      expect(server.host).toBe('127.0.0.1')
+      expect(server.baseUrl).toBe('http://127.0.0.1:8080')
+    },
+  )
+
+  test.each(['127.0.0.1', '127.8.9.1', '::1', 'localhost'])('the loopback host %s stays', (host) => {
+    expect(configOf({ dev: true, env: { POTERNE_SERVER_HOST: host } }).server.host).toBe(host)
+  })
+})
+
+describe('the base URL', () => {
+  test.each([
+    ['0.0.0.0', 'http://localhost:8080'],
+    ['::', 'http://localhost:8080'],
+    ['::1', 'http://[::1]:8080'],
+    ['10.0.0.1', 'http://10.0.0.1:8080'],
+  ])('of host %s is %s where none is set', (host, baseUrl) => {
+    const config = configOf({ env: { POTERNE_SERVER_HOST: host } })
+    expect(config.server.baseUrl).toBe(baseUrl)
+    expect(config.tokens.audience).toBe(baseUrl)
+  })
+
+  test('is the audience of tokens unless that is set', () => {
+    const env = { POTERNE_SERVER_BASE_URL: 'https://auth.example.com/sub' }
+    expect(configOf({ env }).tokens.audience).toBe('https://auth.example.com/sub')
+    expect(configOf({ env: { ...env, POTERNE_TOKENS_AUDIENCE: 'api' } }).tokens.audience).toBe('api')
+  })
+})
+
+describe('the file', () => {
+  test('is sought as --config, $POTERNE_CONFIG, ./config.toml, /etc/poterne/config.toml', () => {
+    const paths = (named: string | undefined, env: Record<string, string>) =>
+      configFileCandidates(named, env).map(({ path }) => path)
+    expect(paths('a.toml', { POTERNE_CONFIG: 'b.toml' })).toEqual(['a.toml'])
+    expect(paths(undefined, { POTERNE_CONFIG: 'b.toml' })).toEqual(['b.toml'])
+    expect(paths(undefined, {})).toEqual(['config.toml', '/etc/poterne/config.toml'])
+  })
+
+  test('of the directory is read, and the others win over it in their order', () => {
+    write('config.toml', '[server]\nport = 1001')
+    write('b.toml', '[server]\nport = 1002')
+    write('c.toml', '[server]\nport = 1003')
+    const env = { POTERNE_CONFIG: 'b.toml' }
+    expect(configOf().server.port).toBe(1001)
+    expect(configOf({ env }).server.port).toBe(1002)
+    expect(configOf({ env, configFile: 'c.toml' }).server.port).toBe(1003)
+  })
+
+  test('that was named must be there', () => {
+    expect(problemsOf({ configFile: 'none.toml' })).toEqual([
+      `${directory.path}/none.toml: there is no such file`,
+    ])
+    expect(problemsOf({ env: { POTERNE_CONFIG: '/nowhere/x.toml' } })).toEqual([
+      '/nowhere/x.toml: there is no such file',
+    ])
+  })
+
+  test('that is a directory or not UTF-8 is refused', () => {
+    expect(problemsOf({ configFile: '.' })).toEqual([`${directory.path}: the file cannot be read (EISDIR)`])
+    write('config.toml', new Uint8Array([0x5b, 0xff, 0x5d]))
+    expect(problemsOf()).toEqual([`${directory.path}/config.toml: the file is not UTF-8`])
+  })
+
+  test('that is not TOML is refused with line and reason, and without quoting the line', () => {
+    write('config.toml', '[smtp]\npassword = "hunter2" x\n')
+    const [problem] = problemsOf()
+    expect(problem).toContain('config.toml: line 2, column')
+    expect(problem).toContain('not valid TOML')
+    expect(problem).not.toContain('hunter2')
+  })
+})
+
+describe('environment variables', () => {
+  test('win over the file, of every kind', () => {
+    write(
+      'config.toml',
+      `[server]\nport = 1\ndocs = true\ncors_origins = []\n[codes]\nlifetime = "1m"\n${smtp}`,
+    )
+    const config = configOf({
+      env: {
+        POTERNE_SERVER_PORT: '9000',
+        POTERNE_SERVER_DOCS: 'false',
+        POTERNE_SERVER_CORS_ORIGINS: 'https://a.example.com, https://b.example.com:8443',
+        POTERNE_CODES_LIFETIME: '5m',
+        POTERNE_SMTP_SECURITY: 'tls',
+        POTERNE_LIMITS_CODES_INTERVAL: '2m',
+      },
+    })
+    expect(config.server.port).toBe(9000)
+    expect(config.server.docs).toBe(false)
+    expect(config.server.corsOrigins).toEqual(['https://a.example.com', 'https://b.example.com:8443'])
+    expect(config.codes.lifetimeSeconds).toBe(300)
+    expect(config.smtp?.security).toBe('tls')
+    expect(config.limits.codesIntervalSeconds).toBe(120)
+  })
+
+  test('reach every key of every section', () => {
+    const names = Object.entries(sections).flatMap(([section, { keys }]) =>
+      Object.entries(keys).map(([key, rule]) => [`POTERNE_${section}_${key}`.toUpperCase(), rule] as const),
+    )
+    expect(names.length).toBeGreaterThan(50)
+    for (const [name, rule] of names) {
+      const problems = problemsOf({ env: { [name]: '\u0000' } })
+      expect(problems.join('\n'), name).toContain(`(from ${name})`)
+      expect(problems.join('\n'), name).toContain(rule.expected)
+    }
+  })
+
+  test('that are empty are an empty list where a list is wanted', () => {
+    write('config.toml', '[server]\ncors_origins = ["https://a.example.com"]')
+    expect(configOf({ env: { POTERNE_SERVER_CORS_ORIGINS: '' } }).server.corsOrigins).toEqual([])
+  })
+
+  test('alone make the section [smtp], which then must be whole', () => {
+    const env = { POTERNE_SMTP_HOST: 'smtp.example.com', POTERNE_SMTP_FROM: 'a@example.com' }
+    expect(configOf({ env }).smtp).toEqual({
+      host: 'smtp.example.com',
+      port: 587,
+      security: 'starttls',
+      username: null,
+      password: null,
+      from: 'a@example.com',
+    })
+    expect(problemsOf({ env: { POTERNE_SMTP_HOST: 'smtp.example.com' } })).toEqual([
+      expect.stringContaining('smtp.from: must be set'),
+    ])
+  })
+
+  test('that are empty are not the same as unset: a lost database URL is an error, not the embedded database', () => {
+    expect(problemsOf({ env: { POTERNE_DATABASE_URL: '' } })).toEqual([
+      expect.stringContaining('database.url = "********": expected a URL that begins with postgres://'),
+    ])
+  })
+
+  test.each([
+    ['POTERNE_SERVER_PORT', '80a'],
+    ['POTERNE_SERVER_PORT', '0x50'],
+    ['POTERNE_SERVER_PORT', ' 80'],
+    ['POTERNE_SERVER_PORT', ''],
+    ['POTERNE_SERVER_DOCS', 'yes'],
+    ['POTERNE_SERVER_DOCS', 'TRUE'],
+  ])('of numbers and booleans are read strictly: %s=%s', (name, value) => {
+    expect(problemsOf({ env: { [name]: value } })).toEqual([
+      expect.stringMatching(
+        /^server\.(port|docs) = ".*": expected (an integer from 0 to 65535|true or false) \(from /,
+      ),
+    ])
+  })
+
+  test('that nobody reads are refused with the nearest known one', () => {
+    expect(problemsOf({ env: { POTERNE_SERVER_PROT: '1', POTERNE_SREVER_HOST: 'x' } })).toEqual([
+      'POTERNE_SERVER_PROT: unknown environment variable; did you mean POTERNE_SERVER_PORT?',
+      'POTERNE_SREVER_HOST: unknown environment variable; did you mean POTERNE_SERVER_HOST?',
+    ])
+    expect(problemsOf({ env: { POTERNE_SMS_GATEWAYS_0_URL: 'x' } })).toEqual([
+      'POTERNE_SMS_GATEWAYS_0_URL: unknown environment variable; [[sms.gateways]] stands in the file only',
+    ])
+  })
+
+  test('of others pass: of scripts, of Kubernetes services, and those the file names', () => {
+    write('config.toml', `[accounts]\naccountable_type = "\${POTERNE_ACCOUNTS_KIND}"`)
+    const env = {
+      POTERNE_SOAK: '1',
+      POTERNE_SERVICE_HOST: '10.0.0.1',
+      POTERNE_PORT: 'tcp://10.0.0.1:80',
+      POTERNE_REDIS_SERVICE_HOST: '10.0.0.2',
+      POTERNE_REDIS_SERVICE_PORT: '6379',
+      POTERNE_REDIS_PORT: 'tcp://10.0.0.2:6379',
+      POTERNE_REDIS_PORT_6379_TCP_ADDR: '10.0.0.2',
+      POTERNE_ACCOUNTS_KIND: 'Customer',
+    }
+    expect(configOf({ env }).accounts.accountableType).toBe('Customer')
+  })
+})
+
+describe('variables ending in _FILE', () => {
+  test('name a file that holds the value, line ends at its end cut off', () => {
+    const path = write('role', '42\r\n')
+    expect(configOf({ env: { POTERNE_ACCOUNTS_ROLE_ID_FILE: path } }).accounts.roleId).toBe(42)
+    const secret = write('secret', `${'ab'.repeat(32)}\n`)
+    expect(configOf({ env: { POTERNE_SERVER_SECRET_FILE: secret } }).server.secret).toHaveLength(32)
+  })
+
+  test('beside the plain variable are an error that shows neither', () => {
+    const env = { POTERNE_SERVER_SECRET: 'hunter2', POTERNE_SERVER_SECRET_FILE: '/run/hunter3' }
+    expect(problemsOf({ env })).toEqual([
+      'server.secret: POTERNE_SERVER_SECRET and POTERNE_SERVER_SECRET_FILE are both set; expected one of them',
+    ])
+  })
+
+  test('of an unreadable file are an error that does not show what was taken for its name', () => {
+    expect(problemsOf({ env: { POTERNE_SERVER_SECRET_FILE: 'hunter2' } })).toEqual([
+      'server.secret: the file that POTERNE_SERVER_SECRET_FILE names cannot be read (ENOENT)',
+    ])
+  })
+})
+
+describe('a variable in a text of the file', () => {
+  const gateway = `[[sms.gateways]]
+name = "acme"
+url = "https://\${HOST}/send"
+headers = { authorization = "Bearer \${TOKEN}", other = "$\${TOKEN}" }
+body = { to = "{to}", text = "{text}", key = "\${KEY}\${HOST}" }
+prefixes = ["+\${COUNTRY}"]
+`
+
+  test('is replaced, also in lists and in the tables of a gateway, and $$ keeps it as it stands', () => {
+    write('config.toml', gateway)
+    const env = { HOST: 'sms.example.com', TOKEN: `t\${HOST}`, COUNTRY: '33', KEY: 'k-' }
+    expect(configOf({ env }).sms.gateways).toEqual([
+      {
+        name: 'acme',
+        url: 'https://sms.example.com/send',
+        method: 'POST',
+        headers: { authorization: `Bearer t\${HOST}`, other: `\${TOKEN}` },
+        format: 'json',
+        body: { to: '{to}', text: '{text}', key: 'k-sms.example.com' },
+        prefixes: ['+33'],
+        timeoutMs: 5000,
+      },
+    ])
+  })
+
+  test('that is not set is an error, each named once', () => {
+    write('config.toml', gateway)
+    expect(problemsOf({ env: { COUNTRY: '33', TOKEN: 't' } })).toEqual([
+      'sms.gateways[0].url: the environment variable HOST is not set',
+      'sms.gateways[0].body: the environment variable KEY is not set; the environment variable HOST is not set',
+    ])
+  })
+
+  test.each(['{', '{}', '{B C}', '{1}'])('written as $%s is an error', (text) => {
+    write('config.toml', `[accounts]\naccountable_type = "a$${text}"`)
+    expect(problemsOf()).toEqual([
+      expect.stringContaining(
+        `accounts.accountable_type: expected \${NAME} with the name of an environment variable`,
+      ),
+    ])
+  })
+
+  test('does not matter where the environment sets the key', () => {
+    write('config.toml', `[accounts]\naccountable_type = "\${NOPE}"`)
+    expect(configOf({ env: { POTERNE_ACCOUNTS_ACCOUNTABLE_TYPE: 'B' } }).accounts.accountableType).toBe('B')
+  })
+})

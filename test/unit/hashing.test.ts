@@ -1,0 +1,222 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism, getPriority } from 'node:os'
+import { createHashService } from '../../src/core/hashing/service.ts'
+import { AppError } from '../../src/errors.ts'
+
+setDefaultTimeout(20_000)
+
+const hashing = createHashService({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64 })
+afterAll(() => hashing.close())
+
+async function errorCodeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  return error instanceof AppError ? error.errorCode : String(error)
+}
+
+/** The median of some runs, in milliseconds. */
+async function medianMs(work: () => Promise<unknown>, runs = 9): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < runs; run++) {
+    const start = performance.now()
+    await work()
+    times.push(performance.now() - start)
+  }
+  return times.sort((a, b) => a - b)[runs >> 1] as number
+}
+
+test('hashing gives way to everything else in the process', async () => {
+  await hashing.hash('a password')
+  const nicenessOf = (task: string) =>
+    Number(
+      readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[16],
+    )
+  const main = nicenessOf(String(process.pid))
+  const threads = readdirSync('/proc/self/task').map(nicenessOf)
+  expect(main).toBe(getPriority())
+  expect(threads.some((niceness) => niceness > main)).toBe(true)
+})
+
+describe('a password', () => {
+  test('is hashed with argon2id and the configured work, each time with another salt', async () => {
+    const [one, two] = await Promise.all([hashing.hash('a password'), hashing.hash('a password')])
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=8192,t=1,p=1\$[A-Za-z0-9+/]{43}\$[A-Za-z0-9+/]{43}$/)
+    expect(one).not.toBe(two)
+  })
+
+  test('opens its digest, and nothing else does', async () => {
+    const digest = await hashing.hash('a password')
+    expect(await hashing.verify('a password', digest)).toBe(true)
+    for (const wrong of [
+      'a passworD',
+      'a password ',
+      '',
+      'a password\0',
+      'a'.repeat(300),
+      '\ud800',
+      'impossible',
+    ]) {
+      expect(await hashing.verify(wrong, digest)).toBe(false)
+    }
+    expect(await hashing.verify('impossible', null)).toBe(false)
+  })
+
+  test('opens its digest however its letters were composed', async () => {
+    const digest = await hashing.hash('\u00e9t\u00e9 \ufb01n')
+    expect(await hashing.verify('e\u0301te\u0301 fin', digest)).toBe(true)
+  })
+
+  test('counts whole, to its last code point', async () => {
+    const digest = await hashing.hash(`${'é'.repeat(255)}a`)
+    expect(await hashing.verify(`${'é'.repeat(255)}a`, digest)).toBe(true)
+    expect(await hashing.verify(`${'é'.repeat(255)}b`, digest)).toBe(false)
+  })
+
+  test('that cannot be hashed is a validation error', async () => {
+    for (const password of ['', 'a\0b', '\ud800', 'a'.repeat(257)]) {
+      expect(await errorCodeOf(hashing.hash(password))).toBe('validation_failed')
+    }
+  })
+})
+
+describe('an imported bcrypt digest', () => {
+  // What other bcrypt programs made of these passwords, and what Bun makes itself of a long one.
+  const digest = '$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe'
+
+  test('is opened by its password, whichever of the names of the one algorithm it carries', async () => {
+    for (const name of ['a', 'b', 'y']) {
+      expect(await hashing.verify('a', digest.replace('$2a$', `$2${name}$`))).toBe(true)
+      expect(await hashing.verify('b', digest.replace('$2a$', `$2${name}$`))).toBe(false)
+    }
+  })
+
+  test('of a password above 72 bytes is never opened by its first 72', async () => {
+    const long = 'x'.repeat(72)
+    const made = await Bun.password.hash(`${long}tail`, { algorithm: 'bcrypt', cost: 4 })
+    expect(await hashing.verify(`${long}tail`, made)).toBe(true)
+    expect(await hashing.verify(`${long}liat`, made)).toBe(false)
+    const of72 = await Bun.password.hash(long, { algorithm: 'bcrypt', cost: 4 })
+    expect(await hashing.verify(long, of72)).toBe(true)
+    expect(await hashing.verify(`${long}tail`, of72)).toBe(false)
+  })
+
+  test('is to be hashed again', async () => {
+    expect(hashing.needsRehash(digest)).toBe(true)
+  })
+})
+
+describe('a stored digest', () => {
+  test('is to be hashed again when the configured work has changed', async () => {
+    const digest = await hashing.hash('a password')
+    expect(hashing.needsRehash(digest)).toBe(false)
+    expect(hashing.needsRehash(digest.replace('t=1', 't=2'))).toBe(true)
+    expect(hashing.needsRehash(digest.replace('m=8192', 'm=4096'))).toBe(true)
+    expect(hashing.needsRehash(digest.replace('argon2id', 'argon2i'))).toBe(true)
+    expect(hashing.needsRehash('nothing')).toBe(true)
+  })
+
+  test('that is none, asks for too much, or is absent, costs the work of a true one and is false', async () => {
+    const heavy = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 1, queue: 0 })
+    const digest = await heavy.hash('a password')
+    const tail = digest.split('$').slice(4).join('$')
+    const others: [string, string | null][] = [
+      ['a password', null],
+      ['', digest],
+      ['a\0', digest],
+      ['a password', 'nothing'],
+      ['a password', `$argon2id$v=19$m=4194304,t=2,p=1$${tail}`],
+      ['a password', `$argon2id$v=19$m=19456,t=200,p=1$${tail}`],
+      // Well-formed and within the bounds, and still refused by Bun: its salt is too short.
+      ['a password', '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAA$AAAAAAAAAAAAAAAA'],
+    ]
+    for (const [password, stored] of others) {
+      expect(await heavy.verify(password, stored)).toBe(false)
+      const ofTrueOne = await medianMs(() => heavy.verify('another password', digest))
+      const ms = await medianMs(() => heavy.verify(password, stored))
+      expect(ms / ofTrueOne).toBeGreaterThan(0.5)
+      expect(ms / ofTrueOne).toBeLessThan(2)
+    }
+    heavy.close()
+  })
+})
+
+describe('under load', () => {
+  test('so many are at work, so many wait, the rest is told at once to come back in a second', async () => {
+    const small = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 1, queue: 3 })
+    const start = performance.now()
+    const refusedAfterMs: number[] = []
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        small.verify('a password', null).catch((error: AppError) => {
+          refusedAfterMs.push(performance.now() - start)
+          return [error.errorCode, error.retryAfterSeconds]
+        }),
+      ),
+    )
+    expect(results).toEqual([...Array(4).fill(false), ...Array(6).fill(['server_busy', 1])])
+    expect(Math.max(...refusedAfterMs)).toBeLessThan(20)
+    expect(await small.verify('a password', null)).toBe(false)
+    small.close()
+  })
+
+  test('who came first is served first, and who comes later overtakes nobody', async () => {
+    const single = createHashService({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50 })
+    const order: number[] = []
+    const first = Array.from({ length: 20 }, (_, index) =>
+      single.verify('x', null).then(() => order.push(index)),
+    )
+    await first[5]
+    const second = Array.from({ length: 20 }, (_, index) =>
+      single.verify('x', null).then(() => order.push(20 + index)),
+    )
+    await Promise.all([...first, ...second])
+    expect(order).toEqual(Array.from({ length: 40 }, (_, index) => index))
+    single.close()
+  })
+
+  test('500 at once cost less than 100 MB and leave none of it waiting', async () => {
+    const service = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 0, queue: 64 })
+    await service.verify('a password', null)
+    Bun.gc(true)
+    const idle = process.memoryUsage.rss()
+    let peak = idle
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss())
+    }, 5)
+    const settled = await Promise.allSettled(
+      Array.from({ length: 500 }, () => service.verify('a password', null)),
+    )
+    clearInterval(watch)
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(availableParallelism() + 64)
+    expect((peak - idle) / 1048576).toBeLessThan(100)
+    service.close()
+  })
+
+  test('signing does not wait for the passwords at work', async () => {
+    const service = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 0, queue: 64 })
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+    const { privateKey } = (await crypto.subtle.generateKey(algorithm, false, [
+      'sign',
+      'verify',
+    ])) as CryptoKeyPair
+    const one = await medianMs(() => service.verify('a password', null))
+    const work = Promise.all(Array.from({ length: 20 }, () => service.verify('a password', null)))
+    const ms = await medianMs(() => crypto.subtle.sign(algorithm, privateKey, new Uint8Array(100)), 51)
+    expect(ms).toBeLessThan(one / 4)
+    await work
+    service.close()
+  })
+
+  test('a closed service answers that it is unavailable', async () => {
+    const service = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 1, queue: 5 })
+    const waiting = [service.verify('x', null), service.verify('x', null)].map(errorCodeOf)
+    service.close()
+    expect(await Promise.all(waiting)).toEqual(['unavailable', 'unavailable'])
+    expect(await errorCodeOf(service.verify('x', null))).toBe('unavailable')
+  })
+})

@@ -1,0 +1,56 @@
+/** `poterne health` beside a service that lives, hurts, hangs or is not there. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { freePort } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
+
+async function health(port: number, host = '127.0.0.1'): Promise<{ code: number; printed: string }> {
+  const main = join(import.meta.dir, '../../src/main.ts')
+  const command = Bun.spawn([process.execPath, main, 'health'], {
+    env: {
+      PATH: process.env.PATH,
+      HTTP_PROXY: 'http://127.0.0.1:1',
+      POTERNE_SERVER_HOST: host,
+      POTERNE_SERVER_PORT: String(port),
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const printed = await Promise.all([
+    new Response(command.stdout).text(),
+    new Response(command.stderr).text(),
+  ])
+  return { code: await command.exited, printed: printed.join('') }
+}
+
+async function besides(answer: () => Response | Promise<Response>, host?: string) {
+  const paths: string[] = []
+  const server = Bun.serve({
+    hostname: host ?? '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      paths.push(new URL(request.url).pathname)
+      return answer()
+    },
+  })
+  const result = await health(server.port as number, host)
+  await server.stop(true)
+  return { ...result, paths }
+}
+
+test('a service that lives is exit code 0', async () => {
+  expect(await besides(() => new Response('ok'))).toMatchObject({ code: 0, paths: ['/healthz'] })
+})
+
+test('a service that listens on all addresses is asked on loopback', async () => {
+  expect(await besides(() => new Response('ok'), '0.0.0.0')).toMatchObject({ code: 0 })
+})
+
+test('another status, silence and a closed port are exit code 1', async () => {
+  expect(await besides(() => new Response('', { status: 503 }))).toMatchObject({ code: 1 })
+  expect(await besides(() => Bun.sleep(4000).then(() => new Response('late')))).toMatchObject({ code: 1 })
+  const closed = await health(await freePort())
+  expect(closed.code).toBe(1)
+  expect(closed.printed).toContain('does not answer')
+})

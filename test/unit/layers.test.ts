@@ -1,0 +1,86 @@
+/** The rules of scripts/check-layers.ts, each fed a file that breaks it. */
+import { describe, expect, test } from 'bun:test'
+import { checkLayers } from '../../scripts/check-layers.ts'
+
+const check = (path: string, text: string) => checkLayers([{ path, text }])
+
+describe('imports', () => {
+  test.each([
+    ['src/platform/http/x.ts', "import { a } from '../../core/codes/store.ts'", 'platform imports core'],
+    ['src/texts/fr.ts', "import type { A } from '../features/login/service.ts'", 'texts imports features'],
+    [
+      'src/core/codes/service.ts',
+      "import { a } from '../../features/login/service.ts'",
+      'core imports features',
+    ],
+    ['src/features/login/routes.ts', "import { createApp } from '../../app.ts'", 'features imports app'],
+    [
+      'src/features/login/routes.ts',
+      "import { a } from '../registration/service.ts'",
+      'feature login imports feature',
+    ],
+    ['src/app.ts', "export { compose } from './compose.ts'", 'app imports compose'],
+    ['src/compose.ts', "const a = await import('./commands/serve.ts')", 'compose imports commands'],
+    ['src/commands/serve.ts', "import './../main.ts'", 'commands imports main'],
+  ])('%s may not look up: %s', (path, text, reason) => {
+    expect(check(path, text)).toEqual([expect.stringContaining(reason)])
+  })
+
+  test.each([
+    ['src/features/login/service.ts', 'elysia'],
+    ['src/core/tokens/service.ts', '@elysiajs/swagger'],
+    ['src/core/codes/service.ts', 'drizzle-orm'],
+    ['src/core/codes/store-redis.ts', 'drizzle-orm/pg-core'],
+    ['src/compose.ts', 'postgres'],
+    ['src/core/codes/store-postgres.ts', 'ioredis'],
+    ['src/commands/serve.ts', '@electric-sql/pglite'],
+  ])('%s may not import %s', (path, name) => {
+    expect(check(path, `import x from '${name}'`)).toEqual([`${path}: ${expectedPlace(name)}`])
+  })
+
+  test('errors.ts imports nothing', () => {
+    expect(check('src/errors.ts', "import { a } from './platform/clock.ts'")).toHaveLength(1)
+  })
+
+  test('nothing in src/ imports tests, scripts or a path without extension', () => {
+    expect(check('src/main.ts', "import { a } from '../scripts/build.ts'")).toHaveLength(1)
+    expect(check('src/main.ts', "import { a } from '../test/helpers/wait.ts'")).toHaveLength(1)
+    expect(check('src/main.ts', "import { a } from './commands/serve'")).toHaveLength(1)
+  })
+
+  test('a new room must be given its place first', () => {
+    expect(check('src/plugins/x.ts', "import { a } from '../platform/clock.ts'")).toEqual([
+      expect.stringContaining('stands in no room'),
+    ])
+  })
+
+  test('every import of a multi-line statement and of one line is seen', () => {
+    const text =
+      "import {\n  a,\n  b,\n} from '../../core/a.ts'\nexport * from '../../core/b.ts'; import '../../core/c.ts'"
+    expect(check('src/platform/http/x.ts', text)).toHaveLength(3)
+  })
+
+  test.each([
+    ['src/core/codes/store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/core/codes/budget-store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/platform/redis/connection.ts', "import Redis from 'ioredis'"],
+    ['src/features/login/routes.ts', "import { Elysia } from 'elysia'\nimport { a } from './service.ts'"],
+    [
+      'src/features/login/service.ts',
+      "import { AppError } from '../../errors.ts'\nimport { b } from '../../core/x.ts'",
+    ],
+    ['src/core/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
+    ['src/core/codes/service.ts', "import { a } from '../limits/store.ts'"],
+    ['src/commands/version.ts', "import manifest from '../../package.json' with { type: 'json' }"],
+    ['src/main.ts', "import { serve } from './commands/serve.ts'"],
+    ['scripts/bench/run.ts', "import postgres from 'postgres'"],
+  ])('%s may: %s', (path, text) => {
+    expect(check(path, text)).toEqual([])
+  })
+})
+
+function expectedPlace(name: string): string {
+  if (name.includes('elysia')) return `imports ${name}, which belongs in app.ts, platform/http/ and routes.ts`
+  if (name === 'ioredis') return `imports ${name}, which belongs in platform/redis/ and store-redis.ts`
+  return `imports ${name}, which belongs in platform/postgres/ and store-postgres.ts`
+}

@@ -1,0 +1,67 @@
+/** The sentences, and which language a client gets. */
+import { describe, expect, test } from 'bun:test'
+import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/errors.ts'
+import { pickLanguage, type Texts, texts } from '../../src/texts/index.ts'
+
+const everySentence = (language: Texts) => Object.values(language).flatMap((part) => Object.values(part))
+
+describe('the sentences', () => {
+  test.each(['fr', 'en'] as const)('there is one for every code in %s', (language) => {
+    const { errors, fields, weakPassword } = texts[language]
+    expect(Object.keys(errors).sort()).toEqual(Object.keys(errorStatus).sort())
+    expect(Object.keys(fields).sort()).toEqual([...fieldErrorCodes].sort())
+    expect(Object.keys(weakPassword).sort()).toEqual([...weakPasswordReasons].sort())
+  })
+
+  test.each(['fr', 'en'] as const)('each is a whole sentence in %s', (language) => {
+    for (const sentence of everySentence(texts[language])) expect(sentence).toMatch(/^\p{Lu}.*[.]$/u)
+  })
+
+  test('French has its own apostrophe and a no-break space before a colon', () => {
+    for (const sentence of everySentence(texts.fr)) {
+      expect(sentence).not.toContain("'")
+      expect(sentence).not.toMatch(/(?<![\u00a0\u202f])[:;!?]/)
+    }
+  })
+
+  test('the channel of the code is named', () => {
+    expect(texts.fr.messages.registered_by_email).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
+    expect(texts.fr.messages.registered_by_sms).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
+  })
+})
+
+describe('the language', () => {
+  test.each([
+    [null, 'fr'],
+    ['', 'fr'],
+    ['en', 'en'],
+    ['EN-us', 'en'],
+    ['fr-CA, en', 'fr'],
+    ['en, fr', 'en'],
+    ['en;q=0.4, fr;q=0.5', 'fr'],
+    ['en;q=0.5;x=1, fr;q=0.4', 'en'],
+    ['de, en;q=0.1', 'en'],
+    ['de, *;q=0.5', 'fr'],
+    ['*', 'fr'],
+    ['fr;q=0, *', 'en'],
+    ['en;q=0', 'fr'],
+    ['en;q=2', 'fr'],
+    ['en;q=x, de', 'fr'],
+    ['constructor, __proto__', 'fr'],
+    [`${'de,'.repeat(32)}en`, 'fr'],
+  ] as const)('%p is answered in %s where French is the default', (header, language) => {
+    expect(pickLanguage(header, 'fr')).toBe(language)
+  })
+
+  test('the default is configuration', () => {
+    expect(pickLanguage('de', 'en')).toBe('en')
+    expect(pickLanguage('*', 'en')).toBe('en')
+    expect(pickLanguage('fr', 'en')).toBe('fr')
+  })
+
+  test('64 KB of header cost no time', () => {
+    const started = performance.now()
+    pickLanguage(`${';q='.repeat(20_000)},${' '.repeat(20_000)}`, 'fr')
+    expect(performance.now() - started).toBeLessThan(20)
+  })
+})
