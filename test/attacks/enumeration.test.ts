@@ -1,0 +1,205 @@
+/** Who has an account: neither status, headers and body of any answer tell it, nor the time it takes. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
+import { lockAccount } from '../helpers/database.ts'
+import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
+import {
+  createPeople,
+  measure,
+  measureFactors,
+  operations,
+  type ParityService,
+  spread,
+  startParityService,
+} from '../helpers/parity.ts'
+import { shapes, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(120_000)
+
+const HOUR = 3_600_000
+const newPassword = { password: 'another good one', password_confirmation: 'another good one' }
+
+/** Every call by which a stranger may name somebody, wrong in what only the owner knows. */
+const calls: Record<string, (identifier: string) => Record<string, unknown>> = {
+  register: (identifier) => registration(identifier, 'the stranger’s password'),
+  login: (identifier) => ({ identifier, password: 'not this one' }),
+  'resend-verification': (identifier) => ({ identifier }),
+  'resend-confirmation': (identifier) => ({ identifier }),
+  '2fa/request-otp': (identifier) => ({ identifier }),
+  'verify-account': (identifier) => ({ identifier, otp: '000000' }),
+  '2fa/verify': (identifier) => ({ identifier, otp: '000000' }),
+  'password/forgot': (identifier) => ({ identifier }),
+  'password/reset': (identifier) => ({ identifier, otp: '000000', ...newPassword }),
+}
+
+/** Calls after which a limit answers; 21 where the day's wrong codes do. */
+const untilRefused: Record<string, number> = {
+  register: 4,
+  login: 11,
+  'resend-verification': 4,
+  'resend-confirmation': 4,
+  '2fa/request-otp': 4,
+  'password/forgot': 4,
+}
+
+describe.each(shapes)('what an answer shows, on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startLimited({
+      shape,
+      settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
+    })
+  })
+  afterAll(() => service?.close())
+
+  /** Two of each kind: nobody, an account, one that waits, a locked one, one with two factors. */
+  async function everybody(newIdentifier: () => string) {
+    const [nobody, confirmed, waiting, locked, sent, app] = Array.from({ length: 6 }, newIdentifier) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    await service.signUp(confirmed)
+    await service.post('register', registration(waiting), newClient())
+    await service.signUp(locked)
+    await lockAccount(service, locked, new Date())
+    await protectBySentCodes(service, sent)
+    await protectByApp(service, app)
+    service.clock.advance(HOUR)
+    return { nobody, confirmed, waiting, locked, sent, app }
+  }
+
+  /** What each kind of person's answers to these calls, one after the other, look like. */
+  async function expectAlike(
+    newIdentifier: () => string,
+    answersOf: (identifier: string) => Promise<Answer[]>,
+  ) {
+    const shown: [string, unknown[]][] = []
+    for (const [kind, identifier] of Object.entries(await everybody(newIdentifier)))
+      shown.push([kind, (await answersOf(identifier)).map(seen)])
+    const [[, expected] = ['', []]] = shown
+    for (const [kind, answers] of shown) expect([kind, answers]).toEqual([kind, expected])
+  }
+
+  const repeatedly = async (times: number, call: (index: number) => Promise<Answer>) => {
+    const answers: Answer[] = []
+    for (let i = 0; i < times; i++) answers.push(await call(i))
+    return answers
+  }
+
+  test.each(Object.entries(calls))(
+    '%s: the same for everybody, call after call, and when a limit answers',
+    async (operation, bodyFor) => {
+      for (const newIdentifier of shape === 'redis' ? [newEmail, newPhone] : [newEmail]) {
+        await expectAlike(newIdentifier, async (identifier) => {
+          const times = untilRefused[operation] ?? 21
+          const answers = await repeatedly(times, () =>
+            service.post(operation, bodyFor(identifier), newClient()),
+          )
+          expect(new Set(answers.map(({ status }) => status)).size).toBe(2)
+          return answers
+        })
+      }
+    },
+  )
+
+  test('2fa/verify, with passwords and without by turns: the same for everybody', async () => {
+    await expectAlike(newEmail, (identifier) =>
+      repeatedly(44, (i) => {
+        const body = { identifier, otp: '000000', ...(i % 2 && { password: 'not this one' }) }
+        return service.post('2fa/verify', body, newClient())
+      }),
+    )
+  })
+
+  test.each(['verify-account', '2fa/verify', 'password/reset'])(
+    '%s: wrong codes, a registration by the stranger, wrong codes again: the same for everybody',
+    async (operation) => {
+      await expectAlike(newEmail, async (identifier) => {
+        const wrong = () => service.post(operation, calls[operation]!(identifier), newClient())
+        const before = await repeatedly(21, wrong)
+        await service.post('register', registration(identifier, 'the stranger’s password'), newClient())
+        return [...before, await wrong()]
+      })
+    },
+  )
+
+  test('what is no identifier at all is answered like one that nobody has', async () => {
+    for (const [operation, bodyFor] of Object.entries(calls)) {
+      if (operation === 'register') continue
+      const expected = seen(await service.post(operation, bodyFor(newEmail()), newClient()))
+      for (const identifier of ['nonsense', 'a@b', '@', '', ' ', '+1', 'x'.repeat(5000), 'é@exämple.com']) {
+        expect(seen(await service.post(operation, bodyFor(identifier), newClient()))).toEqual(expected)
+      }
+    }
+  })
+
+  test('a wrong password tells nothing of an unconfirmed or locked account, the right one does', async () => {
+    const { waiting, locked } = await everybody(newEmail)
+    for (const [identifier, code] of [
+      [waiting, 'account_unconfirmed'],
+      [locked, 'account_locked'],
+    ]) {
+      const right = await service.post('login', { identifier, password: PASSWORD }, newClient())
+      expect([right.status, right.body.code]).toEqual([403, code])
+    }
+  })
+})
+
+/** Within 3 ms or 5 %. The machine has other work: before it may fail it is measured again, and all samples count. */
+async function expectSameTime(take: () => Promise<Map<string, number[]>>) {
+  const all = new Map<string, number[]>()
+  for (let round = 1; ; round++) {
+    for (const [name, times] of await take()) all.set(name, [...(all.get(name) ?? []), ...times])
+    if (spread(all).alike) return
+    if (round === 6) throw new Error(`${spread(all).ms.toFixed(2)} ms apart`)
+  }
+}
+
+describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s', (shape) => {
+  let service: ParityService
+  let people: Awaited<ReturnType<typeof createPeople>>
+  beforeAll(async () => {
+    service = await startParityService(shape, { lightHash: true })
+    people = await createPeople(service)
+  })
+  afterAll(() => service?.close())
+
+  test.each([
+    'register',
+    'login',
+    'resend',
+    'request-otp',
+    'verify-account',
+    '2fa/verify',
+    '2fa/verify with password',
+  ])('%s: the same for known and unknown, within 3 ms', async (name) => {
+    const operation = operations(service).find((one) => one.name === name)
+    if (!operation) throw new Error(name)
+    await expectSameTime(() => measure(operation, people, 25))
+  })
+
+  test('2fa/verify: the same whichever factor was wrong', async () => {
+    await expectSameTime(() => measureFactors(service, people.get('two factors') as string, 30))
+  })
+})
+
+test('login with the full password hash: the same for known and unknown', async () => {
+  const slow = await startParityService('redis')
+  try {
+    const login = operations(slow).find(({ name }) => name === 'login')!
+    const known = newEmail()
+    await slow.post('register', registration(known))
+    const classes = new Map([
+      ['unknown', newEmail()],
+      ['unconfirmed', known],
+    ] as const)
+    await expectSameTime(() => measure(login, new Map(classes), 25))
+  } finally {
+    await slow.close()
+  }
+})

@@ -1,0 +1,337 @@
+/**
+ * Taking over an account before its owner has it: somebody else registers the owner's address first, last or in
+ * between, adds the owner's phone to an account of their own, claims what they cannot prove. Every interleaving of
+ * what both do is tried; at the end the owner has the account and nobody else's password or session opens it.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { statement } from '../../src/platform/postgres/database.ts'
+import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { from, newClient } from '../helpers/limited-service.ts'
+import { type Shape, startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(120_000)
+
+const OWNERS = 'the password of the owner'
+const STRANGERS = 'the password of a stranger'
+const NEW = 'chosen after the reset'
+
+const waiting = statement<Record<string, never>, { count: number }>(
+  sql`select count(*)::int as count from messages where finished_at is null`,
+)
+
+let service: TestService
+
+/** Everything that was to be sent was sent. */
+const delivered = () =>
+  waitFor(async () => (await service.inside.database.first(waiting, {}))?.count === 0, {
+    what: 'the outbox to be empty',
+    intervalMs: 5,
+  })
+
+/** The newest code that came there; whoever reads that mailbox or phone has it. */
+async function newestCode(destination: string): Promise<string> {
+  await delivered()
+  const codes = service.inbox.textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? [])
+  return codes.at(-1) ?? '000000'
+}
+
+interface Cast {
+  email: string
+  phone: string
+  /** What the stranger can read. */
+  ownEmail: string
+  ownPhone: string
+  strangersSessions: string[]
+}
+
+type Step = [name: string, run: (cast: Cast) => Promise<unknown>]
+
+const ownersAddress = from('198.51.100.1')
+const strangersAddress = from('203.0.113.1')
+
+const confirm = async (identifier: string) =>
+  service.post('verify-account', { identifier, otp: await newestCode(identifier) })
+
+const strangerLogsIn = async (cast: Cast) => {
+  for (const identifier of [cast.email, cast.phone, cast.ownEmail, cast.ownPhone]) {
+    const { body } = await service.post('login', { identifier, password: STRANGERS }, newClient())
+    if (body.access_token) cast.strangersSessions.push(body.access_token)
+  }
+}
+
+const strangerRegisters =
+  (contactsOf: (cast: Cast) => { email?: string; phone?: string }): Step[1] =>
+  (cast) =>
+    service.post(
+      'register',
+      { ...contactsOf(cast), password: STRANGERS, password_confirmation: STRANGERS },
+      strangersAddress,
+    )
+
+const ownerByEmail: Step[] = [
+  ['owner registers', ({ email }) => service.post('register', registration(email, OWNERS), ownersAddress)],
+  ['owner confirms', ({ email }) => confirm(email)],
+]
+const ownerByPhone: Step[] = [
+  ['owner registers', ({ phone }) => service.post('register', registration(phone, OWNERS), ownersAddress)],
+  ['owner confirms', ({ phone }) => confirm(phone)],
+]
+
+const strangers: Record<string, Step[]> = {
+  'registers the address and logs in': [
+    ['registers the contact', strangerRegisters(({ email }) => ({ email }))],
+    ['logs in', strangerLogsIn],
+  ],
+  'registers the address twice': [
+    ['registers the contact', strangerRegisters(({ email }) => ({ email }))],
+    ['registers again', strangerRegisters(({ email }) => ({ email }))],
+  ],
+  'registers the address, asks for codes, guesses': [
+    ['registers the contact', strangerRegisters(({ email }) => ({ email }))],
+    ['resends', ({ email }) => service.post('resend-verification', { identifier: email })],
+    ['guesses', ({ email }) => service.post('verify-account', { identifier: email, otp: '123456' })],
+  ],
+  'adds the address to a phone of their own, and proves the phone': [
+    ['registers the contact', strangerRegisters(({ email, ownPhone }) => ({ email, phone: ownPhone }))],
+    ['sends to their phone', ({ ownPhone }) => service.post('resend-verification', { identifier: ownPhone })],
+    ['proves their phone', ({ ownPhone }) => confirm(ownPhone)],
+    ['logs in', strangerLogsIn],
+  ],
+  'adds the phone to an address of their own, and proves the address': [
+    ['registers the contact', strangerRegisters(({ ownEmail, phone }) => ({ email: ownEmail, phone }))],
+    ['proves their address', ({ ownEmail }) => confirm(ownEmail)],
+    ['logs in', strangerLogsIn],
+  ],
+  'has a proved account, and asks for codes to the phone they claim': [
+    ['registers the contact', strangerRegisters(({ ownEmail, phone }) => ({ email: ownEmail, phone }))],
+    ['proves their address', ({ ownEmail }) => confirm(ownEmail)],
+    ['asks for a code', ({ phone }) => service.post('2fa/request-otp', { identifier: phone })],
+    [
+      'tries the code that came to them',
+      async (cast) => {
+        const otp = await newestCode(cast.ownEmail)
+        const { body } = await service.post('2fa/verify', { identifier: cast.phone, otp })
+        if (body.access_token) cast.strangersSessions.push(body.access_token)
+      },
+    ],
+  ],
+}
+
+/** All orders in which two people's steps can fall, each one's own order kept. */
+function interleavings<T>(a: T[], b: T[]): T[][] {
+  if (a.length === 0 || b.length === 0) return [[...a, ...b]]
+  return [
+    ...interleavings(a.slice(1), b).map((rest) => [a[0] as T, ...rest]),
+    ...interleavings(a, b.slice(1)).map((rest) => [b[0] as T, ...rest]),
+  ]
+}
+
+/** However it went so far, whoever reads the mailbox or phone gets in, by registering again if need be. */
+async function ownerGetsIn(identifier: string) {
+  const first = await service.post('login', { identifier, password: OWNERS }, newClient())
+  if (first.status === 200) return first.body
+  await service.post('register', registration(identifier, OWNERS), ownersAddress)
+  await confirm(identifier)
+  await service.post('password/forgot', { identifier })
+  const otp = await newestCode(identifier)
+  const reset = { identifier, otp, password: NEW, password_confirmation: NEW }
+  expect((await service.post('password/reset', reset)).status).toBe(200)
+  const answer = await service.post('login', { identifier, password: NEW }, newClient())
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+describe.each(['postgres', 'redis'] as Shape[])('before the owner has the account, on %s', (shape) => {
+  beforeAll(async () => {
+    service = await startService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
+  })
+  afterAll(() => service?.close())
+
+  for (const [what, stranger] of Object.entries(strangers)) {
+    for (const [by, owner] of [
+      ['email', ownerByEmail],
+      ['phone', ownerByPhone],
+    ] as const) {
+      test(`a stranger ${what}; the owner comes by ${by}`, async () => {
+        for (const steps of interleavings(owner, stranger)) {
+          const order = steps.map(([name]) => name).join(', ')
+          const cast = {
+            email: newEmail(),
+            phone: newPhone(),
+            ownEmail: newEmail(),
+            ownPhone: newPhone(),
+            strangersSessions: [],
+          }
+          for (const [, run] of steps) await run(cast)
+          const identifier = cast[by]
+          const { account, access_token } = await ownerGetsIn(identifier)
+          expect([order, account[by]]).toEqual([order, identifier])
+          await strangerLogsIn(cast)
+          const claimedBefore = order.indexOf('registers the') < order.indexOf('owner confirms')
+          for (const bearer of cast.strangersSessions) {
+            const seen = (await service.get('me', { bearer })).body.account
+            expect([order, seen?.uuid]).not.toEqual([order, account.uuid])
+            if (claimedBefore) expect([order, seen?.[by]]).not.toEqual([order, identifier])
+          }
+          expect((await service.get('me', { bearer: access_token })).status).toBe(200)
+        }
+      })
+    }
+  }
+})
+
+describe('a waiting registration is contested', () => {
+  beforeAll(async () => {
+    service = await startService({ settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
+  })
+  afterAll(() => service?.close())
+
+  const message = (contested: boolean) =>
+    contested ? expect.stringMatching(/mot de passe/) : 'Votre compte a été confirmé avec succès.'
+
+  /** Registers with each [address, password] in turn, confirms with the last code, and says which passwords open it. */
+  async function openedBy(tries: [string, string][]) {
+    const email = newEmail()
+    for (const [address, password] of tries)
+      expect((await service.post('register', registration(email, password), from(address))).status).toBe(201)
+    const confirmed = await confirm(email)
+    expect(confirmed.status).toBe(201)
+    const opening: string[] = []
+    for (const password of new Set(tries.map(([, one]) => one))) {
+      const { status } = await service.post('login', { identifier: email, password })
+      if (status === 200) opening.push(password)
+    }
+    expect(confirmed.body.message).toEqual(message(opening.length === 0))
+    return opening
+  }
+
+  const [here, there] = ['198.51.100.1', '203.0.113.1']
+  test.each([
+    ['one registration', [[here, OWNERS]], [OWNERS]],
+    [
+      'the same again',
+      [
+        [here, OWNERS],
+        [here, OWNERS],
+      ],
+      [OWNERS],
+    ],
+    [
+      'the same password from another address',
+      [
+        [here, OWNERS],
+        [there, OWNERS],
+      ],
+      [OWNERS],
+    ],
+    [
+      'another password from the same address: the last one',
+      [
+        [here, STRANGERS],
+        [here, OWNERS],
+      ],
+      [OWNERS],
+    ],
+    [
+      'another one from another address, the stranger first',
+      [
+        [there, STRANGERS],
+        [here, OWNERS],
+      ],
+      [],
+    ],
+    [
+      'another one from another address, the stranger last',
+      [
+        [here, OWNERS],
+        [there, STRANGERS],
+      ],
+      [],
+    ],
+    [
+      'the stranger in between',
+      [
+        [here, OWNERS],
+        [there, STRANGERS],
+        [here, OWNERS],
+      ],
+      [],
+    ],
+    [
+      'the stranger first and last',
+      [
+        [there, STRANGERS],
+        [here, OWNERS],
+        [there, STRANGERS],
+      ],
+      [],
+    ],
+    [
+      'two addresses of one /64',
+      [
+        ['2001:db8::1', STRANGERS],
+        ['2001:db8::2', OWNERS],
+      ],
+      [OWNERS],
+    ],
+    [
+      'two addresses of two /64',
+      [
+        ['2001:db8::1', STRANGERS],
+        ['2001:db8:0:1::1', OWNERS],
+      ],
+      [],
+    ],
+  ] as [string, [string, string][], string[]][])('or not: %s', async (_name, tries, opening) => {
+    expect(await openedBy(tries)).toEqual(opening)
+  })
+
+  test('and stays so whatever the strangers send afterwards, until somebody proves it', async () => {
+    expect(
+      await openedBy([
+        [here, OWNERS],
+        [there, STRANGERS],
+        [there, STRANGERS],
+        [there, STRANGERS],
+      ]),
+    ).toEqual([])
+  })
+
+  test('in a race of both too', async () => {
+    for (let round = 0; round < 8; round++) {
+      const email = newEmail()
+      await Promise.all([
+        service.post('register', registration(email, OWNERS), from(here)),
+        service.post('register', registration(email, STRANGERS), from(there)),
+      ])
+      await confirm(email)
+      for (const password of [OWNERS, STRANGERS]) {
+        expect((await service.post('login', { identifier: email, password })).status).toBe(401)
+      }
+    }
+  })
+})
+
+test('registering with what is somebody’s changes nothing of their account, and tells only them', async () => {
+  service = await startService({})
+  try {
+    const owner = await service.signUp(newEmail())
+    const before = (await service.logIn(owner)).account
+    const answer = await service.post('register', {
+      ...registration(owner.identifier, STRANGERS),
+      phone: newPhone(),
+    })
+    expect(answer.body.message).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
+    await delivered()
+    expect(service.inbox.textsTo(owner.identifier)).toHaveLength(2)
+    expect(service.inbox.textsTo(owner.identifier)[1]).not.toMatch(/\d{6}/)
+    const wrong = await service.post('login', { identifier: owner.identifier, password: STRANGERS })
+    expect(wrong.status).toBe(401)
+    const { account } = await service.logIn(owner)
+    expect([account.uuid, account.phone, account.created_at]).toEqual([before.uuid, null, before.created_at])
+  } finally {
+    await service.close()
+  }
+})

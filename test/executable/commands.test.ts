@@ -1,0 +1,169 @@
+/** Every command of the executable, as a shell meets it: what it prints, and its exit code. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import manifest from '../../package.json' with { type: 'json' }
+import { configExample } from '../../src/platform/config/example.ts'
+import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { createDatabase } from '../helpers/servers.ts'
+import { freePort } from '../helpers/wait.ts'
+
+setDefaultTimeout(60_000)
+
+const lines = (text: string) => text.trimEnd().split('\n')
+
+describe('the commands that need nothing', () => {
+  test('version', async () => {
+    const expected = { code: 0, out: `poterne ${manifest.version}\n`, error: '' }
+    expect(await runExecutable(['version'])).toEqual(expected)
+    expect(await runExecutable(['--version'])).toEqual(expected)
+  })
+
+  test('--help names every command', async () => {
+    const { code, out } = await runExecutable(['--help'])
+    expect(code).toBe(0)
+    for (const command of ['serve', 'migrate', 'config', 'secret', 'health', 'version'])
+      expect(out).toContain(`  ${command} `)
+  })
+
+  test('secret prints 32 bytes in hex, other ones each time', async () => {
+    const [first, second] = await Promise.all([runExecutable(['secret']), runExecutable(['secret'])])
+    expect(first.out).toMatch(/^[0-9a-f]{64}\n$/)
+    expect(second.out).not.toBe(first.out)
+  })
+
+  test('config example prints the example, which is a valid configuration of `serve --dev`', async () => {
+    const { code, out } = await runExecutable(['config', 'example'])
+    expect({ code, out }).toEqual({ code: 0, out: configExample() })
+    const file = join(newDirectory('config'), 'example.toml')
+    writeFileSync(file, out)
+    expect((await runExecutable(['config', 'check', '--dev', '--config', file])).code).toBe(0)
+  })
+
+  test('a wrong word is exit code 2 and the nearest known one', async () => {
+    const { code, error } = await runExecutable(['serv'])
+    expect(code).toBe(2)
+    expect(error).toContain('Did you mean serve?')
+  })
+})
+
+describe('the configuration', () => {
+  test('errors come all at once, with exit code 2, from check and from serve alike', async () => {
+    const file = join(newDirectory('config'), 'wrong.toml')
+    writeFileSync(file, '[server]\nprot = 1\nport = "x"\n[codes]\nlifetime = "10 parsecs"\n')
+    for (const command of [['config', 'check'], ['serve']]) {
+      const { code, error } = await runExecutable([...command, '--config', file])
+      expect(code).toBe(2)
+      for (const part of ['server.prot', 'port', 'server.port', 'codes.lifetime', 'smtp'])
+        expect(error).toContain(part)
+    }
+  })
+
+  test('show masks secrets', async () => {
+    const { code, out } = await runExecutable(['config', 'show'], {
+      env: {
+        POTERNE_SERVER_SECRET: 'ab'.repeat(32),
+        POTERNE_DATABASE_URL: 'postgres://someone:hunter22@db.example.com/poterne',
+        POTERNE_SMTP_PASSWORD: 'hunter22',
+        POTERNE_SMTP_USERNAME: 'u',
+        POTERNE_SMTP_HOST: 'smtp.example.com',
+        POTERNE_SMTP_FROM: 'a@example.com',
+      },
+    })
+    expect(code).toBe(0)
+    expect(out).toContain('db.example.com')
+    expect(out).not.toContain('hunter22')
+    expect(out).not.toContain('abab')
+  })
+
+  test('without SMTP and gateway, and without --dev, it refuses to start and says why', async () => {
+    const { code, error } = await runExecutable(['serve'])
+    expect(code).toBe(2)
+    expect(error).toMatch(/smtp/i)
+    expect(error).toMatch(/gateway/i)
+    expect(error).toContain('--dev')
+  })
+
+  test('a configuration file that is not there is exit code 2', async () => {
+    const { code, error } = await runExecutable(['serve', '--config', '/nowhere/poterne.toml'])
+    expect(code).toBe(2)
+    expect(error).toContain('/nowhere/poterne.toml')
+  })
+})
+
+describe('migrate', () => {
+  test('lists what waits, applies it, and then has nothing to do', async () => {
+    await using database = await createDatabase({ migrated: false })
+    const env = { POTERNE_DATABASE_URL: database.url, POTERNE_SERVER_SECRET: 'ab'.repeat(32) }
+    const plan = await runExecutable(['migrate', '--plan'], { env })
+    expect(plan.code).toBe(0)
+    const pending = lines(plan.out)
+    expect(pending[0]).toMatch(/^pending 0000_/)
+    const applied = await runExecutable(['migrate'], { env })
+    expect(lines(applied.out)).toEqual(pending.map((line) => line.replace('pending', 'applied')))
+    expect(await runExecutable(['migrate'], { env })).toEqual({
+      code: 0,
+      out: 'The database is up to date.\n',
+      error: '',
+    })
+  })
+
+  test('where it is switched off, serve refuses an empty database and names the command', async () => {
+    await using database = await createDatabase({ migrated: false })
+    const { code, error } = await runExecutable(['serve', '--dev'], {
+      env: {
+        POTERNE_DATABASE_URL: database.url,
+        POTERNE_DATABASE_MIGRATE: 'false',
+        POTERNE_SERVER_SECRET: 'ab'.repeat(32),
+      },
+    })
+    expect(code).toBe(1)
+    expect(lines(error)).toHaveLength(1)
+    expect(error).toContain('poterne migrate')
+  })
+
+  test('a database newer than the executable is refused with one line, by serve and by migrate', async () => {
+    const { settings, drop } = await newStorage('postgres')
+    const url = settings.database?.url as string
+    const sql = postgres(url, { max: 1 })
+    await sql`insert into poterne_migrations (number, name, hash, applied_at)
+              values (9999, '9999_from_the_future', 'x', now())`
+    await sql.end()
+    const env = { POTERNE_DATABASE_URL: url, POTERNE_SERVER_SECRET: 'ab'.repeat(32) }
+    for (const command of [['serve', '--dev'], ['migrate'], ['migrate', '--plan']]) {
+      const { code, error } = await runExecutable(command, { env })
+      expect(code).toBe(1)
+      expect(lines(error)).toHaveLength(1)
+      expect(error).toContain('newer poterne (9999_from_the_future)')
+    }
+    await drop()
+  })
+})
+
+describe('health', () => {
+  test('says whether the service under the same configuration lives', async () => {
+    const service = await startExecutable({ shape: 'postgres' })
+    const alive = await runExecutable(['health', ...service.configArgs])
+    expect(alive).toEqual({ code: 0, out: `${service.url}/healthz lives\n`, error: '' })
+    await service.close()
+    const dead = await runExecutable(['health', ...service.configArgs])
+    expect(dead.code).toBe(1)
+    expect(dead.error).toContain('does not answer')
+  })
+})
+
+describe('stores that are not there', () => {
+  test('serve refuses with one line that names no secret', async () => {
+    const port = await freePort()
+    const env = {
+      POTERNE_DATABASE_URL: `postgres://someone:hunter22@127.0.0.1:${port}/x`,
+      POTERNE_SERVER_SECRET: 'ab'.repeat(32),
+    }
+    const { code, error } = await runExecutable(['serve', '--dev'], { env })
+    expect(code).toBe(1)
+    expect(lines(error)).toHaveLength(1)
+    expect(error).not.toContain('hunter22')
+  })
+})

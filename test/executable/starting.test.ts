@@ -1,0 +1,83 @@
+/** Processes that meet others of their kind at the start, and what --dev adds. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import postgres from 'postgres'
+import { newEmail } from '../helpers/api-client.ts'
+import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { startGateway } from '../helpers/gateway.ts'
+import { startSmtp } from '../helpers/smtp.ts'
+
+setDefaultTimeout(60_000)
+
+const lines = (text: string) => text.trimEnd().split('\n')
+
+describe('a second process', () => {
+  test('on the same port is refused with one line, and the first one serves on', async () => {
+    const first = await startExecutable({ shape: 'postgres' })
+    const { code, error } = await runExecutable(['serve', ...first.configArgs])
+    expect(code).toBe(1)
+    expect(lines(error)).toEqual([
+      `127.0.0.1:${first.port} is in use: stop what listens there, or set server.port`,
+    ])
+    expect((await first.call('GET', '/healthz')).status).toBe(200)
+    await first.close()
+  })
+
+  test('on the same data directory is refused with one line; after kill -9 the directory is free', async () => {
+    const first = await startExecutable({ shape: 'embedded' })
+    const { code, error } = await runExecutable(['serve', ...first.configArgs], {
+      env: { POTERNE_SERVER_PORT: '0' },
+    })
+    expect(code).toBe(1)
+    expect(lines(error)).toHaveLength(1)
+    expect(error).toContain('is in use by another poterne')
+    expect((await first.call('GET', '/readyz')).status).toBe(200)
+    await first.kill('SIGKILL')
+    await first.start()
+    await first.close()
+  })
+
+  test('started at the same moment on an empty database: it is migrated once, and both serve', async () => {
+    const { settings: storage, drop } = await newStorage('redis', { migrated: false })
+    const [smtp, gateway] = await Promise.all([startSmtp({ security: 'none', auth: null }), startGateway()])
+    const both = await Promise.all([1, 2].map(() => startExecutable({ storage, smtp, gateway })))
+    const [one, other] = both as [(typeof both)[0], (typeof both)[0]]
+    const sql = postgres(storage.database?.url as string, { max: 1 })
+    const [count] =
+      await sql`select count(*)::int as rows, count(distinct number)::int as numbers from poterne_migrations`
+    await sql.end()
+    expect(count?.rows).toBeGreaterThan(0)
+    expect(count?.rows).toBe(count?.numbers)
+    const person = await one.signUp(newEmail())
+    const { access_token } = await other.logIn(person)
+    const kid = JSON.parse(Buffer.from(access_token.split('.')[0], 'base64url').toString()).kid
+    const published = await Promise.all(both.map((each) => each.call('GET', '/.well-known/jwks.json')))
+    for (const { body } of published) expect(body.keys.map((key: { kid: string }) => key.kid)).toContain(kid)
+    await Promise.all(both.map((each) => each.close()))
+    await Promise.all([smtp.stop(), gateway.stop(), drop()])
+  })
+})
+
+describe('--dev', () => {
+  test('keeps messages in the mailbox, which without it does not exist', async () => {
+    const dev = await startExecutable({ shape: 'embedded', args: ['--dev'] })
+    const email = newEmail()
+    const password = 'correct horse battery'
+    await dev.post('register', { email, password, password_confirmation: password })
+    await Bun.sleep(500)
+    const mailbox = await dev.call('GET', '/dev/mailbox.json')
+    expect(mailbox.body).toHaveLength(1)
+    expect(mailbox.body[0]).toMatchObject({
+      channel: 'email',
+      to: email,
+      code: expect.stringMatching(/^\d{6}$/),
+    })
+    expect(dev.inbox.count()).toBe(0)
+    await dev.close()
+    const plain = await startExecutable({ shape: 'postgres' })
+    for (const path of ['/dev/mailbox', '/dev/mailbox.json']) {
+      const { status, body } = await plain.call('GET', path)
+      expect([status, body.code]).toEqual([404, 'route_not_found'])
+    }
+    await plain.close()
+  })
+})

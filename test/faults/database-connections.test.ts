@@ -1,0 +1,250 @@
+/** The connections to PostgreSQL, alone, through every way a server can go away. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
+import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+import { type PostgresServer, startPostgres } from '../helpers/servers.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(60_000)
+
+type Nothing = Record<string, never>
+const one = statement<Nothing, { one: number }>(sql`select 1 as one`)
+const sleep = statement<{ seconds: number }>(sql`select pg_sleep(${param('seconds', 'float8')})`)
+const echo = statement<{ number: number }, { number: number }>(
+  sql`select ${param('number', 'int')} as number`,
+)
+const fail = statement<Nothing>(sql`select 1 / 0`)
+const backend = statement<Nothing, { pid: number }>(sql`select pg_backend_pid() as pid`)
+const add = statement<{ text: string }>(sql`insert into notes values (${param('text', 'text')})`)
+const lockNote = statement<{ text: string }>(
+  sql`select * from notes where text = ${param('text', 'text')} for update`,
+)
+const lockTwo = statement<{ first: string; second: string }, { text: string }>(sql`
+  with first as materialized (select text from notes where text = ${param('first', 'text')} for update),
+  pause as materialized (select pg_sleep(0.3) from first),
+  second as materialized (
+    select text from notes, pause where text = ${param('second', 'text')} for update of notes)
+  select text from second`)
+
+const POOL = 4
+let server: PostgresServer
+let control: postgres.Sql
+let database: Database
+
+beforeAll(async () => {
+  server = await startPostgres()
+  control = postgres(server.url, { max: 1, onnotice: () => {} })
+  await control`create table notes (text text)`
+  database = openServer({ url: server.url, poolSize: POOL })
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  await control.end({ timeout: 1 })
+  await server.stop()
+})
+
+/** In milliseconds, whatever the outcome. */
+async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unknown }> {
+  const start = performance.now()
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  return { ms: performance.now() - start, error }
+}
+
+const ask = (times: number) => Promise.all(Array.from({ length: times }, () => timed(database.all(one, {}))))
+const openSockets = () =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith('socket:')
+    } catch {
+      return false
+    }
+  }).length
+const connections = async () =>
+  Number((await control`select count(*) from pg_stat_activity where application_name = 'poterne'`)[0]?.count)
+
+describe('a server that hangs', () => {
+  test('every caller is refused within 5 s, and the connections come back with the server', async () => {
+    await ask(20)
+    const socketsBefore = openSockets()
+    expect(await connections()).toBeLessThanOrEqual(POOL)
+    server.pause()
+    const rounds = []
+    try {
+      rounds.push(...(await ask(40)))
+      // Connections made while it hangs.
+      rounds.push(...(await ask(40)))
+    } finally {
+      server.resume()
+    }
+    expect(rounds.every(({ error }) => error instanceof DatabaseUnavailable)).toBe(true)
+    expect(Math.max(...rounds.map(({ ms }) => ms))).toBeLessThan(5000)
+    await waitFor(async () => (await ask(1))[0]?.error === null, { timeoutMs: 5000 })
+    expect((await ask(40)).every(({ error }) => error === null)).toBe(true)
+    await waitFor(async () => (await connections()) <= POOL, {
+      what: 'the connections to be no more than the pool',
+    })
+    await waitFor(() => openSockets() <= socketsBefore + 1, { what: 'the sockets to be closed' })
+  }, 30_000)
+})
+
+describe('a connection that breaks', () => {
+  test('in the middle of a transaction ends it, and nothing of it runs on another connection', async () => {
+    const broken = database.transaction(async (transaction) => {
+      await transaction.all(add, { text: 'first' })
+      const { pid } = (await transaction.first(backend, {}))!
+      await control`select pg_terminate_backend(${pid})`
+      await transaction.all(add, { text: 'second' }).catch(() => {})
+      await Bun.sleep(50)
+      await transaction.all(add, { text: 'third' })
+    })
+    await expect(broken).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect(await control`select text from notes`).toHaveLength(0)
+    expect((await ask(10)).every(({ error }) => error === null)).toBe(true)
+  })
+
+  test('while nobody uses it is replaced, and no caller notices', async () => {
+    await ask(20)
+    await control`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'poterne'`
+    await waitFor(async () => (await connections()) === 0)
+    await Bun.sleep(50)
+    expect((await ask(20)).every(({ error }) => error === null)).toBe(true)
+  })
+
+  test('under a statement refuses that caller only', async () => {
+    const victim = timed(database.all(sleep, { seconds: 2 }))
+    const others = ask(3)
+    await waitFor(
+      async () =>
+        (
+          await control`select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep%'
+                        and application_name = 'poterne' and state = 'active'`
+        ).length > 0,
+    )
+    expect((await victim).error).toBeInstanceOf(DatabaseUnavailable)
+    expect((await others).every(({ error }) => error === null)).toBe(true)
+  })
+})
+
+describe('a slow statement', () => {
+  test('is ended by the server, and its connection serves on', async () => {
+    const before = openSockets()
+    const { ms, error } = await timed(database.all(sleep, { seconds: 60 }))
+    expect(error).toBeInstanceOf(DatabaseUnavailable)
+    expect(ms).toBeGreaterThan(2000)
+    expect(ms).toBeLessThan(3500)
+    expect(openSockets()).toBe(before)
+  })
+
+  test('does not hold up others, and who waits too long for a connection is refused', async () => {
+    const slow = Array.from({ length: POOL }, () => timed(database.all(sleep, { seconds: 60 })))
+    // Until it shows that they are slow, a statement may go behind another one.
+    await Bun.sleep(150)
+    const waiting = await ask(1)
+    expect(waiting[0]?.error).toBeInstanceOf(DatabaseUnavailable)
+    expect(waiting[0]?.ms).toBeLessThan(2500)
+    await Promise.all(slow)
+    expect((await ask(POOL * 2)).every(({ error }) => error === null)).toBe(true)
+  })
+
+  test('in a transaction leaves its connection clean', async () => {
+    const slow = database.transaction(async (transaction) => {
+      await transaction.all(add, { text: 'slow' })
+      await transaction.all(sleep, { seconds: 60 })
+    })
+    await expect(slow).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect((await ask(POOL * 2)).every(({ error }) => error === null)).toBe(true)
+    expect(await control`select text from notes`).toHaveLength(0)
+  })
+})
+
+describe('more statements than connections', () => {
+  test('follow each other on the same connections, each with its own answer', async () => {
+    const numbers = Array.from({ length: 200 }, (_, number) => number)
+    const answers = await Promise.all(numbers.map((number) => database.first(echo, { number })))
+    expect(answers.map((row) => row?.number)).toEqual(numbers)
+    expect(await connections()).toBeLessThanOrEqual(POOL)
+  })
+
+  test('and one that fails leaves those behind it alone', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, number) =>
+        timed(number % 7 === 0 ? database.all(fail, {}) : database.all(echo, { number })),
+      ),
+    )
+    expect(answers.map(({ error }) => error === null)).toEqual(answers.map((_, number) => number % 7 !== 0))
+  })
+
+  test('do not keep a transaction waiting', async () => {
+    let busy = true
+    const crowd = Array.from({ length: POOL * 8 }, async () => {
+      while (busy) await database.all(one, {})
+    })
+    const { error, ms } = await timed(database.transaction((transaction) => transaction.all(one, {})))
+    busy = false
+    await Promise.all(crowd)
+    expect(error).toBeNull()
+    expect(ms).toBeLessThan(1000)
+  })
+
+  test('do not run inside a transaction that is under way', async () => {
+    const running = database.transaction(async (transaction) => {
+      const { pid } = (await transaction.first(backend, {}))!
+      const others = await Promise.all(Array.from({ length: 40 }, () => database.first(backend, {})))
+      expect(others.some((row) => row?.pid === pid)).toBe(false)
+    })
+    await running
+  })
+})
+
+describe('a deadlock', () => {
+  test('of two statements is settled without anybody noticing', async () => {
+    await control`insert into notes values ('left'), ('right')`
+    const answers = await Promise.all([
+      database.all(lockTwo, { first: 'left', second: 'right' }),
+      database.all(lockTwo, { first: 'right', second: 'left' }),
+    ])
+    expect(answers.flat()).toHaveLength(2)
+    await waitFor(
+      async () =>
+        (await control`select 1 from pg_stat_database where datname = 'postgres' and deadlocks > 0`).length >
+        0,
+      { what: 'the server to have settled one' },
+    )
+    await database.all(lockNote, { text: 'left' })
+    await control`delete from notes`
+  })
+})
+
+describe('a server that is stopped', () => {
+  test('refuses at once, and serves the first caller after its return', async () => {
+    await server.stop()
+    const away = await ask(20)
+    expect(away.every(({ error }) => error instanceof DatabaseUnavailable)).toBe(true)
+    expect(Math.max(...away.map(({ ms }) => ms))).toBeLessThan(1000)
+    await server.start()
+    expect((await ask(20)).every(({ error }) => error === null)).toBe(true)
+  }, 30_000)
+
+  test('that only reads is not there for us', async () => {
+    await control`alter system set default_transaction_read_only = on`
+    await control`select pg_reload_conf()`
+    try {
+      await waitFor(async () => (await timed(database.ping())).error instanceof DatabaseUnavailable)
+      const { error } = await timed(database.all(add, { text: 'no' }))
+      expect(error).toBeInstanceOf(DatabaseUnavailable)
+    } finally {
+      const writer = postgres(server.url, { max: 1, connection: { default_transaction_read_only: false } })
+      await writer`alter system reset default_transaction_read_only`
+      await writer`select pg_reload_conf()`
+      await writer.end()
+    }
+    await waitFor(async () => (await timed(database.ping())).error === null, { timeoutMs: 5000 })
+  })
+})

@@ -1,0 +1,143 @@
+/** Mail servers and gateways in trouble, as clients see it: registrations answer as always, messages follow. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { type Executable, startExecutable } from '../helpers/executable.ts'
+import { startGateway } from '../helpers/gateway.ts'
+import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
+import { median, reduced } from '../helpers/soak.ts'
+import { freePort, waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(reduced(60_000, 400_000))
+
+const AWAY_MS = reduced(5000, 60_000)
+/** Over before the first retry. */
+const SHORTLY_MS = reduced(1000, 60_000)
+/** The next try after so long: 2 s, 10 s, 30 s, 90 s, each up to a fifth later. */
+const RETRY_MS = reduced(20_000, 180_000)
+
+describe('a mail server in trouble', () => {
+  let smtp: TestSmtp
+  let service: Executable
+  beforeAll(async () => {
+    smtp = await startSmtp()
+    service = await startExecutable({ smtp })
+  })
+  afterAll(async () => {
+    await service?.close()
+    await smtp?.stop()
+  })
+
+  /** Milliseconds of each answer. */
+  async function register(emails: string[]): Promise<number[]> {
+    const times: number[] = []
+    for (const email of emails) {
+      const startedAt = performance.now()
+      expect((await service.post('register', registration(email))).status).toBe(201)
+      times.push(performance.now() - startedAt)
+    }
+    return times
+  }
+  const tenEmails = () => Array.from({ length: 10 }, newEmail)
+
+  /** During the trouble registrations answer as always; after it every message comes, once, with a code that is right. */
+  async function expectPatience(awayMs: number, trouble: () => unknown, end: () => unknown) {
+    const usual = median(await register(tenEmails()))
+    await trouble()
+    const emails = tenEmails()
+    const startedAt = performance.now()
+    const times = await register(emails)
+    expect(median(times)).toBeLessThan(usual * 3 + 100)
+    await Bun.sleep(Math.max(0, awayMs - (performance.now() - startedAt)))
+    await end()
+    await Promise.all(emails.map((email) => smtp.waitForMailTo(email, RETRY_MS)))
+    const email = emails[0] as string
+    const otp = await service.inbox.nextCode(email)
+    expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
+    for (const each of emails) expect(service.inbox.textsTo(each)).toHaveLength(1)
+  }
+
+  test('that is down', () =>
+    expectPatience(
+      AWAY_MS,
+      () => smtp.stop(),
+      () => smtp.start(),
+    ))
+
+  test('that says 451 for a while', () =>
+    expectPatience(
+      SHORTLY_MS,
+      () => smtp.behave({ refuse: { status: 451, at: 'recipient' } }),
+      () => smtp.behave({}),
+    ))
+
+  test('that drips its greeting', () =>
+    expectPatience(
+      SHORTLY_MS,
+      () => smtp.drip(200),
+      () => smtp.start(),
+    ))
+
+  test('SMS go out meanwhile', async () => {
+    await smtp.stop()
+    await register(tenEmails())
+    const phone = newPhone()
+    await service.post('register', registration(phone))
+    await service.gateway.waitForSms(phone, 3000)
+    await smtp.start()
+  })
+})
+
+describe('a mail server that cannot be trusted', () => {
+  test.each([
+    ['whose certificate nobody signed', { certificate: 'self-signed' }, 'smtp_tls'],
+    ['that offers no STARTTLS', { security: 'none' }, 'smtp_tls'],
+  ] as const)('%s gets neither password nor message', async (_, options, detail) => {
+    const smtp = await startSmtp(options)
+    const service = await startExecutable({
+      shape: 'postgres',
+      smtp,
+      settings: { smtp: { security: 'starttls' } },
+    })
+    const startedAt = performance.now()
+    const email = newEmail()
+    expect((await service.post('register', registration(email))).status).toBe(201)
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+    const tries = () => service.log().filter(({ msg }) => msg === 'message')
+    await waitFor(() => tries().length >= 2, { what: 'a second try' })
+    for (const line of tries()) expect(line).toMatchObject({ outcome: 'failed', detail })
+    expect(smtp.connections).toBeGreaterThan(0)
+    expect(smtp.messages).toEqual([])
+    await service.close()
+    await smtp.stop()
+  })
+})
+
+describe('a gateway', () => {
+  test('that does not answer for a while: the SMS goes out, with the same code, once it is well', async () => {
+    const gateway = await startGateway({ behaviour: { delayMs: 60_000 } })
+    const stub = { name: 'stub', url: gateway.url, body: { to: '{to}', text: '{text}' }, timeout: '1s' }
+    const settings = { sms: { gateways: [stub] } }
+    const service = await startExecutable({ shape: 'postgres', gateway, settings })
+    const phone = newPhone()
+    const startedAt = performance.now()
+    expect((await service.post('register', registration(phone))).status).toBe(201)
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+    await waitFor(() => gateway.requests.length > 0)
+    gateway.behave({})
+    await waitFor(() => service.log().some(({ outcome }) => outcome === 'sent'), { timeoutMs: 20_000 })
+    const codes = new Set(gateway.messages.map(({ code }) => code))
+    expect(codes.size).toBe(1)
+    const [otp] = codes
+    expect((await service.post('verify-account', { identifier: phone, otp })).status).toBe(201)
+    await service.close()
+    await gateway.stop()
+  })
+
+  test('on this machine is asked directly, whatever proxy the environment names', async () => {
+    const proxy = `http://127.0.0.1:${await freePort()}`
+    const env = { HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy, https_proxy: proxy }
+    const service = await startExecutable({ shape: 'postgres', env })
+    await service.signUp(newPhone())
+    await service.close()
+  })
+})

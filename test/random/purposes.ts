@@ -1,0 +1,27 @@
+/** What a message that arrived is for, as its reader tells: from its words. */
+
+import type { MessagePurpose } from '../../src/core/delivery/message.ts'
+import { serviceName } from '../../src/core/delivery/render.ts'
+import { messages } from '../../src/texts/messages-fr.ts'
+
+const DIGITS = '000000'
+const facts = {
+  service: serviceName({ smtp: null, server: { baseUrl: 'http://poterne' } } as never),
+  minutes: 0,
+}
+
+/** The first sentence, without what differs from one message to the next. */
+const plain = (text: string) =>
+  text
+    .replace(/(?<!\d)\d{6}(?!\d)/, DIGITS)
+    .split('. ')[0]
+    ?.trim() ?? ''
+
+const templates = Object.entries(messages) as [MessagePurpose, (typeof messages)[MessagePurpose]][]
+const bySubject = new Map(templates.map(([purpose, { subject }]) => [subject(facts), purpose]))
+const bySms = new Map(templates.map(([purpose, { sms }]) => [plain(sms(facts, DIGITS)), purpose]))
+
+/** Null for a message of no known form; only of those in French. */
+export function purposeOf({ subject, text }: { subject: string; text: string }): MessagePurpose | null {
+  return (subject === '' ? bySms.get(plain(text)) : bySubject.get(subject)) ?? null
+}

@@ -1,0 +1,213 @@
+/**
+ * Races in an order that is known: the account's row is held, the calls queue up for it one behind the other, and go
+ * on when it is let go. And races that a walk found, many times over.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+import { appCode, STEP_MS } from './model.ts'
+
+setDefaultTimeout(60_000)
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ settings: { database: { pool_size: 20 } } })
+})
+afterAll(() => service.close())
+
+const NEW_PASSWORD = 'the owner chose another'
+const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
+
+const hold = statement<{ uuid: string }>(
+  sql`select 1 from accounts where uuid = ${param('uuid', 'uuid')} for update`,
+)
+const lockAccount = statement<{ uuid: string }>(
+  sql`update accounts set locked_at = created_at where uuid = ${param('uuid', 'uuid')}`,
+)
+const queued = statement<object, { count: number }>(sql`
+  select count(*)::int as count from pg_stat_activity
+   where datname = current_database() and wait_event_type = 'Lock'`)
+
+/**
+ * Each call begins, and waits for the row or is answered, before the next one does; `meanwhile` is committed before
+ * all of them.
+ */
+async function inOrder(
+  uuid: string,
+  calls: (() => Promise<Answer>)[],
+  meanwhile: typeof lockAccount | null = null,
+): Promise<Answer[]> {
+  const { database } = service.inside
+  const answers: Promise<Answer>[] = []
+  await database.transaction(
+    async (transaction) => {
+      await transaction.all(hold, { uuid })
+      let open = 0
+      for (const call of calls) {
+        open++
+        answers.push(call().finally(() => open--))
+        const waits = async () => (await database.first(queued, {}))!.count >= open
+        await waitFor(waits, { what: 'a call to wait for the account', intervalMs: 5 })
+      }
+      if (meanwhile !== null) await transaction.all(meanwhile, { uuid })
+    },
+    { unhurried: true },
+  )
+  return Promise.all(answers)
+}
+
+/** Somebody signed in, as the owner and whoever knows the password are. */
+async function signedIn() {
+  const person = await service.signUp(newEmail())
+  const { account, access_token, refresh_token } = await service.logIn(person)
+  return { ...person, uuid: account.uuid as string, bearer: access_token as string, refresh_token }
+}
+
+async function resetOf(identifier: string) {
+  await service.post('password/forgot', { identifier })
+  const otp = await service.inbox.nextCode(identifier)
+  return () => service.post('password/reset', { identifier, otp, ...newPassword })
+}
+
+const isDead = async (token: string) => expect((await service.get('me', { bearer: token })).status).toBe(401)
+
+test('an authenticator app that is confirmed while the owner resets the password is not the account’s', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  const { body } = await service.post('2fa/totp', { password }, { bearer })
+  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const confirm = () => service.post('2fa/totp/confirm', { otp }, { bearer })
+  const [reset, confirmed] = await inOrder(uuid, [await resetOf(identifier), confirm])
+  expect(reset?.status).toBe(200)
+  expect(confirmed?.status).toBe(422)
+  expect((await service.logIn({ identifier, password: NEW_PASSWORD })).account.two_factor_enabled).toBe(false)
+})
+
+test('two factors that are turned on while the owner resets the password stay off', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  await service.post('2fa/enable', { password }, { bearer })
+  const otp = await service.inbox.nextCode(identifier)
+  const confirm = () => service.post('2fa/enable/confirm', { otp }, { bearer })
+  const [reset, confirmed] = await inOrder(uuid, [await resetOf(identifier), confirm])
+  expect(reset?.status).toBe(200)
+  expect(confirmed!.status).toBeGreaterThanOrEqual(400)
+  expect((await service.logIn({ identifier, password: NEW_PASSWORD })).account.two_factor_enabled).toBe(false)
+})
+
+test('whoever logs in with the old password, or a code, while it is reset gets in nowhere', async () => {
+  const { identifier, password, uuid } = await signedIn()
+  await service.post('2fa/request-otp', { identifier })
+  const otp = await service.inbox.nextCode(identifier)
+  const [reset, ...late] = await inOrder(uuid, [
+    await resetOf(identifier),
+    () => service.post('login', { identifier, password }),
+    () => service.post('2fa/verify', { identifier, otp }),
+  ])
+  expect(reset?.status).toBe(200)
+  expect(late.map(({ status }) => status)).toEqual([401, 422])
+})
+
+test('a session that opens just before the password is reset ends with it', async () => {
+  const { identifier, password, uuid } = await signedIn()
+  const logIn = () => service.post('login', { identifier, password })
+  const [opened, reset] = await inOrder(uuid, [logIn, await resetOf(identifier)])
+  expect([opened?.status, reset?.status]).toEqual([200, 200])
+  await isDead(opened?.body.access_token)
+})
+
+test('a login that was judged before the account was locked opens no session', async () => {
+  const { identifier, password, uuid } = await signedIn()
+  const logIn = () => service.post('login', { identifier, password })
+  const [answer] = await inOrder(uuid, [logIn], lockAccount)
+  expect(answer!.status).toBeGreaterThanOrEqual(400)
+})
+
+test('what comes while the account is erased finds nobody', async () => {
+  const { password, uuid, bearer, refresh_token } = await signedIn()
+  const { body } = await service.post('2fa/totp', { password }, { bearer })
+  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const [erased, ...late] = await inOrder(uuid, [
+    () => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer }),
+    () => service.post('2fa/totp/confirm', { otp }, { bearer }),
+    () => service.post('email/change', { email: newEmail(), password }, { bearer }),
+  ])
+  expect(erased?.status).toBe(200)
+  expect(late.map(({ status }) => status)).toEqual([422, 401])
+  expect((await service.post('refresh', { refresh_token })).status).toBe(401)
+})
+
+test('of two password changes at once the first one stands', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  const change = (next: string) => () =>
+    service.post(
+      'password/change',
+      { current_password: password, password: next, password_confirmation: next },
+      { bearer },
+    )
+  const answers = await inOrder(uuid, [change(NEW_PASSWORD), change('the second of them')])
+  expect(answers.map(({ status }) => status)).toEqual([200, 401])
+  await service.logIn({ identifier, password: NEW_PASSWORD })
+})
+
+/** Codes in what came to that address since, the newest first. */
+async function codesTo(identifier: string, asked: () => Promise<unknown>): Promise<string[]> {
+  const waiting = statement<object, { count: number }>(
+    sql`select count(*)::int as count from messages where finished_at is null`,
+  )
+  const before = service.inbox.textsTo(identifier).length
+  await asked()
+  // A message that is not the one any more is given up once it is not young.
+  service.clock.advance(6000)
+  await waitFor(async () => (await service.inside.database.first(waiting, {}))?.count === 0)
+  const texts = service.inbox.textsTo(identifier).slice(before)
+  return texts.flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? []).reverse()
+}
+
+test('of codes that are asked for all at once, one that comes serves', async () => {
+  for (let round = 0; round < 12; round++) {
+    const identifier = newEmail()
+    const many = (operation: string, body: object) => () =>
+      Promise.all(Array.from({ length: 5 }, () => service.post(operation, body)))
+    const serves = async (codes: string[], operation: string, body: object = {}) => {
+      for (const otp of codes)
+        if ((await service.post(operation, { identifier, otp, ...body })).status < 300) return true
+      return false
+    }
+    const registered = await codesTo(identifier, many('register', registration(identifier)))
+    const again = await codesTo(identifier, many('resend-verification', { identifier }))
+    expect(registered.length).toBeGreaterThan(0)
+    expect(await serves(again, 'verify-account')).toBe(true)
+    const forgotten = await codesTo(identifier, many('password/forgot', { identifier }))
+    expect(await serves(forgotten, 'password/reset', newPassword)).toBe(true)
+    const requested = await codesTo(identifier, many('2fa/request-otp', { identifier }))
+    expect(await serves(requested, '2fa/verify')).toBe(true)
+  }
+})
+
+test('two who prove, at once, what the other one claims both succeed, or one is told to try again', async () => {
+  for (let round = 0; round < 10; round++) {
+    const [email, phone, other] = [newEmail(), newPhone(), newPhone()]
+    // One is confirmed by phone and claims the e-mail address.
+    await service.post('register', { ...registration(email), phone: other })
+    await service.inbox.nextCode(email)
+    await service.post('resend-verification', { identifier: other })
+    const first = await service.inbox.nextCode(other)
+    expect((await service.post('verify-account', { identifier: other, otp: first })).status).toBe(201)
+    const { access_token: bearer } = await service.logIn({ identifier: other, password: PASSWORD })
+    // The other one waits for that address, and claims the phone that the first one is about to change to.
+    await service.post('register', { ...registration(email), phone })
+    const otp = await service.inbox.nextCode(email)
+    await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
+    const changed = await service.inbox.nextCode(phone)
+    const answers = await Promise.all([
+      service.post('verify-account', { identifier: email, otp }),
+      service.post('phone/confirm', { otp: changed }, { bearer }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([201, 200])
+    const owner = await service.logIn({ identifier: email, password: PASSWORD })
+    expect([owner.account.email, owner.account.phone]).toEqual([email, null])
+  }
+})

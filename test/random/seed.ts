@@ -1,0 +1,44 @@
+/**
+ * How long the random tests run, and from which seed: POTERNE_SEED replays a run, POTERNE_SOAK=1 makes it long,
+ * POTERNE_STEPS sets the number of steps by itself.
+ */
+
+export const soaking = process.env.POTERNE_SOAK === '1'
+
+/** Of this run: the one given, or a new one. Said by every failure. */
+export const seed = Number(process.env.POTERNE_SEED ?? Math.floor(Math.random() * 2 ** 31))
+
+/** `usual` in the normal run, `long` in a soak, unless POTERNE_STEPS says otherwise. */
+export function stepsOf(usual: number, long: number): number {
+  return Number(process.env.POTERNE_STEPS ?? (soaking ? long : usual))
+}
+
+export interface Random {
+  /** From 0 up to, not including, `limit`. */
+  below(limit: number): number
+  pick<T>(from: readonly T[]): T
+  /** True once in so many, on average. */
+  oneIn(many: number): boolean
+  digits(count: number): string
+}
+
+/** The same numbers for the same seed, on every machine (mulberry32). */
+export function createRandom(start: number): Random {
+  let state = start | 0
+  function next(): number {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return {
+    below,
+    pick: (from) => {
+      if (from.length === 0) throw new RangeError('nothing to pick from')
+      return from[below(from.length)]!
+    },
+    oneIn: (many) => below(many) === 0,
+    digits: (count) => Array.from({ length: count }, () => below(10)).join(''),
+  }
+}
