@@ -1,0 +1,188 @@
+/**
+ * A client for the browser, React Native, Node or Bun: copy it and make it yours. It knows the two outcomes of a
+ * login, keeps the tokens in the store you give it, refreshes them when they are too old, and turns every failure
+ * into one `PoterneError`.
+ */
+
+export interface Tokens {
+  access_token: string
+  refresh_token: string
+}
+
+/** Where the tokens are kept: docs/clients.md says what suits which platform. */
+export interface TokenStore {
+  read(): Promise<Tokens | null> | Tokens | null
+  write(tokens: Tokens | null): Promise<void> | void
+}
+
+/** The fields an application mostly needs; the documentation at /swagger names all 24. */
+export interface Account {
+  id: number
+  uuid: string
+  email: string | null
+  phone: string | null
+  role_id: number
+  two_factor_enabled: boolean
+}
+
+export interface TwoFactorDue {
+  /** `email` and `sms`: a code is on its way; `totp`: the authenticator app shows it. */
+  methods: string[]
+  sent_to: string | null
+  expires_in: number
+}
+
+export type LogInOutcome = { account: Account } | { twoFactor: TwoFactorDue; message: string }
+
+export class PoterneError extends Error {
+  readonly status: number
+  /** Stable: decide by it. `message` is a sentence in the person's language: show it. */
+  readonly code: string
+  readonly fields: { field: string; code: string; message: string }[]
+  readonly retryAfterSeconds: number | null
+  readonly requestId: string | null
+
+  constructor(status: number, body: Record<string, unknown>) {
+    super(String(body.message ?? 'The service did not answer as expected'))
+    this.status = status
+    this.code = String(body.code ?? 'unexpected_answer')
+    this.fields = (body.errors as PoterneError['fields'] | undefined) ?? []
+    this.retryAfterSeconds = (body.retry_after as number | undefined) ?? null
+    this.requestId = (body.request_id as string | undefined) ?? null
+  }
+}
+
+export interface ClientOptions {
+  /** `https://auth.example.com` */
+  baseUrl: string
+  store: TokenStore
+  language?: 'fr' | 'en'
+  /** Shown to the person in the list of sessions. */
+  device?: { device_type?: 'Mobile' | 'Tablette' | 'Navigateur'; device_name?: string; device_os?: string }
+  /** Nobody is signed in any more: show the login. */
+  onSignedOut?: () => void
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** Pauses before a request that may be sent again is; the service says how long where it knows. */
+const RETRY_SECONDS = [1, 3]
+
+export function createClient(options: ClientOptions) {
+  const { baseUrl, store, language = 'fr', device = {}, onSignedOut, fetch = globalThis.fetch } = options
+  let refreshing: Promise<Tokens> | null = null
+
+  async function send<T>(method: string, path: string, body?: unknown, accessToken?: string): Promise<T> {
+    const answer = await fetch(`${baseUrl}/api/v1/auth/${path}`, {
+      method,
+      headers: {
+        'accept-language': language,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(accessToken !== undefined && { authorization: `Bearer ${accessToken}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const content = (await answer.json().catch(() => ({}))) as Record<string, unknown>
+    if (!answer.ok) throw new PoterneError(answer.status, content)
+    return content as T
+  }
+
+  /** For what may be done twice: reading, and refreshing, whose answer is the same for 30 seconds. */
+  async function sendAgain<T>(work: () => Promise<T>): Promise<T> {
+    for (const pauseSeconds of RETRY_SECONDS) {
+      try {
+        return await work()
+      } catch (error) {
+        // What is no PoterneError came from fetch: no connection, or the answer was lost.
+        if (error instanceof PoterneError && error.status !== 503) throw error
+        const seconds = (error instanceof PoterneError && error.retryAfterSeconds) || pauseSeconds
+        await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      }
+    }
+    return work()
+  }
+
+  /** One at a time; whoever comes meanwhile, in this tab or another, gets the same tokens. */
+  function refresh(refused: Tokens): Promise<Tokens> {
+    refreshing ??= renew(refused).finally(() => {
+      refreshing = null
+    })
+    return refreshing
+  }
+
+  async function renew(refused: Tokens): Promise<Tokens> {
+    const kept = await readTokens()
+    // Another tab was faster.
+    if (kept.access_token !== refused.access_token) return kept
+    const { refresh_token } = kept
+    try {
+      const tokens = await sendAgain(() => send<Tokens>('POST', 'refresh', { refresh_token }))
+      // Signed out meanwhile: the session of these tokens is over too.
+      await readTokens()
+      return await keep(tokens)
+    } catch (error) {
+      if (error instanceof PoterneError && error.status === 401 && (await store.read())) await signedOut()
+      throw error
+    }
+  }
+
+  async function readTokens(): Promise<Tokens> {
+    const tokens = await store.read()
+    if (tokens === null) throw new PoterneError(401, { code: 'signed_out', message: 'Nobody is signed in' })
+    return tokens
+  }
+
+  async function keep({ access_token, refresh_token }: Tokens): Promise<Tokens> {
+    const tokens = { access_token, refresh_token }
+    await store.write(tokens)
+    return tokens
+  }
+
+  async function signedOut(): Promise<void> {
+    await store.write(null)
+    onSignedOut?.()
+  }
+
+  /** Any route that needs an access token: `call('GET', 'sessions')`. Refreshes once where the token is refused. */
+  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const tokens = await readTokens()
+    const attempt = (accessToken: string) => () => send<T>(method, path, body, accessToken)
+    const go = (work: () => Promise<T>) => (method === 'GET' ? sendAgain(work) : work())
+    try {
+      return await go(attempt(tokens.access_token))
+    } catch (error) {
+      const refused =
+        error instanceof PoterneError && (error.code === 'token_expired' || error.code === 'invalid_token')
+      if (!refused) throw error
+    }
+    return go(attempt((await refresh(tokens)).access_token))
+  }
+
+  type LogInAnswer = (Tokens & { account: Account }) | { two_factor: TwoFactorDue; message: string }
+
+  async function settle(answer: LogInAnswer): Promise<LogInOutcome> {
+    if ('two_factor' in answer) return { twoFactor: answer.two_factor, message: answer.message }
+    await keep(answer)
+    return { account: answer.account }
+  }
+
+  return {
+    call,
+    register: (person: { email?: string; phone?: string; password: string }) =>
+      send<{ message: string }>('POST', 'register', { ...person, password_confirmation: person.password }),
+    confirm: (identifier: string, otp: string) =>
+      send<{ message: string }>('POST', 'verify-account', { identifier, otp }),
+    resendConfirmation: (identifier: string) =>
+      send<{ message: string }>('POST', 'resend-verification', { identifier }),
+    logIn: async (identifier: string, password: string) =>
+      settle(await send<LogInAnswer>('POST', 'login', { identifier, password, ...device })),
+    /** After `twoFactor`: the code sent, the one of the authenticator app, or a recovery code. */
+    finishLogIn: async (identifier: string, otp: string) =>
+      settle(await send<LogInAnswer>('POST', '2fa/verify', { identifier, otp, ...device })),
+    me: async () => (await call<{ account: Account }>('GET', 'me')).account,
+    async logOut() {
+      const tokens = await store.read()
+      await signedOut()
+      if (tokens !== null) await send('POST', 'logout', { refresh_token: tokens.refresh_token })
+    },
+  }
+}
