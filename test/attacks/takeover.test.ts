@@ -4,12 +4,9 @@
  * what both do is tried; at the end the owner has the account and nobody else's password or session opens it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
-import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { type Shape, startService, type TestService } from '../helpers/service.ts'
-import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
 
@@ -17,22 +14,11 @@ const OWNERS = 'the password of the owner'
 const STRANGERS = 'the password of a stranger'
 const NEW = 'chosen after the reset'
 
-const waiting = statement<Record<string, never>, { count: number }>(
-  sql`select count(*)::int as count from messages where finished_at is null`,
-)
-
 let service: TestService
-
-/** Everything that was to be sent was sent. */
-const delivered = () =>
-  waitFor(async () => (await service.inside.database.first(waiting, {}))?.count === 0, {
-    what: 'the outbox to be empty',
-    intervalMs: 5,
-  })
 
 /** The newest code that came there; whoever reads that mailbox or phone has it. */
 async function newestCode(destination: string): Promise<string> {
-  await delivered()
+  await service.delivered()
   const codes = service.inbox.textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? [])
   return codes.at(-1) ?? '000000'
 }
@@ -324,7 +310,7 @@ test('registering with what is somebody’s changes nothing of their account, an
       phone: newPhone(),
     })
     expect(answer.body.message).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
-    await delivered()
+    await service.delivered()
     expect(service.inbox.textsTo(owner.identifier)).toHaveLength(2)
     expect(service.inbox.textsTo(owner.identifier)[1]).not.toMatch(/\d{6}/)
     const wrong = await service.post('login', { identifier: owner.identifier, password: STRANGERS })

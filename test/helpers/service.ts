@@ -5,6 +5,7 @@
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { stringify } from 'smol-toml'
 import { compose, type Service } from '../../src/compose.ts'
 import type { Clock } from '../../src/platform/clock.ts'
@@ -12,6 +13,7 @@ import { loadConfig } from '../../src/platform/config/load.ts'
 import { describeProblem } from '../../src/platform/config/report.ts'
 import type { Network } from '../../src/platform/guarded-fetch.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
+import { statement } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
@@ -20,6 +22,7 @@ import { createInbox, type Inbox } from './inbox.ts'
 import { newDirectory, oncePerRun } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from './servers.ts'
 import { startSmtp, type TestSmtp } from './smtp.ts'
+import { waitFor } from './wait.ts'
 
 /** The three storage shapes. */
 export type Shape = 'embedded' | 'postgres' | 'redis'
@@ -66,8 +69,17 @@ export interface TestService extends ApiClient {
   storage: Settings
   /** For what no route shows. */
   inside: Service
+  /** Waits until nothing is left to send; gives the number of messages to anybody so far. */
+  delivered(): Promise<number>
   close(): Promise<void>
 }
+
+const waiting = statement<object, { count: number }>(
+  sql`select count(*)::int as count from messages where finished_at is null`,
+)
+
+/** Everything that the service was to send was sent or given up. */
+export const nothingWaits = async ({ database }: Service) => (await database.first(waiting, {}))?.count === 0
 
 /** An argon2 that costs nothing, and no limits: a test that is about them sets them. */
 export const quickSettings: Settings = {
@@ -174,6 +186,14 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     log,
     storage: stores.settings,
     inside,
+    async delivered() {
+      await waitFor(() => nothingWaits(inside), {
+        what: 'the outbox to be empty',
+        timeoutMs: 60_000,
+        intervalMs: 5,
+      })
+      return inbox.count()
+    },
     async close() {
       await inside.app.server!.stop(true)
       await inside.close()

@@ -154,14 +154,11 @@ test('of two password changes at once the first one stands', async () => {
 
 /** Codes in what came to that address since, the newest first. */
 async function codesTo(identifier: string, asked: () => Promise<unknown>): Promise<string[]> {
-  const waiting = statement<object, { count: number }>(
-    sql`select count(*)::int as count from messages where finished_at is null`,
-  )
   const before = service.inbox.textsTo(identifier).length
   await asked()
   // A message that is not the one any more is given up once it is not young.
   service.clock.advance(6000)
-  await waitFor(async () => (await service.inside.database.first(waiting, {}))?.count === 0)
+  await service.delivered()
   const texts = service.inbox.textsTo(identifier).slice(before)
   return texts.flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? []).reverse()
 }

@@ -3,14 +3,13 @@
  * addresses of their own and read their own mail, a clock to move, and faults. Every answer is judged by the service's
  * own document; every secret that anybody learns is noted, to be searched for afterwards.
  */
-import { sql } from 'drizzle-orm'
 import type { MessagePurpose } from '../../src/core/delivery/message.ts'
-import { statement } from '../../src/platform/postgres/database.ts'
 import type { Answer } from '../helpers/api-client.ts'
 import { createDatabase, redisPrefix, startPostgres, startRedis } from '../helpers/servers.ts'
 import {
   createTestClock,
   deliverySettings,
+  nothingWaits,
   type Settings,
   type Shape,
   startService,
@@ -96,10 +95,6 @@ export interface Faults {
   secondReplica(runs: boolean): Promise<void>
 }
 
-const waiting = statement<object, { count: number }>(
-  sql`select count(*)::int as count from messages where finished_at is null`,
-)
-
 async function startServers(shape: Shape) {
   if (shape === 'embedded') return { settings: {}, postgres: null, redis: null }
   const postgres = await startPostgres()
@@ -162,7 +157,7 @@ export async function startWorld(random: Random, shape: Shape, limited: boolean)
     },
     asked: () => asked,
     async settle() {
-      const isQuiet = async () => (await first.inside.database.first(waiting, {}))?.count === 0
+      const isQuiet = () => nothingWaits(first.inside)
       const soon = Date.now() + 300
       while (!(await isQuiet()) && Date.now() < soon) await Bun.sleep(3)
       // A message that is not the one any more is given up once it is not young.
