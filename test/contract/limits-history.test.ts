@@ -13,14 +13,18 @@ setDefaultTimeout(20_000)
 
 const startMs = Date.parse('2026-07-01T12:00:00.000Z')
 
-/** Small numbers, so that a short history meets every edge. */
+/**
+ * Few steps long, so that a short history meets every edge; but minutes, since Redis forgets a counter by its own clock
+ * however fast the history's goes.
+ */
+const MINUTE = 60_000
 const rules: Rule[] = [
-  { kind: 'bucket', burst: 1, intervalMs: 100 },
-  { kind: 'bucket', burst: 3, intervalMs: 70 },
-  { kind: 'window', count: 1, windowMs: 150 },
-  { kind: 'window', count: 4, windowMs: 300 },
-  { kind: 'failures', count: 1, windowMs: 200, refusalMs: 50, maximumMs: 150 },
-  { kind: 'failures', count: 3, windowMs: 400, refusalMs: 60, maximumMs: 1000 },
+  { kind: 'bucket', burst: 1, intervalMs: 10 * MINUTE },
+  { kind: 'bucket', burst: 3, intervalMs: 7 * MINUTE },
+  { kind: 'window', count: 1, windowMs: 15 * MINUTE },
+  { kind: 'window', count: 4, windowMs: 30 * MINUTE },
+  { kind: 'failures', count: 1, windowMs: 20 * MINUTE, refusalMs: 5 * MINUTE, maximumMs: 15 * MINUTE },
+  { kind: 'failures', count: 3, windowMs: 40 * MINUTE, refusalMs: 6 * MINUTE, maximumMs: 100 * MINUTE },
 ]
 
 interface Step {
@@ -40,10 +44,11 @@ const history = (advanceMs: fc.Arbitrary<number>) =>
     { minLength: 1, maxLength: 40 },
   )
 
-const forwards = fc.oneof(fc.constantFrom(0, 0, 50, 60, 70, 100, 150), fc.nat(250))
+const edges = [0, 0, 5, 6, 7, 10, 15].map((minutes) => minutes * MINUTE)
+const forwards = fc.oneof(fc.constantFrom(...edges), fc.nat(25 * MINUTE))
 const bothWays = fc.oneof(
   { weight: 8, arbitrary: forwards },
-  { weight: 1, arbitrary: fc.constantFrom(-3_600_000, -200, -1, 3_600_000) },
+  { weight: 1, arbitrary: fc.constantFrom(-6000 * MINUTE, -20 * MINUTE, -1, 6000 * MINUTE) },
 )
 
 /** Counters of one history, under keys nobody else has. */

@@ -103,14 +103,14 @@ forEachBackend('limits', (backend, name) => {
     const { limits } = backend()
     const [wide, narrow] = [newKey(), newKey()]
     const both = [
-      { key: wide, rule: { kind: 'bucket', burst: 5, intervalMs: 1000 } as const },
+      { key: wide, rule: { kind: 'bucket', burst: 5, intervalMs: minute } as const },
       { key: narrow, rule: { kind: 'window', count: 2, windowMs: hour } as const },
     ]
     expect([await limits.take(both, start), await limits.take(both, start)]).toEqual([0, 0])
     for (let i = 0; i < 10; i++) expect(await limits.take(both, start)).toBe(hour)
     const alone = both.slice(0, 1)
     for (let i = 0; i < 3; i++) expect(await limits.take(alone, start)).toBe(0)
-    expect(await limits.take(alone, start)).toBe(1000)
+    expect(await limits.take(alone, start)).toBe(minute)
     expect(await limits.take(both, after(1))).toBe(hour - 1)
   })
 
