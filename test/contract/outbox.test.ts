@@ -227,18 +227,9 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'])('the outbox in %s', (name) 
     expect(await rows()).toMatchObject([{ id, outcome: 'sent', detail: 'acme', finishedAt: after(3) }])
   })
 
-  test('says when the next message of a channel is due', async () => {
-    const { database, store } = outbox()
-    expect(await store.nextDueAt('email', start)).toBeNull()
-    await store.add(database, notice, after(500))
-    await store.add(database, coded(), after(100))
-    expect(await store.nextDueAt('email', start)).toEqual(after(500))
-  })
-
   test('does not lose a message to a clock that was set back by an hour', async () => {
     const { database, store } = outbox()
     await store.add(database, notice, after(3_600_000))
-    expect(await store.nextDueAt('email', start)).toEqual(start)
     expect(await store.claim('email', start, leaseMs, 10)).toHaveLength(1)
   })
 

@@ -56,11 +56,15 @@ const CODES_RETRY_MS = 1000
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
 
-/** What is to be written into the outbox afterwards: may throw, and is safe to repeat. */
-export type Note = () => Promise<void>
+export interface Attempted {
+  /** Writes into the outbox what came of it: may throw, and is safe to repeat. */
+  note(): Promise<void>
+  /** Null: never, it is finished. */
+  dueAgainAt: Date | null
+}
 
 /** Never throws. */
-export type Attempt = (message: QueuedMessage) => Promise<Note>
+export type Attempt = (message: QueuedMessage) => Promise<Attempted>
 
 export function createAttempt(options: AttemptOptions): Attempt {
   const { store, codes, codeLifetimeSeconds, render, sender, clock, logger } = options
@@ -78,11 +82,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail)
     log(message, outcome, detail)
-    return () => store.retry(message.id, nextAttemptAt, detail)
+    return { note: () => store.retry(message.id, nextAttemptAt, detail), dueAgainAt: nextAttemptAt }
   }
 
-  /** Begins the life of the code before its first sending; a note, where it must not go out (now). */
-  async function hindranceOf(message: QueuedMessage, code: Code, endsAtMs: number): Promise<Note | null> {
+  /** Begins the life of the code before its first sending; not null where it must not go out (now). */
+  async function hindranceOf(
+    message: QueuedMessage,
+    code: Code,
+    endsAtMs: number,
+  ): Promise<Attempted | null> {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died with it under way, so it may have been sent and used: by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
@@ -101,15 +109,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
   }
 
-  function postpone(message: QueuedMessage, ms: number): Note {
-    const nextAttemptAt = new Date(nowMs() + ms)
-    return () => store.postpone(message.id, nextAttemptAt, message.attempts - 1)
+  function postpone(message: QueuedMessage, ms: number): Attempted {
+    const dueAgainAt = new Date(nowMs() + ms)
+    return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
   }
 
-  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null): Note {
-    if (message.destination === NOBODY) return () => store.remove(message.id)
+  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null): Attempted {
+    if (message.destination === NOBODY) return { note: () => store.remove(message.id), dueAgainAt: null }
     log(message, outcome, detail)
-    return () => store.finish(message.id, outcome, detail, clock.now())
+    return { note: () => store.finish(message.id, outcome, detail, clock.now()), dueAgainAt: null }
   }
 
   async function send(

@@ -178,11 +178,6 @@ const sweep = statement<{ finishedBefore: Date; limit: number }, { id: number }>
      order by finished_at limit ${param('limit', 'int')})
   returning id`)
 
-/** Both ends of the index. */
-const due = statement<{ channel: Channel }, { first: Date | null; last: Date | null }>(sql`
-  select min(next_attempt_at) as first, max(next_attempt_at) as last
-    from ${messages} where finished_at is null and channel = ${param('channel', 'text')}`)
-
 /** Beyond the longest delay (4 min and its jitter) and the lease. */
 const HORIZON_MS = 600_000
 const horizonOf = (now: Date) => new Date(now.getTime() + HORIZON_MS)
@@ -220,10 +215,6 @@ export function createMessageStore(database: Database): MessageStore {
     },
     async sweep(finishedBefore, limit) {
       return (await database.all(sweep, { finishedBefore, limit })).length
-    },
-    async nextDueAt(channel, now) {
-      const { first = null, last = null } = (await database.first(due, { channel })) ?? {}
-      return last !== null && last > horizonOf(now) ? now : first
     },
   }
 }

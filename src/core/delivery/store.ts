@@ -48,8 +48,6 @@ export interface MessageStore {
   postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void>
   /** Keeps a claimed message, while its sending takes long. */
   renew(id: number, leaseUntil: Date): Promise<void>
-  /** When the next waiting message is due (in the past: now); null when none waits. */
-  nextDueAt(channel: Channel, now: Date): Promise<Date | null>
   /** Removes up to `limit` messages finished before that time; how many it removed. */
   sweep(finishedBefore: Date, limit: number): Promise<number>
 }

@@ -67,6 +67,10 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
   const underWay = new Map<number, Promise<void>>()
   const claimedAgain = new Map<number, QueuedMessage>()
   const alarm = createAlarm()
+  /** Some that are due may have been left for want of room. */
+  let isFull = false
+  /** The next of those that this lane put off, by its clock; others it finds by looking every `pollMs`. */
+  let nextDueMs = Number.POSITIVE_INFINITY
   let ending = false
   let abandoned = false
   let away = false
@@ -98,13 +102,14 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
   /** Starts what is due, and says after how many milliseconds to look again, if no ring comes before. */
   async function takeDue(): Promise<number> {
     const free = concurrency - underWay.size
-    if (free === 0) return pollMs
-    const taken = await store.claim(channel, clock.now(), leaseMs, free)
-    for (const message of taken) begin(message)
-    if (taken.length === free) return pollMs
+    isFull = free === 0
+    if (isFull) return pollMs
     const now = clock.now()
-    const dueAt = await store.nextDueAt(channel, now)
-    return dueAt === null ? pollMs : Math.max(20, Math.min(pollMs, dueAt.getTime() - now.getTime()))
+    const taken = await store.claim(channel, now, leaseMs, free)
+    for (const message of taken) begin(message)
+    isFull = taken.length === free
+    if (nextDueMs <= now.getTime()) nextDueMs = Number.POSITIVE_INFINITY
+    return Math.max(20, Math.min(pollMs, nextDueMs - clock.now().getTime()))
   }
 
   function begin(message: QueuedMessage): void {
@@ -120,7 +125,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
       .then(() => letGo(message.id))
       .finally(() => {
         underWay.delete(message.id)
-        alarm.ring()
+        if (isFull) alarm.ring()
       })
     underWay.set(message.id, work)
   }
@@ -130,6 +135,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
     for (let again = claimedAgain.get(id); again !== undefined; again = claimedAgain.get(id)) {
       claimedAgain.delete(id)
       await store.postpone(id, clock.now(), again.attempts - 1).catch(() => {})
+      alarm.ring()
     }
   }
 
@@ -138,9 +144,12 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
       store.renew(message.id, new Date(clock.now().getTime() + leaseMs)).catch(() => {})
     }, leaseMs / 3)
     try {
-      const note = await attempt(message)
+      const { note, dueAgainAt } = await attempt(message)
       // It stays ours until that is noted: sent and not noted would be sent again.
       while (!(await reach(note)) && !abandoned) await Bun.sleep(AWAY_RETRY_MS)
+      if (dueAgainAt === null) return
+      nextDueMs = Math.min(nextDueMs, dueAgainAt.getTime())
+      alarm.ring()
     } finally {
       clearInterval(renewal)
     }
