@@ -1,12 +1,14 @@
 /** One server program in a directory of its own under the run's, that can be stopped, started again, paused. */
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { endProcesses, launch, pauseProcesses, processesUnder, resumeProcesses } from './processes.ts'
+import { endProcesses, launch, pauseProcesses, processesUnder, resumeProcesses, signal } from './processes.ts'
 import { waitFor } from './wait.ts'
 
 export interface ServerControls {
   /** Orderly; resolves when it and its children are gone. */
   stop(): Promise<void>
+  /** As power that fails: it and its children are killed at once. */
+  kill(): Promise<void>
   /** On the same port with the same data; resolves when it answers. */
   start(): Promise<void>
   restart(): Promise<void>
@@ -51,6 +53,14 @@ export function controlServer({ directory, command, answers }: ServerProcessOpti
   return {
     start,
     stop,
+    kill: async () => {
+      pauseProcesses(directory)
+      const killed = processesUnder(directory).filter((pid) => signal(pid, 'SIGKILL'))
+      // Not even as zombies: PostgreSQL would take one for a server that still runs.
+      await waitFor(() => !killed.some((pid) => existsSync(`/proc/${pid}`)), {
+        what: 'the killed to be gone',
+      })
+    },
     restart: async () => {
       if (processesUnder(directory).length > 0) await stop()
       await start()

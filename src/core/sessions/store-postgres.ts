@@ -76,6 +76,8 @@ type RotateParams = {
   address: string
   expiresAt: Date
   now: Date
+  /** A value of synchronous_commit. */
+  commit: 'on' | 'off'
 }
 
 /** What an access token of the session says. */
@@ -85,13 +87,18 @@ const subjectColumns = sql`
   ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr, ${accounts}.uuid,
   ${accounts}.role_id`
 
-/** Callers with the same token wait for the row, and then find its generation gone. */
+/**
+ * Callers with the same token wait for the row, and then find its generation gone. A server does not wait for its disk
+ * here: a crash may take back the last moments (wal_writer_delay, three times at most), and a token that is newer than
+ * the row is one of ours all the same. Embedded, nothing would write them down until the next commit that waits.
+ */
 const rotate = statement<RotateParams, SubjectRow>(sql`
+  with commit as materialized (select set_config('synchronous_commit', ${param('commit', 'text')}, true))
   update ${sessions}
-     set generation = generation + 1, rotated_at = ${now}, last_used_at = ${now}, ip = ${param('address', 'text')},
+     set generation = ${param('generation', 'int')} + 1, rotated_at = ${now}, last_used_at = ${now}, ip = ${param('address', 'text')},
          expires_at = least(${param('expiresAt', 'timestamptz')}, ends_at)
-    from ${accounts}
-   where family_hash = ${familyHash} and generation = ${param('generation', 'int')} and ${lives}
+    from ${accounts}, commit
+   where family_hash = ${familyHash} and generation <= ${param('generation', 'int')} and ${lives}
      and ${accounts}.id = ${sessions}.account_id and locked_at is null
   returning ${subjectColumns}`)
 
@@ -137,6 +144,7 @@ const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => (
 })
 
 export function createSessionStore(database: Database): SessionStore {
+  const commit = database.kind === 'embedded' ? 'on' : 'off'
   return {
     async knowsDevice(accountId, fingerprint) {
       return (await database.first(knowsDevice, { accountId, fingerprint }))?.known === true
@@ -159,7 +167,7 @@ export function createSessionStore(database: Database): SessionStore {
       })
     },
     async rotate(rotation, now) {
-      const row = await database.first(rotate, { ...rotation, now })
+      const row = await database.first(rotate, { ...rotation, now, commit })
       return row && subjectOf(row)
     },
     async findFamily(familyHash) {

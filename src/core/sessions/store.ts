@@ -75,8 +75,10 @@ export interface SessionStore {
    */
   signIn(account: Account, session: NewSession, newDigest: string | null, now: Date): Promise<Account | null>
   /**
-   * Moves the family on by one generation, in one statement. Null, and nothing happens, unless the session lives, its
-   * account is not locked, and the generation presented is the family's: of many callers with one token, one gets it.
+   * Moves the family on to the generation after the one presented, in one statement. Null, and nothing happens, unless
+   * the session lives, its account is not locked, and the generation presented is the family's: of many callers with
+   * one token, one gets it. A newer one than the family's was made by us, and forgotten in a crash of the database: it
+   * counts as the family's.
    */
   rotate(rotation: Rotation, now: Date): Promise<TokenSubject | null>
   findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>
