@@ -12,7 +12,7 @@ const erase = statement<{ id: number; judgedDigest: string | null }, { uuid: str
     returning id, uuid),
   dropped as (
     delete from ${messages}
-     where finished_at is null and code_subject in (
+     where outcome is null and code_subject in (
        select uuid from gone
        union all
        select code_subject from ${contactChanges} join gone on gone.id = ${contactChanges}.account_id))

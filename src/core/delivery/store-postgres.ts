@@ -93,9 +93,9 @@ export function queueNotices(source: SQL): SQL {
 /**
  * The update that finishes, as replaced, every waiting message of one code, to stand in the caller's statement beside
  * `queueMessage`: all parts of a statement see the rows as they were before it, so the new message is not touched.
- * `finished_at is null` stands only inside: said again outside, it makes PostgreSQL read every waiting message, as a plan
- * made while none waits takes that for the shortest way. Rows are locked in the order of their ids, so that two callers
- * never wait for each other in a circle.
+ * Rows are locked in the order of their ids, so that two callers never wait for each other in a circle. A plan made
+ * while none waits, and kept, must serve when thousands do: the ids as an array, `outcome` and not `finished_at`, and
+ * the sum leave no other index to choose than messages_code and the primary key.
  * Without `columns`, the parameters are `codeSubject`, `codePurpose` and `now`; `codePurpose` null means every purpose.
  */
 export function replaceWaiting(
@@ -105,13 +105,13 @@ export function replaceWaiting(
   return sql`
     update ${messages}
        set outcome = 'replaced', finished_at = ${columns.now ?? param('now', 'timestamptz')}
-     where id in (
+     where id = any (array(
        select older.id from ${messages} older
-        where older.finished_at is null
+        where older.outcome is null
           and older.code_subject = ${columns.codeSubject ?? param('codeSubject', 'uuid')}
           ${codePurpose === null ? sql`` : sql`and older.code_purpose = ${codePurpose}`}
-        order by older.id
-          for update)`
+        order by older.id + 0
+          for update))`
 }
 
 const add = statement<MessageParams & { now: Date }>(queueMessage())
@@ -124,26 +124,30 @@ const replace = statement<{ codeSubject: string; codePurpose: string; now: Date 
 
 type ClaimParams = { channel: Channel; now: Date; leaseUntil: Date; horizon: Date; limit: number }
 
+/** The first waiting messages of a channel within that range, unless somebody else has them. */
+const firstWaiting = (range: SQL) => sql`
+    select id from ${messages}
+     where finished_at is null and channel = ${param('channel', 'text')} and ${range}
+     order by next_attempt_at
+     limit ${param('limit', 'int')}
+       for update skip locked`
+
 /**
  * The first attempt is the first one noted or under way: one that died before it was noted did not count.
  * No waiting message is ever due further ahead than a retry or a lease allows: one that is was written before the
- * clock was set back, and is due. A CTE, since a subquery with LIMIT may run more than once.
+ * clock was set back, and is due. CTEs, since a subquery with LIMIT may run more than once, and one for each range, so
+ * that no other waiting message is read; their ids as an array, see `replaceWaiting`.
  */
 const claim = statement<ClaimParams, QueuedMessage>(sql`
-  with due as materialized (
-    select id from ${messages}
-     where finished_at is null and channel = ${param('channel', 'text')}
-       and (next_attempt_at <= ${param('now', 'timestamptz')} or next_attempt_at > ${param('horizon', 'timestamptz')})
-     order by next_attempt_at
-     limit ${param('limit', 'int')}
-       for update skip locked)
+  with due as materialized (${firstWaiting(sql`next_attempt_at <= ${param('now', 'timestamptz')}`)}),
+  astray as materialized (${firstWaiting(sql`next_attempt_at > ${param('horizon', 'timestamptz')}`)})
   update ${messages} as message
      set attempts = message.attempts + 1,
          first_attempt_at = case when message.detail is null then ${param('now', 'timestamptz')}
                                  else message.first_attempt_at end,
          next_attempt_at = ${param('leaseUntil', 'timestamptz')}
-    from due
-   where message.id = due.id
+   where message.id = any (array(
+           select id from due union all select id from astray limit ${param('limit', 'int')}))
   returning message.id, message.channel, message.destination, message.purpose, message.language, message."values",
             message.code_subject, message.code_purpose, message.code_seed, message.created_at, message.attempts,
             message.first_attempt_at, message.detail`)

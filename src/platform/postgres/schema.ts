@@ -160,8 +160,8 @@ export const messages = pgTable(
     detail: text('detail'),
   },
   (table) => [
-    index('messages_waiting').on(table.nextAttemptAt).where(sql`${table.finishedAt} is null`),
-    index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.finishedAt} is null`),
+    index('messages_waiting').on(table.channel, table.nextAttemptAt).where(sql`${table.finishedAt} is null`),
+    index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.outcome} is null`),
     index('messages_finished').on(table.finishedAt).where(sql`${table.finishedAt} is not null`),
   ],
 )

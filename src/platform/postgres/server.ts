@@ -18,6 +18,12 @@ const CONNECT_TIMEOUT_SECONDS = 2.5
 const WORK_MS = 3000
 const WAIT_MS = 1500
 
+/**
+ * A prepared plan is kept: made while a table was empty, it would read the whole table when thousands of rows are in
+ * it. Every statement of ours finds its rows by an index, and none is worth compiling.
+ */
+const PLANS = { enable_seqscan: 'off', jit: 'off' }
+
 /** The server undid the statement to let another one go on: the same one again finds its way free. */
 const DEADLOCK = '40P01'
 
@@ -42,6 +48,7 @@ export function openServer({ url, poolSize }: ServerOptions): Database {
         connection: {
           application_name: 'poterne',
           statement_timeout: STATEMENT_TIMEOUT_MS,
+          ...PLANS,
           TimeZone: 'UTC',
         },
       }),
