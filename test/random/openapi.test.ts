@@ -132,11 +132,11 @@ function suite(name: string, settings: Settings, requestsEach: number) {
       const statuses = new Map<string, number>()
       const loggedOf = ({ headers }: GivenAnswer) =>
         service.log.filter((line) => line.includes(headers.get('x-request-id') ?? 'none')).join('')
-      const renewals = new Map<number, Promise<void>>()
+      const renewals = new Set<Promise<void>>()
       const checkOne = (operation: Operation) =>
         fc.assert(
           fc.asyncProperty(requestTo(operation), async (request) => {
-            await Promise.all(renewals.values())
+            await Promise.all(renewals)
             const { answer, path, sent } = await send(request)
             const { status } = answer
             const key = `${operation.method} ${operation.path} ${status}`
@@ -146,8 +146,8 @@ function suite(name: string, settings: Settings, requestsEach: number) {
               throw new Error([problems.join('; '), answer.text.slice(0, 500), loggedOf(answer)].join('\n'))
             if (status < 300 && !HARMLESS.test(path)) {
               for (const person of peopleOf(request)) {
-                const renewal = people.renew(person).finally(() => renewals.delete(person))
-                renewals.set(person, renewal)
+                const renewal = people.renew(person).finally(() => renewals.delete(renewal))
+                renewals.add(renewal)
               }
             }
           }),
@@ -159,7 +159,7 @@ function suite(name: string, settings: Settings, requestsEach: number) {
           },
         )
       const results = await Promise.allSettled(operations.map(checkOne))
-      await Promise.allSettled(renewals.values())
+      await Promise.allSettled(renewals)
       const failures = results.flatMap((result, i) =>
         result.status === 'rejected'
           ? [`${operations[i]?.method} ${operations[i]?.path}: ${(result.reason as Error).message}`]
