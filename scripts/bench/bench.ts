@@ -11,6 +11,8 @@ export interface Bench {
   /** Rounds of a row, and seconds of one side of a round. */
   rounds: number
   seconds: number
+  /** Before the rounds, once: code that was compiled for speed, prepared statements, open connections. */
+  warmupSeconds: number
   executable(): Promise<string>
   stores(): Promise<Stores>
   smtp(): Promise<SmtpSink>
@@ -51,7 +53,8 @@ export function createBench({ quick, executable, progress }: BenchOptions): Benc
   const bench: Bench = {
     quick,
     rounds: quick ? 2 : 5,
-    seconds: quick ? 1.2 : 3,
+    seconds: quick ? 2 : 3,
+    warmupSeconds: quick ? 3 : 10,
     executable: () => {
       built ??= executable === null ? builtExecutable() : Promise.resolve(executable)
       return built

@@ -1,9 +1,10 @@
 /**
- * Load from another process: what to send (`Load`), what came of it (`LoadResult`), and the call that starts
- * load-process.ts with autocannon in it.
+ * Load from another process: what to send (`Load`), what came of it (`LoadResult`), and the call that starts wrk, or
+ * load-process.ts with autocannon in it where a rate or a number of requests is asked for, which wrk cannot do.
  */
 import { join } from 'node:path'
 import { startChild } from './children.ts'
+import { runWrk } from './wrk.ts'
 
 /** The requests of a load; the lists are dealt out in turn over all connections, and where one ends so does the load. */
 export type Traffic =
@@ -38,6 +39,7 @@ export interface Load {
 
 export interface Latencies {
   count: number
+  /** From wrk: of all answers together, as all others too. */
   p50Ms: number
   p99Ms: number
   maxMs: number
@@ -57,12 +59,17 @@ export interface LoadResult {
 
 /** Runs one load to its end. Throws when not a single answer came. */
 export async function runLoad(load: Load): Promise<LoadResult> {
+  const isPaced = load.rate !== undefined || load.amount !== undefined
+  const result = await (isPaced ? runAutocannon(load) : runWrk(load))
+  if (Object.keys(result.byStatus).length === 0) throw new Error(`no answer from ${load.url}`)
+  if (load.lastly) await drain(load.url, load.lastly)
+  return result
+}
+
+async function runAutocannon(load: Load): Promise<LoadResult> {
   const child = await startChild([process.execPath, join(import.meta.dir, 'load-process.ts')])
   try {
-    const result = await child.ask<LoadResult>(load)
-    if (Object.keys(result.byStatus).length === 0) throw new Error(`no answer from ${load.url}`)
-    if (load.lastly) await drain(load.url, load.lastly)
-    return result
+    return await child.ask<LoadResult>(load)
   } finally {
     await child.end()
   }

@@ -15,7 +15,7 @@ export const loginsRow: Row = {
     const poterne = await bench.startPoterne({ accounts: ACCOUNTS })
     const raw = await startRawHashes()
     const traffic = logins(ACCOUNTS)
-    const seconds = bench.seconds + 1
+    const { seconds } = bench
     const load = async (duration: number, warmupSeconds: number) =>
       requireStatuses(
         await bench.load({
@@ -30,12 +30,12 @@ export const loginsRow: Row = {
         'login',
       )
     const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
-    const counted = await load(2, 0)
+    const counted = await load(bench.warmupSeconds, 0)
     // Those that were under way when the load ended were done too, answered to nobody.
     const trips = await counter.take(counted.answered + CLIENTS)
     const series = await runRounds({
       rounds: bench.rounds,
-      ours: async () => (await load(seconds, 1)).rate,
+      ours: async () => (await load(seconds, 0.5)).rate,
       theirs: () => raw.rate({ kind: 'verify', atOnce: CLIENTS, seconds }),
       onRound: (_, a, b) =>
         bench.progress(`  ${a.toFixed(1)} logins/s, ${b.toFixed(1)} raw: ${(a / b).toFixed(3)}`),

@@ -22,15 +22,20 @@ export const meRow: Row = {
     })
     const tokens = (await openSessions(poterne.url, CLIENTS)).map(({ access_token }) => access_token)
     const { seconds } = bench
-    const load = async (url: string, traffic: Traffic) =>
-      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], 'me')
+    const load = async (url: string, traffic: Traffic, duration = seconds) =>
+      requireStatuses(
+        await bench.load({ url, traffic, connections: CLIENTS, seconds: duration }),
+        [200],
+        'me',
+      )
     const ours = ownAccount(tokens)
     const theirs = reads(
       '/me',
       tokens.map((token) => ({ authorization: `Bearer ${token}` })),
     )
     const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
-    const trips = await counter.take((await load(poterne.url, ours)).answered)
+    const trips = await counter.take((await load(poterne.url, ours, bench.warmupSeconds)).answered)
+    await load(rival.url, theirs, bench.warmupSeconds)
     const series = await runRounds({
       rounds: bench.rounds,
       ours: async () => (await load(poterne.url, ours)).rate,

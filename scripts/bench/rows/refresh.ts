@@ -17,8 +17,8 @@ export const refreshRow: Row = {
     const better = await startBetterAuth(bench, { hash: 'default', accounts: ACCOUNTS })
     const bare = await startBareStores(bench)
     const { seconds } = bench
-    const load = async (url: string, traffic: Traffic) =>
-      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], url)
+    const load = async (url: string, traffic: Traffic, duration = seconds) =>
+      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds: duration }), [200], url)
     // Sessions of their own for each round: the tokens of a connection that was cut are lost with it.
     const refresh = async () => {
       const tokens = await openSessions(poterne.url, CLIENTS)
@@ -26,9 +26,11 @@ export const refreshRow: Row = {
     }
     const tokens = await openSessions(poterne.url, CLIENTS)
     const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
-    const counted = await load(poterne.url, refreshes(tokens.map(({ refresh_token }) => refresh_token)))
+    const first = refreshes(tokens.map(({ refresh_token }) => refresh_token))
+    const counted = await load(poterne.url, first, bench.warmupSeconds)
     const trips = await counter.take(counted.answered)
     const sessionReads = await betterAuthSessionReads(better.url, CLIENTS)
+    await load(better.url, sessionReads, bench.warmupSeconds)
     const line = async (rival: string, atLeast: number, theirs: () => Promise<number>): Promise<Line> => {
       const series = await runRounds({
         rounds: bench.rounds,

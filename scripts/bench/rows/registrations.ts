@@ -15,7 +15,7 @@ export const registrationsRow: Row = {
   async measure(bench: Bench) {
     const poterne = await bench.startPoterne()
     const raw = await startRawHashes()
-    const seconds = bench.seconds + 1
+    const { seconds } = bench
     let first = 1
     const load = async (duration: number, warmupSeconds: number) => {
       const traffic = registrations(PER_ROUND, first)
@@ -34,12 +34,12 @@ export const registrationsRow: Row = {
       )
     }
     const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
-    const counted = await load(2, 0)
+    const counted = await load(bench.warmupSeconds, 0)
     // Those that were under way when the load ended were done too, answered to nobody.
     const trips = await counter.take(counted.answered + CLIENTS)
     const series = await runRounds({
       rounds: bench.rounds,
-      ours: async () => (await load(seconds, 1)).rate,
+      ours: async () => (await load(seconds, 0.5)).rate,
       theirs: () => raw.rate({ kind: 'hash', atOnce: CLIENTS, seconds }),
       onRound: (_, a, b) =>
         bench.progress(`  ${a.toFixed(1)} registrations/s, ${b.toFixed(1)} raw: ${(a / b).toFixed(3)}`),
