@@ -39,11 +39,23 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** A closed standard output (a broken pipe) must not end the service. */
+/**
+ * The lines of one turn of the event loop go out together: under load a system call for each would cost as much as
+ * rotating a token does. A closed standard output (a broken pipe) must not end the service.
+ */
 function writeToStandardOutput(): (line: string) => void {
   const destination = pino.destination({ fd: 1, sync: true })
   destination.on('error', () => {})
+  let lines = ''
+  const flush = () => {
+    if (lines === '') return
+    const together = lines
+    lines = ''
+    destination.write(together)
+  }
+  process.on('exit', flush)
   return (line) => {
-    destination.write(line)
+    if (lines === '') setImmediate(flush)
+    lines += line
   }
 }
