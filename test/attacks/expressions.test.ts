@@ -15,6 +15,7 @@ import { findBrokenText, readableField } from '../../src/platform/http/broken-te
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'
 import { pickLanguage } from '../../src/texts/index.ts'
+import { fastest } from '../helpers/timing.ts'
 
 setDefaultTimeout(60_000)
 
@@ -87,20 +88,9 @@ const inputs = LENGTHS.flatMap((length) =>
   ),
 )
 
-/** The best of three, for the machine has other work. */
-function milliseconds(work: () => unknown): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let round = 0; round < 3 && best > LIMIT_MS; round++) {
-    const startedAt = performance.now()
-    work()
-    best = Math.min(best, performance.now() - startedAt)
-  }
-  return best
-}
-
 function expectQuick(work: (input: string) => unknown) {
   for (const input of inputs) {
-    const ms = milliseconds(() => work(input))
+    const ms = fastest(() => work(input), LIMIT_MS)
     if (ms > LIMIT_MS) throw new Error(`${ms.toFixed(0)} ms: ${JSON.stringify(input.slice(0, 20))}…`)
   }
 }

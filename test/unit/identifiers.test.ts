@@ -6,6 +6,7 @@ import { parseEmail } from '../../src/core/identifiers/email.ts'
 import { parseIdentifier } from '../../src/core/identifiers/identifier.ts'
 import { maskDestination } from '../../src/core/identifiers/mask.ts'
 import { parsePhone } from '../../src/core/identifiers/phone.ts'
+import { fastest } from '../helpers/timing.ts'
 
 setDefaultTimeout(20_000)
 
@@ -253,9 +254,8 @@ describe('an identifier', () => {
     for (const piece of pieces) {
       const long = piece.repeat(size / piece.length)
       for (const input of [long, `a@${long}`, `${long}@example.com`, `+33${long}x`, `a${long}@`]) {
-        const start = performance.now()
         expect(parseIdentifier(input, 'FR')).toBeNull()
-        expect(performance.now() - start).toBeLessThan(20)
+        expect(fastest(() => parseIdentifier(input, 'FR'), 20)).toBeLessThan(20)
       }
     }
   })

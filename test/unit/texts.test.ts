@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/errors.ts'
 import { pickLanguage, type Texts, texts } from '../../src/texts/index.ts'
+import { fastest } from '../helpers/timing.ts'
 
 const everySentence = (language: Texts) => Object.values(language).flatMap((part) => Object.values(part))
 
@@ -60,8 +61,7 @@ describe('the language', () => {
   })
 
   test('64 KB of header cost no time', () => {
-    const started = performance.now()
-    pickLanguage(`${';q='.repeat(20_000)},${' '.repeat(20_000)}`, 'fr')
-    expect(performance.now() - started).toBeLessThan(20)
+    const header = `${';q='.repeat(20_000)},${' '.repeat(20_000)}`
+    expect(fastest(() => pickLanguage(header, 'fr'), 20)).toBeLessThan(20)
   })
 })
