@@ -43,15 +43,11 @@ function init(args)
 end
 
 function request()
-  if not shown then
-    shown = true
-    return requests[1]
-  end
   local at = nextOne
-  nextOne = nextOne + 1
+  if shown then nextOne = nextOne + 1 else shown = true end
   if tokens then
     local token = tokens[at]
-    tokens[at] = nil
+    if nextOne > at then tokens[at] = nil end
     if token then return (string.gsub(requests[1], 'TOKEN', token, 1)) end
   elseif cyclic or at <= #requests then
     return requests[(at - 1) % #requests + 1]

@@ -1,6 +1,7 @@
 /** Logins at ten times what the machine can hash, whatever the answers take, and somebody else's calls meanwhile. */
 import { type Bench, CLIENTS } from '../bench.ts'
 import type { Latencies, LoadResult } from '../load.ts'
+import { memoryLine, watchMemory } from '../resident.ts'
 import { type Line, type Row, round } from '../row.ts'
 import { logins, openSessions, ownAccount, refreshes, strangersLogin } from '../traffic.ts'
 
@@ -17,6 +18,7 @@ export const floodRow: Row = {
     const poterne = await bench.startPoterne({ accounts: ACCOUNTS })
     const { url } = poterne
     const traffic = logins(ACCOUNTS)
+    const memory = watchMemory(poterne.pid)
     const closed = { url, traffic, connections: CLIENTS, seconds: bench.seconds + 1, lastly: strangersLogin }
     const capacity = (await bench.load(closed)).rate
     const rate = Math.ceil(capacity * TIMES)
@@ -39,8 +41,12 @@ export const floodRow: Row = {
       bench.load({ ...other, traffic: ownAccount(tokens.map(({ access_token }) => access_token)) }),
       bench.load({ ...other, traffic: refreshes(tokens.map(({ refresh_token }) => refresh_token)) }),
     ])
+    const peakMb = memory.peakMb()
     await poterne.stop()
-    return report({ flood, me, refresh }, rate)
+    return [
+      ...report({ flood, me, refresh }, rate),
+      memoryLine('flood', 'login flood of 10 × capacity: memory', memory.idleMb, peakMb),
+    ]
   },
 }
 
