@@ -24,12 +24,15 @@ export async function describeMachine(): Promise<Machine> {
       elysia: manifest.dependencies.elysia,
       'better-auth': manifest.devDependencies['better-auth'],
       autocannon: manifest.devDependencies.autocannon,
-      postgresql: await firstLine(['psql', '--version']),
-      redis: await firstLine(['redis-server', '--version']),
-      haproxy: await firstLine(['haproxy', '-v']),
+      postgresql: numberIn(await firstLine(['psql', '--version'])),
+      redis: numberIn(await firstLine(['redis-server', '--version'])),
+      haproxy: numberIn(await firstLine(['haproxy', '-v'])),
+      wrk: numberIn(await firstLine(['wrk', '-v'])),
     },
   }
 }
+
+const numberIn = (text: string) => /\d+(\.\d+)+/.exec(text)?.[0] ?? text
 
 /** What a program says of itself; `-` where it is not installed. */
 async function firstLine(command: string[]): Promise<string> {

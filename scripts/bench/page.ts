@@ -1,6 +1,6 @@
 /**
- * `bun scripts/bench/page.ts FILE`: writes a result of the bench (its table, its notes, its machine) into
- * docs/performance.md, between the two marks there.
+ * `bun scripts/bench/page.ts FILE`: writes a result of the bench, its machine, its table and its notes, between the
+ * two marks of README.md (in short) and of docs/performance.md (whole).
  */
 import { join } from 'node:path'
 import type { Machine } from './machine.ts'
@@ -15,28 +15,42 @@ interface Result {
   lines: Line[]
 }
 
+const marks = ['<!-- measured -->', '<!-- /measured -->'] as const
+
 const [file] = process.argv.slice(2)
 if (file === undefined) {
   console.error('usage: bun scripts/bench/page.ts scripts/bench/results/FILE.json')
   process.exit(2)
 }
-const page = join(import.meta.dir, '../../docs/performance.md')
-const marks = ['<!-- measured -->', '<!-- /measured -->'] as const
-const text = await Bun.file(page).text()
-const [begin, end] = marks.map((mark) => text.indexOf(mark)) as [number, number]
-if (begin < 0 || end < begin) throw new Error(`${page} lacks its marks`)
-await Bun.write(
-  page,
-  `${text.slice(0, begin)}${marks[0]}\n${describe(await Bun.file(file).json())}\n${text.slice(end)}`,
-)
+const result: Result = await Bun.file(file).json()
+const { versions } = result.machine
+await put('README.md', [
+  `${measuredOn(result)}: poterne ${versions.poterne}.`,
+  markdownTable(result.lines, 'short'),
+])
+await put('docs/performance.md', whole(result))
 
-function describe({ date, quick, seconds, machine, lines }: Result): string {
-  const { processors, model, memoryGib, kernel, versions } = machine
+async function put(page: string, parts: string[]): Promise<void> {
+  const path = join(import.meta.dir, '../..', page)
+  const text = await Bun.file(path).text()
+  const [begin, end] = marks.map((mark) => text.indexOf(mark)) as [number, number]
+  if (begin < 0 || end < begin) throw new Error(`${page} lacks its marks`)
+  await Bun.write(path, `${text.slice(0, begin)}${marks[0]}\n${parts.join('\n\n')}\n${text.slice(end)}`)
+}
+
+function measuredOn({ date, quick, seconds, machine }: Result): string {
+  const { processors, model, memoryGib, kernel } = machine
+  const run = `${quick ? 'quick' : 'full'} run of ${seconds} s`
+  return `${date.slice(0, 10)}, ${run} on ${processors} processors (${model}), ${memoryGib} GiB, Linux ${kernel}`
+}
+
+function whole(result: Result): string[] {
   const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
-  const notes = lines.flatMap(({ row, notes = [] }) => notes.map((note) => `- ${row}: ${note}`))
+  const notes = result.lines.flatMap(({ row, notes = [] }) => notes.map((note) => `- ${row}: ${note}`))
+  const table = markdownTable(result.lines, 'whole')
   return [
-    `${date.slice(0, 10)}, ${quick ? 'quick' : 'full'} run of ${seconds} s on ${processors} processors (${model}), ${memoryGib} GiB, Linux ${kernel}: ${programs.join('; ')}.`,
-    markdownTable(lines),
+    `${measuredOn(result)}: ${programs.join('; ')}.`,
+    table,
     ...(notes.length > 0 ? [notes.join('\n')] : []),
-  ].join('\n\n')
+  ]
 }

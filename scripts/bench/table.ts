@@ -1,4 +1,4 @@
-/** The table of the terminal, and the same as Markdown for docs/performance.md. */
+/** The table of the terminal, and the same as Markdown for the documents. */
 import type { Line } from './row.ts'
 import { round } from './row.ts'
 
@@ -19,8 +19,10 @@ export function printTable(lines: Line[]): string {
   return [rows[0], rule, ...rows.slice(1), ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
 }
 
-export function markdownTable(lines: Line[]): string {
-  const row = (cells: string[]) => `| ${cells.join(' | ')} |`
+/** `short`: without the round trips. */
+export function markdownTable(lines: Line[], form: 'short' | 'whole'): string {
+  const columns = form === 'short' ? heads.length - 1 : heads.length
+  const row = (cells: string[]) => `| ${cells.slice(0, columns).join(' | ')} |`
   return [row(heads), row(heads.map(() => '---')), ...lines.map((line) => row(cellsOf(line)))].join('\n')
 }
 
