@@ -93,6 +93,7 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
     }),
     factors: createFactorsService({ presence, factors, secondFactor, codes, limits, outbox, config }),
     contacts: createContactsService({
+      accounts,
       store: createContactStore(database),
       codes,
       limits,

@@ -6,18 +6,29 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { appCode, STEP_MS } from './model.ts'
 
 setDefaultTimeout(60_000)
 
 let service: TestService
+let provider: PretendProvider
+let browser: SocialBrowser
 
 beforeAll(async () => {
-  service = await startService({ settings: { database: { pool_size: 20 } } })
+  provider = await startPretendProvider()
+  service = await startService({
+    settings: { ...socialSettings(provider.issuer), database: { pool_size: 20 } },
+  })
+  browser = createSocialBrowser(service)
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await provider.stop()
+})
 
 const NEW_PASSWORD = 'the owner chose another'
 const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
@@ -95,6 +106,77 @@ test('two factors that are turned on while the owner resets the password stay of
   expect(reset?.status).toBe(200)
   expect(confirmed!.status).toBeGreaterThanOrEqual(400)
   expect((await service.logIn({ identifier, password: NEW_PASSWORD })).account.two_factor_enabled).toBe(false)
+})
+
+test('what the stranger changes of two factors while the owner resets the password stays as it was', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  const { body } = await service.post('2fa/totp', { password }, { bearer })
+  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const { recovery_codes } = (await service.post('2fa/totp/confirm', { otp }, { bearer })).body
+  const [reset, ...late] = await inOrder(uuid, [
+    await resetOf(identifier),
+    () => service.post('2fa/disable', { password, otp: recovery_codes[0] }, { bearer }),
+    () => service.post('2fa/recovery-codes', { password }, { bearer }),
+    () => service.post('2fa/totp', { password }, { bearer }),
+  ])
+  expect(reset?.status).toBe(200)
+  expect(late.map(({ status }) => status >= 400)).toEqual([true, true, true])
+  const login = await service.post('login', { identifier, password: NEW_PASSWORD })
+  expect(login.body.two_factor.methods).toEqual(['totp'])
+  const verified = await service.post('2fa/verify', { identifier, otp: recovery_codes[1] })
+  expect(verified.status).toBe(200)
+})
+
+for (const first of ['reset', 'confirm'] as const)
+  test(`another contact that is proved while the owner resets the password, the ${first} first`, async () => {
+    const { identifier, password, uuid, bearer } = await signedIn()
+    const strangers = newEmail()
+    await service.post('email/change', { email: strangers, password }, { bearer })
+    const otp = await service.inbox.nextCode(strangers)
+    const confirm = () => service.post('email/confirm', { otp }, { bearer })
+    const calls = [await resetOf(identifier), confirm]
+    const beginMs = performance.now()
+    const answers = await inOrder(uuid, first === 'reset' ? calls : calls.reverse())
+    // PostgreSQL looks for a deadlock after a second: there is none.
+    expect(performance.now() - beginMs).toBeLessThan(900)
+    // Whoever holds the account first wins: a proof that came before the reset is the account's.
+    expect(answers.map(({ status }) => status)).toEqual([200, 422])
+    const mine = first === 'reset' ? identifier : strangers
+    const kept = first === 'reset' ? NEW_PASSWORD : password
+    expect((await service.post('login', { identifier: mine, password: kept })).status).toBe(200)
+  })
+
+test('a way in that the stranger links while the owner resets the password opens nothing', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  provider.present(newPerson())
+  const code = await browser.obtainCode()
+  const [reset, linked] = await inOrder(uuid, [
+    await resetOf(identifier),
+    () => service.post('identities/p1', { ...code, password }, { bearer }),
+  ])
+  expect([reset?.status, linked?.status]).toEqual([200, 401])
+  expect((await browser.signIn()).body.account?.uuid).not.toBe(uuid)
+})
+
+test('a session that ended before it links, of an account without password, links nothing', async () => {
+  provider.present(newPerson())
+  const { account, access_token: bearer } = (await browser.signIn()).body
+  const other = (await browser.signIn()).body.access_token
+  provider.present(newPerson())
+  const code = await browser.obtainCode()
+  const endAll = () => service.post('logout-all', {}, { bearer: other })
+  let linked: Promise<Answer> | undefined
+  await service.inside.database.transaction(
+    async (transaction) => {
+      await transaction.all(hold, { uuid: account.uuid })
+      linked = service.post('identities/p1', code, { bearer })
+      const waits = async () => (await service.inside.database.first(queued, {}))!.count >= 1
+      await waitFor(waits, { what: 'the call to wait for the account', intervalMs: 5 })
+      expect((await endAll()).status).toBe(200)
+    },
+    { unhurried: true },
+  )
+  expect((await linked)?.status).toBe(401)
 })
 
 test('whoever logs in with the old password, or a code, while it is reset gets in nowhere', async () => {

@@ -1,6 +1,7 @@
 /** Table `contact_changes` and the contacts of `accounts`: see contact-store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
 import {
   type MessageParams,
@@ -14,7 +15,7 @@ import {
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
 import type { ContactChange, ContactStore } from './contact-store.ts'
-import { bareColumns, endOtherClaims, proveIdentifier } from './store-postgres.ts'
+import { bareColumns, endOtherClaims, holdAccount, proveIdentifier, sessionLives } from './store-postgres.ts'
 
 const now = param('now', 'timestamptz')
 const accountId = param('accountId', 'bigint')
@@ -71,6 +72,7 @@ const find = statement<{ accountId: number; kind: string }, ContactChange>(sql`
 type ConfirmParams = {
   now: Date
   accountId: number
+  sessionId: string
   kind: string
   key: string
   subject: string
@@ -85,7 +87,7 @@ const confirmOf = (of: Identifier['kind']) =>
   statement<ConfirmParams, Account>(sql`
     with asked as (
       delete from ${contactChanges}
-       where ${isThatChange} and code_subject = ${subject} and destination_key = ${key}
+       where ${isThatChange} and code_subject = ${subject} and destination_key = ${key} and ${sessionLives}
       returning account_id, destination, destination_key),
     proved as (
       update ${accounts} set ${replacements[of]}, updated_at = ${now}
@@ -119,16 +121,21 @@ export function createContactStore(database: Database): ContactStore {
       })
     },
     find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
-    confirm: ({ id }, { kind, destinationKey, codeSubject }, notices, now) =>
+    confirm: (owner, { kind, destinationKey, codeSubject }, notices, now) =>
       proveIdentifier(kind, () =>
-        database.first(confirm[kind], {
-          accountId: id,
-          kind,
-          key: destinationKey,
-          subject: codeSubject,
-          now,
-          ...noticeParams(notices),
-        }),
+        retryDeadlocks(() =>
+          database.transaction(async (transaction) => {
+            await transaction.all(holdAccount, owner)
+            return transaction.first(confirm[kind], {
+              ...owner,
+              kind,
+              key: destinationKey,
+              subject: codeSubject,
+              now,
+              ...noticeParams(notices),
+            })
+          }),
+        ),
       ),
   }
 }

@@ -1,4 +1,4 @@
-/** Another e-mail address or phone for an account, asked for and then proved: PostgreSQL, one statement a method. */
+/** Another e-mail address or phone for an account, asked for and then proved: PostgreSQL. */
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
@@ -28,7 +28,12 @@ export interface ContactStore {
   /**
    * The new contact becomes the account's own in place of the old one, every other claim to it ends, messages with
    * codes that wait for the account end, the notices are queued. Null, and nothing happens, when the request was
-   * voided meanwhile or somebody else proved the identifier first.
+   * voided or the session ended meanwhile, or somebody else proved the identifier first.
    */
-  confirm(account: Account, change: ContactChange, notices: NewMessage[], now: Date): Promise<Account | null>
+  confirm(
+    owner: { accountId: number; sessionId: string },
+    change: ContactChange,
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<Account | null>
 }

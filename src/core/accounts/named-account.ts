@@ -2,7 +2,7 @@
  * The account that a call of the second step names: by e-mail or phone, or by its uuid. A login through another
  * provider types no identifier, so its answer hands out the uuid, which shows nothing of the account's contacts.
  */
-import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import { type Identifier, nobody, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 import { type Account, provedContacts } from './account.ts'
 import type { AccountStore } from './store.ts'
 
@@ -14,18 +14,17 @@ export interface NamedAccount {
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** Null for what is neither an identifier nor the uuid of an account. */
 export async function findNamedAccount(
   accounts: AccountStore,
   typed: string,
   defaultCountry: string,
-): Promise<NamedAccount | null> {
+): Promise<NamedAccount> {
   if (UUID.test(typed)) {
     const account = await accounts.findByUuid(typed)
-    return account && { identifier: mainIdentifier(account, defaultCountry), account }
+    return { identifier: account ? mainIdentifier(account, defaultCountry) : nobody(typed), account }
   }
-  const identifier = parseIdentifier(typed, defaultCountry)
-  return identifier && { identifier, account: await accounts.findByIdentifier(identifier) }
+  const identifier = readIdentifier(typed, defaultCountry)
+  return { identifier, account: await accounts.findByIdentifier(identifier) }
 }
 
 /** A proved contact, the e-mail first; for an account without any a stand-in that no message is ever sent to. */

@@ -2,7 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { violates } from '../../platform/postgres/failure.ts'
-import { accounts } from '../../platform/postgres/schema.ts'
+import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import {
   type MessageParams,
   messageParams,
@@ -21,6 +21,20 @@ const columns = {
   email: { key: accounts.emailKey, provedAt: accounts.emailConfirmedAt },
   phone: { key: accounts.phone, provedAt: accounts.phoneConfirmedAt },
 }
+
+/**
+ * Goes first in a transaction that changes what opens an account: whatever is under way there commits before this
+ * returns, or finds the account changed. The statement that follows sees what was committed.
+ */
+export const holdAccount = statement<{ accountId: number }>(
+  sql`select 1 from ${accounts} where id = ${param('accountId', 'bigint')} for update`,
+)
+
+/** Whoever ended the caller's session since the call began, by a new password mostly, ended what it was about to do. */
+export const sessionLives = sql`exists (
+  select 1 from ${sessions}
+   where ${sessions}.id = ${param('sessionId', 'uuid')}
+     and ${sessions}.account_id = ${param('accountId', 'bigint')} and ${sessions}.revoked_at is null)`
 
 /** The same without their table, as SET wants them; `cleared`: the assignments that remove the contact. */
 export const bareColumns = {

@@ -19,8 +19,8 @@ export interface FactorService {
   findApp(account: Account | null): Promise<TotpFactor | null>
   /** Uses a code of that app, or a recovery code, up: whether it was right. */
   use(account: Account | null, app: TotpFactor | null, typed: string): Promise<boolean>
-  /** An app that waits for its first code, in place of one that waited before. */
-  beginEnrolment(account: Account, label: string): Promise<NewTotp>
+  /** An app that waits for its first code, in place of one that waited before. Throws `invalid_token`. */
+  beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
   /**
    * The app that waits is the one in use now, two factors are on; gives the new recovery codes, in clear this once.
    * Null when the code is not one of that app, or when none waits.
@@ -29,9 +29,9 @@ export interface FactorService {
   /** With sent codes. Gives the recovery codes. Throws `two_factor_already_enabled`. */
   enable(signedIn: Authenticated): Promise<string[]>
   /** Erases app and recovery codes. Throws `two_factor_not_enabled`. */
-  disable(account: Account): Promise<void>
+  disable(signedIn: Authenticated): Promise<void>
   /** The old ones are dead. Throws `two_factor_not_enabled`. */
-  replaceRecoveryCodes(account: Account): Promise<string[]>
+  replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
 }
 
 interface Options {
@@ -52,13 +52,16 @@ const ENROLMENT_MS = 30 * 60_000
 export function createFactorService(options: Options): FactorService {
   const { store, totp, recoveryCodes, notices, outbox, clock } = options
 
+  const ownerOf = ({ account, sessionId }: Pick<Authenticated, 'account' | 'sessionId'>) => ({
+    accountId: account.id,
+    sessionId,
+  })
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : NOBODY)
 
   async function prepare({ account, sessionId, claims }: Authenticated, purpose: NoticePurpose) {
     const { codes, hashes } = recoveryCodes.create(account.uuid)
     const enabling: Enabling = {
-      accountId: account.id,
-      sessionId,
+      ...ownerOf({ account, sessionId }),
       amr: [...new Set([...claims.amr, 'otp', 'mfa'])],
       recoveryHashes: hashes,
       notices: await notices.about(account, purpose),
@@ -77,9 +80,10 @@ export function createFactorService(options: Options): FactorService {
       if (used && recoveryHash !== null) outbox.wake()
       return used
     },
-    async beginEnrolment(account, label) {
+    async beginEnrolment(signedIn, label) {
       const created = totp.create(label)
-      await store.putEnrolment(account.id, created.sealedSecret, clock.now())
+      if (!(await store.putEnrolment(ownerOf(signedIn), created.sealedSecret, clock.now())))
+        throw new AppError('invalid_token', { cause: 'session_over' })
       return created
     },
     async confirmEnrolment(signedIn, typed) {
@@ -101,14 +105,16 @@ export function createFactorService(options: Options): FactorService {
       outbox.wake()
       return codes
     },
-    async disable(account) {
-      const about = await notices.about(account, 'two_factor_disabled')
-      if (!(await store.disable(account.id, about, clock.now()))) throw new AppError('two_factor_not_enabled')
+    async disable(signedIn) {
+      const about = await notices.about(signedIn.account, 'two_factor_disabled')
+      if (!(await store.disable(ownerOf(signedIn), about, clock.now())))
+        throw new AppError('two_factor_not_enabled')
       outbox.wake()
     },
-    async replaceRecoveryCodes(account) {
-      const { codes, hashes } = recoveryCodes.create(account.uuid)
-      if (!(await store.putRecoveryCodes(account.id, hashes))) throw new AppError('two_factor_not_enabled')
+    async replaceRecoveryCodes(signedIn) {
+      const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)
+      if (!(await store.putRecoveryCodes(ownerOf(signedIn), hashes)))
+        throw new AppError('two_factor_not_enabled')
       return codes
     },
   }

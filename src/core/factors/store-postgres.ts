@@ -9,21 +9,17 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
+import { holdAccount, sessionLives } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
 import type { Enabling, FactorStore, TotpFactor } from './store.ts'
 
 type AccountParams = { accountId: number }
+type OwnerParams = AccountParams & { sessionId: string }
 
 const now = param('now', 'timestamptz')
 const accountId = param('accountId', 'bigint')
 const sealedSecret = param('sealedSecret', 'bytea')
 const step = param('step', 'bigint')
-
-/**
- * Goes first in a transaction that changes what an account's factors are: a sign-in that is under way commits its
- * session before this returns, or finds the account changed. The statement that follows sees what was committed.
- */
-const lock = statement<AccountParams>(sql`select 1 from ${accounts} where id = ${accountId} for update`)
 
 /** To the proved e-mail, else to the phone; ten at most before somebody proves the password again. */
 const recoveryNotice = queueMessage(
@@ -65,11 +61,12 @@ const use = statement<
   notice as (${recoveryNotice})
   select account_id from stepped union all select account_id from recovered`)
 
-const putEnrolment = statement<AccountParams & { sealedSecret: Uint8Array; now: Date }>(sql`
+const putEnrolment = statement<OwnerParams & { sealedSecret: Uint8Array; now: Date }, { id: number }>(sql`
   insert into ${totpEnrolments} (account_id, sealed_secret, created_at)
-  values (${accountId}, ${sealedSecret}, ${now})
+  select id, ${sealedSecret}, ${now} from ${accounts} where id = ${accountId} and ${sessionLives}
   on conflict (account_id) do update
-     set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at`)
+     set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at
+  returning account_id as id`)
 
 const findEnrolment = statement<AccountParams & { since: Date }, TotpFactor>(sql`
   select sealed_secret from ${totpEnrolments}
@@ -99,14 +96,7 @@ const afterEnabling = sql`
   notices as (${queueNotices(sql`enabled`)})
   select id from enabled`
 
-/** Whoever ended it since the call began, by a new password mostly, ended what it was about to do. */
-const sessionLives = sql`exists (
-  select 1 from ${sessions}
-   where ${sessions}.id = ${param('sessionId', 'uuid')} and ${sessions}.account_id = ${accountId}
-     and ${sessions}.revoked_at is null)`
-
-type EnablingParams = AccountParams &
-  NoticeParams & { sessionId: string; amr: string; recoveryHashes: string; now: Date }
+type EnablingParams = OwnerParams & NoticeParams & { amr: string; recoveryHashes: string; now: Date }
 
 const enable = statement<EnablingParams, { id: number }>(sql`
   with enabled as (
@@ -135,10 +125,10 @@ const confirmEnrolment = statement<
            last_step = excluded.last_step),
   ${afterEnabling}`)
 
-const disable = statement<AccountParams & NoticeParams & { now: Date }, { id: number }>(sql`
+const disable = statement<OwnerParams & NoticeParams & { now: Date }, { id: number }>(sql`
   with disabled as (
     update ${accounts} set two_factor_enabled = false, updated_at = ${now}
-     where id = ${accountId} and two_factor_enabled
+     where id = ${accountId} and two_factor_enabled and ${sessionLives}
     returning id),
   app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
   waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
@@ -146,8 +136,9 @@ const disable = statement<AccountParams & NoticeParams & { now: Date }, { id: nu
   notices as (${queueNotices(sql`disabled`)})
   select id from disabled`)
 
-const putRecoveryCodes = statement<AccountParams & { recoveryHashes: string }, { id: number }>(sql`
-  with enabled as (select id from ${accounts} where id = ${accountId} and two_factor_enabled),
+const putRecoveryCodes = statement<OwnerParams & { recoveryHashes: string }, { id: number }>(sql`
+  with enabled as (
+    select id from ${accounts} where id = ${accountId} and two_factor_enabled and ${sessionLives}),
   codes as (${setRecoveryCodes(sql`enabled`)})
   select id from enabled`)
 
@@ -169,7 +160,7 @@ export function createFactorStore(database: Database): FactorStore {
   const change = <Params extends AccountParams>(query: Statement<Params, { id: number }>, params: Params) =>
     retryDeadlocks(() =>
       database.transaction(async (transaction) => {
-        await transaction.all(lock, { accountId: params.accountId })
+        await transaction.all(holdAccount, { accountId: params.accountId })
         return (await transaction.first(query, params)) !== null
       }),
     )
@@ -186,16 +177,12 @@ export function createFactorStore(database: Database): FactorStore {
       })
       return used !== null
     },
-    async putEnrolment(account, secret, at) {
-      await database.all(putEnrolment, { accountId: account, sealedSecret: secret, now: at })
-    },
+    putEnrolment: (owner, secret, at) => change(putEnrolment, { ...owner, sealedSecret: secret, now: at }),
     findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
     enable: (enabling, at) => change(enable, enablingParams(enabling, at)),
     confirmEnrolment: ({ totp, ...enabling }, at) =>
       change(confirmEnrolment, { ...enablingParams(enabling, at), ...totp }),
-    disable: (account, notices, at) =>
-      change(disable, { accountId: account, ...noticeParams(notices), now: at }),
-    putRecoveryCodes: (account, hashes) =>
-      change(putRecoveryCodes, { accountId: account, recoveryHashes: hex(hashes) }),
+    disable: (owner, notices, at) => change(disable, { ...owner, ...noticeParams(notices), now: at }),
+    putRecoveryCodes: (owner, hashes) => change(putRecoveryCodes, { ...owner, recoveryHashes: hex(hashes) }),
   }
 }

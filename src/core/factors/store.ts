@@ -17,11 +17,14 @@ export interface FactorTry {
   recoveryHash: Uint8Array | null
 }
 
-/** Two factors are on from now. */
-export interface Enabling {
+/** Whose factors change, and by which session. What that one's end overtook does not happen. */
+export interface Owner {
   accountId: number
-  /** The session of who does it, which stays; it has proved both factors now (RFC 8176 values). */
   sessionId: string
+}
+
+/** Two factors are on from now; the session stays, and has proved both of them (RFC 8176 values). */
+export interface Enabling extends Owner {
   amr: string[]
   recoveryHashes: Uint8Array[]
   notices: NewMessage[]
@@ -35,8 +38,8 @@ export interface FactorStore {
    * says how many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
-  /** Replaces an app that waits; the one in use is not touched. */
-  putEnrolment(accountId: number, sealedSecret: Uint8Array, now: Date): Promise<void>
+  /** Replaces an app that waits; the one in use is not touched. False when the session ended meanwhile. */
+  putEnrolment(owner: Owner, sealedSecret: Uint8Array, now: Date): Promise<boolean>
   /** The app that waits since no earlier than `since`. */
   findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
   /**
@@ -49,8 +52,8 @@ export interface FactorStore {
    * False when that app does not wait any more, or the session ended meanwhile.
    */
   confirmEnrolment(enabling: Enabling & { totp: NonNullable<FactorTry['totp']> }, now: Date): Promise<boolean>
-  /** Turns two factors off, erases app and recovery codes. False when they were off already. */
-  disable(accountId: number, notices: NewMessage[], now: Date): Promise<boolean>
-  /** False when two factors are off. */
-  putRecoveryCodes(accountId: number, recoveryHashes: Uint8Array[]): Promise<boolean>
+  /** Turns two factors off, erases app and recovery codes. False when they were off, or the session ended meanwhile. */
+  disable(owner: Owner, notices: NewMessage[], now: Date): Promise<boolean>
+  /** False when two factors are off, or the session ended meanwhile. */
+  putRecoveryCodes(owner: Owner, recoveryHashes: Uint8Array[]): Promise<boolean>
 }

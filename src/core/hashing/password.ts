@@ -72,8 +72,12 @@ function isCommon(folded: string): boolean {
   return !folded.includes('\n') && commonLines.includes(`\n${folded}\n`)
 }
 
-/** `aaaaaaaa`, `abcdefgh`, `87654321`: each code point is the last one, or the next one up, or down; 9 meets 0. */
+/**
+ * `aaaaaaaa`, `abcdefgh`, `87654321`: each character is the last one, or the next one up, or down; 9 meets 0. Of a
+ * keyboard's characters, and no longer than anybody types one: nobody has called longer ones common.
+ */
 function isStaircase(folded: string): boolean {
+  if (!/^[ -~]{1,32}$/.test(folded)) return false
   const points = Array.from(folded, (character) => character.codePointAt(0) as number)
   const digits = /^[0-9]+$/.test(folded)
   return [-1, 0, 1].some((step) =>

@@ -2,6 +2,9 @@
 import { parseEmail } from './email.ts'
 import { parsePhone } from './phone.ts'
 
+/** Keys stand in counters: no longer than those of true identifiers. */
+const MAXIMUM_KEY = 247
+
 export interface Email {
   kind: 'email'
   /** As the person wrote it, trimmed: where messages go. */
@@ -21,10 +24,21 @@ export interface Phone {
 
 export type Identifier = Email | Phone
 
-/**
- * What a client sent as `identifier`: with an `@` (the ASCII one) an e-mail address, else a phone number. Null for
- * what is neither; the caller treats that as an identifier nobody has.
- */
+/** With an `@` (the ASCII one) an e-mail address, else a phone number. Null for what is neither. */
 export function parseIdentifier(input: string, defaultCountry: string): Identifier | null {
   return input.includes('@') ? parseEmail(input) : parsePhone(input, defaultCountry)
+}
+
+/**
+ * What a client sent as `identifier`. What is none is treated as an address that nobody has: looked up, counted and
+ * answered like one.
+ */
+export function readIdentifier(input: string, defaultCountry: string): Identifier {
+  return parseIdentifier(input, defaultCountry) ?? nobody(input)
+}
+
+/** An address that nobody can have: no e-mail address has a space in it. */
+export function nobody(input: string): Email {
+  const key = `nobody ${input.trim().toLowerCase().slice(0, MAXIMUM_KEY)}`
+  return { kind: 'email', destination: key, key }
 }

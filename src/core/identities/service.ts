@@ -11,13 +11,13 @@ import type { AccountStore } from '../accounts/store.ts'
 import type { Outbox } from '../delivery/outbox.ts'
 import type { ProviderService } from '../providers/service.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { IdentityStore } from './store.ts'
+import type { IdentityStore, SignedInAccount } from './store.ts'
 
 export interface IdentityService {
   /** The account it opens; at its first sign-in one is found for it, or made. */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
   /** Adds it to the account, and tells the owner. False: it is an account's already. */
-  link(account: Account, identity: ProvedIdentity): Promise<boolean>
+  link(signedIn: SignedInAccount, identity: ProvedIdentity): Promise<boolean>
 }
 
 interface Options {
@@ -72,8 +72,9 @@ export function createIdentityService(options: Options): IdentityService {
         if (tries === TRIES) throw new Error('an identity changed hands too often')
       }
     },
-    async link(account, identity) {
-      const linked = await store.link(account, identity, await noticesFor(account, identity), clock.now())
+    async link(signedIn, identity) {
+      const notices = await noticesFor(signedIn.account, identity)
+      const linked = await store.link(signedIn, identity, notices, clock.now())
       if (linked) outbox.wake()
       return linked
     },

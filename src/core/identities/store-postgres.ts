@@ -12,7 +12,7 @@ import {
   totpFactors,
 } from '../../platform/postgres/schema.ts'
 import type { Account } from '../accounts/account.ts'
-import { endOtherClaims } from '../accounts/store-postgres.ts'
+import { endOtherClaims, holdAccount, sessionLives } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
@@ -50,8 +50,8 @@ const linkTo = (condition: ReturnType<typeof sql>) => sql`
 
 type LinkParams = { accountId: number; now: Date } & IdentityParams & NoticeParams
 
-const link = statement<LinkParams & { judgedDigest: string | null }, { id: number }>(
-  linkTo(sql`password_digest is not distinct from ${param('judgedDigest', 'text')}`),
+const link = statement<LinkParams & { judgedDigest: string | null; sessionId: string }, { id: number }>(
+  linkTo(sql`password_digest is not distinct from ${param('judgedDigest', 'text')} and ${sessionLives}`),
 )
 
 const linkByEmail = statement<LinkParams & { key: string }, { id: number }>(
@@ -115,11 +115,6 @@ const open = statement<OpenParams, Account>(sql`
 const list = statement<{ accountId: number }, LinkedIdentity>(sql`
   select provider, subject, email, created_at from ${identities} where account_id = ${accountId} order by id`)
 
-/** Two who link or unlink at once must see each other: the identities are looked at under the account's lock. */
-const lock = statement<{ accountId: number }>(
-  sql`select 1 from ${accounts} where id = ${accountId} for update`,
-)
-
 type UnlinkParams = { accountId: number; provider: string; usable: string }
 
 const unlink = statement<UnlinkParams, { found: boolean; removed: boolean }>(sql`
@@ -142,16 +137,19 @@ const unlink = statement<UnlinkParams, { found: boolean; removed: boolean }>(sql
 export function createIdentityStore(database: Database): IdentityStore {
   return {
     findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
-    async link({ id, passwordDigest }, identity, notices, now) {
-      const params = { accountId: id, now, ...paramsOf(identity), ...noticeParams(notices) }
-      return (await database.first(link, { ...params, judgedDigest: passwordDigest })) !== null
+    async link({ account: { id, passwordDigest }, sessionId }, identity, notices, now) {
+      const params = { accountId: id, now, sessionId, ...paramsOf(identity), ...noticeParams(notices) }
+      return database.transaction(async (transaction) => {
+        await transaction.all(holdAccount, { accountId: id })
+        return (await transaction.first(link, { ...params, judgedDigest: passwordDigest })) !== null
+      })
     },
     async linkByEmail({ id }, identity, notices, now) {
       const key = identity.verifiedEmail?.key
       if (key === undefined) return false
       const params = { accountId: id, now, key, ...paramsOf(identity), ...noticeParams(notices) }
       return database.transaction(async (transaction) => {
-        await transaction.all(lock, { accountId: id })
+        await transaction.all(holdAccount, { accountId: id })
         return (await transaction.first(linkByEmail, params)) !== null
       })
     },
@@ -174,7 +172,8 @@ export function createIdentityStore(database: Database): IdentityStore {
     list: (accountId) => database.all(list, { accountId }),
     unlink: (accountId, provider, usableProviders) =>
       database.transaction(async (transaction) => {
-        await transaction.all(lock, { accountId })
+        // Two who link or unlink at once must see each other.
+        await transaction.all(holdAccount, { accountId })
         const usable = JSON.stringify(usableProviders)
         const row = await transaction.first(unlink, { accountId, provider, usable })
         if (!row?.found) return 'not_found'

@@ -15,13 +15,23 @@ export interface NewSocialAccount {
   roleId: number
 }
 
+export interface SignedInAccount {
+  account: Account
+  sessionId: string
+}
+
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
-   * Adds the identity to the account and queues the notices. False: it is an account's already, or the account has
-   * another password than when it was read: whoever chose that does not know of the identity.
+   * Adds the identity to the account and queues the notices. False: it is an account's already, or the session has
+   * ended, or the account has another password than when it was read: whoever chose that does not know of the identity.
    */
-  link(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
+  link(
+    signedIn: SignedInAccount,
+    identity: ProvedIdentity,
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<boolean>
   /**
    * The same on the word of a verified e-mail alone. False also when the account has not proved this e-mail any
    * more, or has another identity of that issuer: whom the address was given to then is somebody else.

@@ -1,11 +1,13 @@
 /**
  * Another e-mail address or phone for somebody signed in: the password lets them ask, a code at the new one proves it.
- * An identifier that is somebody else's answers as any other does; its owner is told.
+ * An identifier that is somebody else's answers as any other does, and its owner is told; unless the operator chose to
+ * reveal which identifiers are taken.
  */
 import { randomUUID } from 'node:crypto'
-import { type AccountRecord, accountRecord, hasProved } from '../../core/accounts/account.ts'
+import { type Account, type AccountRecord, accountRecord, hasProved } from '../../core/accounts/account.ts'
 import type { ContactChange, ContactStore } from '../../core/accounts/contact-store.ts'
 import type { OwnerNotices } from '../../core/accounts/owner-notice.ts'
+import type { AccountStore } from '../../core/accounts/store.ts'
 import type { CodeBinding, CodeService } from '../../core/codes/service.ts'
 import type { NewMessage } from '../../core/delivery/message.ts'
 import type { Outbox } from '../../core/delivery/outbox.ts'
@@ -23,7 +25,7 @@ type Kind = Identifier['kind']
 
 export interface ContactsService {
   /**
-   * A later call for the same kind voids this one. Throws `validation_failed`, `country_not_allowed`,
+   * A later call for the same kind voids this one. Throws `validation_failed`, `country_not_allowed`, `identifier_taken`,
    * `too_many_requests`, and what PresenceCheck does.
    */
   change(
@@ -42,6 +44,7 @@ export interface ContactsService {
 }
 
 interface Options {
+  accounts: Pick<AccountStore, 'findByIdentifier'>
   store: ContactStore
   codes: CodeService
   limits: LimitService
@@ -58,8 +61,8 @@ const purposes = {
 } as const
 
 export function createContactsService(options: Options): ContactsService {
-  const { store, codes, limits, presence, notices, outbox, clock, config } = options
-  const { defaultCountry } = config.accounts
+  const { accounts, store, codes, limits, presence, notices, outbox, clock, config } = options
+  const { defaultCountry, revealExisting } = config.accounts
 
   function read(kind: Kind, contact: string): Identifier {
     const identifier = kind === 'email' ? parseEmail(contact) : parsePhone(contact, defaultCountry)
@@ -75,6 +78,11 @@ export function createContactsService(options: Options): ContactsService {
     destination: change?.destination ?? '',
     budgetSubject: accountUuid,
   })
+
+  async function isTaken(identifier: Identifier, { id }: Account): Promise<boolean> {
+    const holder = await accounts.findByIdentifier(identifier)
+    return holder !== null && holder.id !== id && hasProved(holder, identifier)
+  }
 
   /** To every contact that was proved before, the old one among them; to none where nothing changed. */
   async function noticesOf({ account }: Authenticated, change: ContactChange): Promise<NewMessage[]> {
@@ -93,6 +101,7 @@ export function createContactsService(options: Options): ContactsService {
       ]
       await presence.require(signedIn, password, client)
       await limits.take(demands)
+      if (revealExisting && (await isTaken(identifier, account))) throw new AppError('identifier_taken')
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       await store.request(account, identifier, code, clock.now())
       const { destination } = identifier
@@ -102,12 +111,12 @@ export function createContactsService(options: Options): ContactsService {
 
     async confirm(signedIn, kind, { otp }, { addressBucket }) {
       await limits.take(limits.verificationDemands(addressBucket))
-      const { account } = signedIn
+      const { account, sessionId } = signedIn
       const change = await store.find(account, kind)
       await codes.take(bindingOf(account.uuid, kind, change), otp)
       if (change === null) throw new AppError('invalid_code')
       const [messages] = await Promise.all([noticesOf(signedIn, change), codes.kill(account.uuid)])
-      const changed = await store.confirm(account, change, messages, clock.now())
+      const changed = await store.confirm({ accountId: account.id, sessionId }, change, messages, clock.now())
       if (changed === null) throw new AppError('invalid_code')
       outbox.wake()
       return accountRecord(changed, config.accounts.passwordDigest)

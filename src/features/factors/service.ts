@@ -108,7 +108,7 @@ export function createFactorsService(options: Options): FactorsService {
       await presence.require(signedIn, password, client)
       const { account } = signedIn
       const { secret, uri } = await factors.beginEnrolment(
-        account,
+        signedIn,
         mainIdentifier(account, defaultCountry).destination,
       )
       return { secret, otpauth_uri: uri, qr_svg: renderSVG(uri, { border: QUIET_MODULES }) }
@@ -133,12 +133,12 @@ export function createFactorsService(options: Options): FactorsService {
       await takeVerification(client)
       const named = identifier ? parseIdentifier(identifier, defaultCountry) : null
       await secondFactor.takeCode(account, named ?? mainIdentifier(account, defaultCountry), otp)
-      await factors.disable(account)
+      await factors.disable(signedIn)
     },
 
     async replaceRecoveryCodes(signedIn, password, client) {
       await presence.require(signedIn, password, client)
-      return factors.replaceRecoveryCodes(signedIn.account)
+      return factors.replaceRecoveryCodes(signedIn)
     },
   }
 }

@@ -76,7 +76,7 @@ export function createIdentitiesService(options: Options): IdentitiesService {
       requireOneProof(body)
       await presence.requireWhereSet(signedIn, body.password, client)
       const identity = await prove(provider, body)
-      if (!(await identities.link(signedIn.account, identity))) {
+      if (!(await identities.link(signedIn, identity))) {
         const holder = await store.findAccount(identity)
         if (holder === null) throw new AppError('invalid_token', { cause: 'account changed' })
         if (holder.id !== signedIn.account.id) throw new AppError('identity_taken')
