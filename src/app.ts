@@ -74,7 +74,7 @@ export function createApp(services: Services, { documentation, secureCookies, ..
   app
     .use(createSocialRoutes(envelope, services.social, { secure: secureCookies }))
     .use(createIdentityRoutes(envelope, bearer, services.identities))
-  if (services.mailbox) app.use(createMailboxRoutes(services.mailbox))
+  if (services.mailbox) app.use(createMailboxRoutes(services.mailbox, options.language))
   if (documentation) app.use(createDocumentation(documentation))
   return app
 }

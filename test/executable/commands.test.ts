@@ -1,6 +1,6 @@
 /** Every command of the executable, as a shell meets it: what it prints, and its exit code. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import manifest from '../../package.json' with { type: 'json' }
@@ -94,6 +94,19 @@ describe('the configuration', () => {
 })
 
 describe('migrate', () => {
+  test('an embedded database that is not there yet: a plan lists everything and makes nothing', async () => {
+    const directory = newDirectory('migrate')
+    const plan = await runExecutable(['migrate', '--plan'], { directory })
+    expect(plan.code).toBe(0)
+    const pending = lines(plan.out)
+    expect(pending[0]).toMatch(/^pending 0000_/)
+    expect(readdirSync(directory)).toEqual([])
+    const applied = await runExecutable(['migrate'], { directory })
+    expect(lines(applied.out)).toEqual(pending.map((line) => line.replace('pending', 'applied')))
+    for (const again of [['migrate'], ['migrate', '--plan']])
+      expect((await runExecutable(again, { directory })).out).toBe('The database is up to date.\n')
+  })
+
   test('lists what waits, applies it, and then has nothing to do', async () => {
     await using database = await createDatabase({ migrated: false })
     const env = { POTERNE_DATABASE_URL: database.url, POTERNE_SERVER_SECRET: 'ab'.repeat(32) }

@@ -9,7 +9,7 @@ import { createMailboxRoutes } from '../../src/features/mailbox/routes.ts'
 const now = new Date('2026-07-01T12:00:00.000Z')
 const open = () => {
   const mailbox = createMailbox({ now: () => now })
-  const routes = createMailboxRoutes(mailbox)
+  const routes = createMailboxRoutes(mailbox, 'fr')
   const get = (path: string, headers: Record<string, string> = {}) =>
     routes.handle(new Request(`http://127.0.0.1${path}`, { headers }))
   return { mailbox, get }

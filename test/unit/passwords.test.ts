@@ -21,6 +21,9 @@ describe('a new password', () => {
     ['in another script', 'пароль-для-меня'],
     ['with control characters but NUL', 'tab\there\nand'],
     ['that only contains the identifier', 'alice.smith@example.com and more'],
+    ['eight times one that no keyboard has', '🦊'.repeat(8)],
+    ['longer than anybody calls common', 'a'.repeat(64)],
+    ['as long as it may be', 'a'.repeat(256)],
   ])('%s is accepted', (_, password) => {
     expect(check(password)).toEqual([])
   })
@@ -37,7 +40,6 @@ describe('a new password', () => {
     ['iloveyou', 'common'],
     ['qwertyuiop', 'common'],
     ['aaaaaaaaaaaaaaaaaaaaa', 'common'],
-    ['🦊🦊🦊🦊🦊🦊🦊🦊', 'common'],
     ['0123456789012345', 'common'],
     ['3210987654', 'common'],
     ['abcdefghijk', 'common'],

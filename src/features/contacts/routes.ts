@@ -21,6 +21,7 @@ const changeResponses = () => ({
     'invalid_credentials',
     'password_not_set',
     'country_not_allowed',
+    'identifier_taken',
     'too_many_requests',
     'server_busy',
   ),
@@ -36,7 +37,7 @@ const confirmSchema = () => ({
 
 function changeDetail(operationId: string, summary: string) {
   const description =
-    'A code goes to the new one; a later request voids it. The same answer where it is somebody else’s.'
+    'A code goes to the new one; a later request voids it. The same answer where it is somebody else’s, unless accounts.reveal_existing is set.'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
 

@@ -1,7 +1,7 @@
 /** Login by password. What is wrong with an account is said only to who knows its password. */
 import type { PasswordJudge } from '../../core/accounts/password-judge.ts'
 import type { AccountStore } from '../../core/accounts/store.ts'
-import { parseIdentifier } from '../../core/identifiers/identifier.ts'
+import { readIdentifier } from '../../core/identifiers/identifier.ts'
 import type { LimitService } from '../../core/limits/service.ts'
 import type { SignInOutcome, SignInService } from '../../core/sessions/sign-in.ts'
 import type { Device } from '../../core/sessions/store.ts'
@@ -33,16 +33,16 @@ export function createLoginService(options: Options): LoginService {
   return {
     async logIn({ identifier: typed, password }, device, { address, addressBucket }) {
       passwords.requireRoom()
-      const identifier = parseIdentifier(typed, config.accounts.defaultCountry)
-      const account = identifier && (await accounts.findByIdentifier(identifier))
+      const identifier = readIdentifier(typed, config.accounts.defaultCountry)
+      const account = await accounts.findByIdentifier(identifier)
       const { right, newDigest } = await passwords.judge({
         account,
-        identifierKey: identifier?.key ?? typed,
+        identifierKey: identifier.key,
         fingerprint: device.fingerprint,
         password,
         demands: limits.loginDemands(addressBucket),
       })
-      if (!right || !account || !identifier) throw new AppError('invalid_credentials')
+      if (!right || !account) throw new AppError('invalid_credentials')
       return signIn.continue({ account, identifier, factor: 'pwd', device, address, newDigest })
     },
   }

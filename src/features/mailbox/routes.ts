@@ -1,16 +1,17 @@
 /** The mailbox of --dev. These routes exist nowhere else: they show every code. */
 import { Elysia } from 'elysia'
 import type { Mailbox } from '../../core/delivery/mailbox.ts'
+import type { Language } from '../../platform/config/types.ts'
 import { pickLanguage } from '../../texts/index.ts'
 import { mailboxPage, mailboxPolicy } from './page.ts'
 
 /** For people as a page, for programs as JSON, newest first. */
-export function createMailboxRoutes(mailbox: Mailbox) {
+export function createMailboxRoutes(mailbox: Mailbox, defaultLanguage: Language) {
   return new Elysia({ name: 'mailbox' })
     .get(
       '/dev/mailbox',
       ({ request }) => {
-        const language = pickLanguage(request.headers.get('accept-language'), 'fr')
+        const language = pickLanguage(request.headers.get('accept-language'), defaultLanguage)
         return new Response(mailboxPage(mailbox.list(), language), {
           headers: {
             'content-type': 'text/html; charset=utf-8',

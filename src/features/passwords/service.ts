@@ -18,7 +18,7 @@ import type { CodeBinding, CodeService } from '../../core/codes/service.ts'
 import type { Outbox } from '../../core/delivery/outbox.ts'
 import { checkPassword } from '../../core/hashing/password.ts'
 import type { HashService } from '../../core/hashing/service.ts'
-import { type Identifier, parseIdentifier } from '../../core/identifiers/identifier.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../../core/identifiers/identifier.ts'
 import type { LimitService } from '../../core/limits/service.ts'
 import type { Authenticated } from '../../core/sessions/authentication.ts'
 import type { PresenceCheck } from '../../core/sessions/presence.ts'
@@ -110,8 +110,7 @@ export function createPasswordsService(options: Options): PasswordsService {
 
   return {
     async forgot({ identifier: typed }, { addressBucket }) {
-      const identifier = parseIdentifier(typed, defaultCountry)
-      if (identifier === null) return
+      const identifier = readIdentifier(typed, defaultCountry)
       await limits.take(limits.codeDemands(identifier, 'password_reset', addressBucket))
       const account = await findOwner(identifier)
       await outbox.sendCode(
@@ -121,10 +120,9 @@ export function createPasswordsService(options: Options): PasswordsService {
     },
 
     async reset(body, { addressBucket }) {
-      const identifier = parseIdentifier(body.identifier, defaultCountry)
-      check(body, identifier ? [identifier] : [])
+      const identifier = readIdentifier(body.identifier, defaultCountry)
+      check(body, [identifier])
       await limits.take(limits.verificationDemands(addressBucket))
-      if (identifier === null) throw new AppError('invalid_code')
       hashing.requireRoom()
       const account = await findOwner(identifier)
       await codes.takeNamed(bindingOf(account, identifier), body.otp, identifier.key)

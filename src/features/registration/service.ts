@@ -10,7 +10,7 @@ import type { Outbox } from '../../core/delivery/outbox.ts'
 import { checkPassword, normalizePassword } from '../../core/hashing/password.ts'
 import type { HashService } from '../../core/hashing/service.ts'
 import { emailProblem, parseEmail } from '../../core/identifiers/email.ts'
-import { type Identifier, parseIdentifier } from '../../core/identifiers/identifier.ts'
+import { type Identifier, readIdentifier } from '../../core/identifiers/identifier.ts'
 import { parsePhone } from '../../core/identifiers/phone.ts'
 import type { LimitService } from '../../core/limits/service.ts'
 import { AppError, type FieldError } from '../../errors.ts'
@@ -121,8 +121,7 @@ export function createRegistrationService(options: Options): RegistrationService
 
     async confirm({ identifier: typed, otp }, { addressBucket }) {
       await limits.take(limits.verificationDemands(addressBucket))
-      const identifier = parseIdentifier(typed, defaultCountry)
-      if (identifier === null) throw new AppError('invalid_code')
+      const identifier = readIdentifier(typed, defaultCountry)
       const account = await accounts.findByIdentifier(identifier)
       await codes.takeNamed(confirmationOf(account, identifier), otp, identifier.key)
       const confirmed = account && (await accounts.confirm(account, identifier, clock.now()))
@@ -131,8 +130,7 @@ export function createRegistrationService(options: Options): RegistrationService
     },
 
     async resend({ identifier: typed }, { addressBucket }) {
-      const identifier = parseIdentifier(typed, defaultCountry)
-      if (identifier === null) return
+      const identifier = readIdentifier(typed, defaultCountry)
       await limits.take(limits.codeDemands(identifier, 'confirmation', addressBucket))
       const account = await accounts.findByIdentifier(identifier)
       const waiting = account !== null && account.accountConfirmedAt === null

@@ -110,7 +110,7 @@ function createOpenRoutes(envelope: Envelope, sessions: SessionsService) {
         return { status: 200 as const, message: texts[client.language].messages.logged_out }
       },
       {
-        body: t.Object({ refresh_token: t.Optional(refreshToken) }),
+        body: t.Object({ refresh_token: t.Optional(nullable(refreshToken)) }),
         response: { 200: messageAnswer(200), ...errorResponses() },
         detail: {
           tags: ['Sessions'],

@@ -69,17 +69,14 @@ export function createTwoFactorService(options: Options): TwoFactorService {
 
   return {
     async requestCode({ identifier: typed }, { addressBucket }) {
-      const named = await findNamedAccount(accounts, typed, defaultCountry)
-      if (named === null) return
-      await limits.take(limits.codeDemands(named.identifier, 'two_factor', addressBucket))
-      await secondFactor.sendCode(named.account, named.identifier)
+      const { identifier, account } = await findNamedAccount(accounts, typed, defaultCountry)
+      await limits.take(limits.codeDemands(identifier, 'two_factor', addressBucket))
+      await secondFactor.sendCode(account, identifier)
     },
 
     async verify(body, device, { address, addressBucket }) {
       await limits.take(limits.verificationDemands(addressBucket))
-      const named = await findNamedAccount(accounts, body.identifier, defaultCountry)
-      if (named === null) throw new AppError('invalid_code')
-      const { identifier, account } = named
+      const { identifier, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
       const { passes, first, newDigest } = await judgeFirstFactor(account, identifier, body, device)
       // Without the password nobody may try, or use up, the owner's code: the try counts on a stand-in. So does one
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.

@@ -5,7 +5,7 @@
  * by itself once there is space.
  */
 import { Database as LockFile } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
@@ -17,6 +17,9 @@ export interface EmbeddedOptions {
   /** Free bytes of a directory's file system. */
   freeBytes?: (directory: string) => number
 }
+
+/** Of the data directory: the database's own. */
+const DIRECTORY = 'postgres'
 
 /** In single-user mode PostgreSQL never checkpoints by itself, and its log would grow without end. */
 const CHECKPOINT_INTERVAL_MS = 5 * 60_000
@@ -53,6 +56,9 @@ function lockDirectory(directory: string): () => void {
   return () => lock.close()
 }
 
+/** Whether a database stands in the directory already; opening it makes one, with every migration applied. */
+export const isEmbeddedThere = (dataDir: string) => existsSync(join(dataDir, DIRECTORY))
+
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const unlock = lockDirectory(dataDir)
@@ -70,7 +76,7 @@ async function keepOpen(
   unlock: () => void,
   { freeBytes: measure = freeBytes }: EmbeddedOptions,
 ): Promise<Database> {
-  const directory = join(dataDir, 'postgres')
+  const directory = join(dataDir, DIRECTORY)
   const inTurn = createTurns()
   /** Null while it ended by itself and cannot be opened again. */
   let instance: PGlite | null = await openInstance(directory)

@@ -11,6 +11,9 @@ const migrations = readMigrations()
 /** Any number will do, as long as it is always this one. */
 const LOCK = 7_045_318
 
+/** All there are, oldest first. */
+export const migrationNames = migrations.map(({ name }) => name)
+
 export class MigrationRefused extends Error {
   override name = 'MigrationRefused'
 }

@@ -1,0 +1,38 @@
+/** `accounts.reveal_existing`: the operator prefers a clear answer to a secret. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ settings: { accounts: { reveal_existing: true } } })
+})
+afterAll(() => service.close())
+
+const taken = [409, 'identifier_taken']
+const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
+
+test('registering what is proved is a conflict; what only waits is not', async () => {
+  const { identifier } = await service.signUp(newEmail())
+  const answers = await Promise.all([1, 2].map(() => service.post('register', registration(identifier))))
+  expect(answers.map(failure)).toEqual([taken, taken])
+  const waiting = newEmail()
+  for (let i = 0; i < 2; i++) expect((await service.post('register', registration(waiting))).status).toBe(201)
+})
+
+test('so is another e-mail address or phone that is somebody else’s; one’s own is not', async () => {
+  const email = await service.signUp(newEmail())
+  const phone = await service.signUp(newPhone())
+  const person = await service.signUp(newEmail())
+  const { access_token: bearer } = await service.logIn(person)
+  const change = (kind: 'email' | 'phone', to: string) =>
+    service.post(`${kind}/change`, { [kind]: to, password: PASSWORD }, { bearer })
+  const before = await service.delivered()
+  expect(failure(await change('email', email.identifier.toUpperCase()))).toEqual(taken)
+  expect(failure(await change('phone', phone.identifier))).toEqual(taken)
+  expect(await service.delivered()).toBe(before)
+  expect((await change('email', person.identifier)).status).toBe(201)
+  expect((await change('phone', newPhone())).status).toBe(201)
+})
