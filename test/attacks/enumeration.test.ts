@@ -132,7 +132,7 @@ describe.each(shapes)('what an answer shows, on %s', (shape) => {
     for (const [operation, bodyFor] of Object.entries(calls)) {
       if (operation === 'register') continue
       const expected = seen(await service.post(operation, bodyFor(newEmail()), newClient()))
-      for (const identifier of ['nonsense', 'a@b', '@', '', ' ', '+1', 'x'.repeat(5000), 'é@exämple.com']) {
+      for (const identifier of ['nonsense', 'a@b', '@', '', '+1', 'x'.repeat(5000), 'é@exämple.com']) {
         expect(seen(await service.post(operation, bodyFor(identifier), newClient()))).toEqual(expected)
       }
     }
