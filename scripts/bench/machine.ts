@@ -17,7 +17,7 @@ export async function describeMachine(): Promise<Machine> {
     processors: all.length,
     model: all[0]?.model ?? 'unknown',
     memoryGib: Math.round((totalmem() / 2 ** 30) * 10) / 10,
-    kernel: release(),
+    kernel: numberIn(release()),
     versions: {
       poterne: `${manifest.version} (${await firstLine(['git', 'rev-parse', '--short', 'HEAD'])})`,
       bun: Bun.version,
