@@ -16,7 +16,7 @@ const example = readFileSync(join(import.meta.dir, '../../docs/social-example.js
 
 const page = (apiUrl: string) => `<!doctype html>
 <meta charset="utf-8"><title>App</title>
-<button>Sign in</button> <pre id="result"></pre>
+<button disabled>Sign in</button> <pre id="result"></pre>
 <script type="module">
 import { beginSignIn, finishSignIn, listProviders } from '/social-example.js'
 const api = ${JSON.stringify(`${apiUrl}/api/v1/auth`)}
@@ -26,7 +26,9 @@ const show = (value) => {
 const name = new URLSearchParams(location.hash.slice(1)).get('provider')
 const providers = await listProviders(api)
 const chosen = providers.find((provider) => provider.name === name) ?? providers[0]
-document.querySelector('button').onclick = () => beginSignIn(chosen, location.origin + '/signed-in')
+const button = document.querySelector('button')
+button.onclick = () => beginSignIn(chosen, location.origin + '/signed-in')
+button.disabled = false
 if (location.pathname === '/signed-in') {
   try { show(await finishSignIn(api)) } catch (error) { show({ error: error.message }) }
 }
