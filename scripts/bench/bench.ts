@@ -53,8 +53,8 @@ export function createBench({ quick, executable, progress }: BenchOptions): Benc
   const bench: Bench = {
     quick,
     rounds: quick ? 2 : 5,
-    seconds: quick ? 2 : 3,
-    warmupSeconds: quick ? 3 : 10,
+    seconds: quick ? 1 : 3,
+    warmupSeconds: quick ? 2 : 10,
     executable: () => {
       built ??= executable === null ? builtExecutable() : Promise.resolve(executable)
       return built

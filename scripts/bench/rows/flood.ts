@@ -25,11 +25,11 @@ export const floodRow: Row = {
     bench.progress(`  capacity ${capacity.toFixed(1)} logins/s; flood of ${rate}/s`)
     const tokens = await openSessions(url, OTHER_CONNECTIONS)
     const seconds = bench.quick ? 7 : 20
-    // A connection sends once a second and an admitted login may take two.
+    // A connection sends once a second, and those whose login is admitted wait up to two.
     const flooding = bench.load({
       url,
       traffic,
-      connections: rate * 2,
+      connections: rate + 2 * CLIENTS,
       seconds,
       rate,
       lastly: strangersLogin,

@@ -15,7 +15,7 @@ export const registrationsRow: Row = {
   async measure(bench: Bench) {
     const poterne = await bench.startPoterne()
     const raw = await startRawHashes()
-    const { seconds } = bench
+    const seconds = bench.seconds + 1
     let first = 1
     const load = async (duration: number, warmupSeconds: number) => {
       const traffic = registrations(PER_ROUND, first)
