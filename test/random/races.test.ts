@@ -158,6 +158,19 @@ test('a way in that the stranger links while the owner resets the password opens
   expect((await browser.signIn()).body.account?.uuid).not.toBe(uuid)
 })
 
+test('a way in that the stranger removes while the owner resets the password stays', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  provider.present(newPerson())
+  const code = await browser.obtainCode()
+  expect((await service.post('identities/p1', { ...code, password }, { bearer })).status).toBe(200)
+  const [reset, removed] = await inOrder(uuid, [
+    await resetOf(identifier),
+    () => service.call('DELETE', '/api/v1/auth/identities/p1', { password }, { bearer }),
+  ])
+  expect([reset?.status, removed?.status]).toEqual([200, 401])
+  expect((await browser.signIn()).body.account?.uuid).toBe(uuid)
+})
+
 test('a session that ended before it links, of an account without password, links nothing', async () => {
   provider.present(newPerson())
   const { account, access_token: bearer } = (await browser.signIn()).body

@@ -35,6 +35,12 @@ export interface Account {
   language: Language
 }
 
+/** An account and the session that speaks for it. What the end of that session overtakes does not happen. */
+export interface SignedIn {
+  account: Account
+  sessionId: string
+}
+
 export type AccountRecord = ReturnType<typeof accountRecord>
 
 const iso = (time: Date | null) => time?.toISOString() ?? null

@@ -1,7 +1,6 @@
 /** Table `contact_changes` and the contacts of `accounts`: see contact-store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
 import {
   type MessageParams,
@@ -15,7 +14,13 @@ import {
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
 import type { ContactChange, ContactStore } from './contact-store.ts'
-import { bareColumns, endOtherClaims, holdAccount, proveIdentifier, sessionLives } from './store-postgres.ts'
+import {
+  bareColumns,
+  changeHeldAccount,
+  endOtherClaims,
+  proveIdentifier,
+  sessionLives,
+} from './store-postgres.ts'
 
 const now = param('now', 'timestamptz')
 const accountId = param('accountId', 'bigint')
@@ -121,21 +126,17 @@ export function createContactStore(database: Database): ContactStore {
       })
     },
     find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
-    confirm: (owner, { kind, destinationKey, codeSubject }, notices, now) =>
+    confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, notices, now) =>
       proveIdentifier(kind, () =>
-        retryDeadlocks(() =>
-          database.transaction(async (transaction) => {
-            await transaction.all(holdAccount, owner)
-            return transaction.first(confirm[kind], {
-              ...owner,
-              kind,
-              key: destinationKey,
-              subject: codeSubject,
-              now,
-              ...noticeParams(notices),
-            })
-          }),
-        ),
+        changeHeldAccount(database, confirm[kind], {
+          accountId: account.id,
+          sessionId,
+          kind,
+          key: destinationKey,
+          subject: codeSubject,
+          now,
+          ...noticeParams(notices),
+        }),
       ),
   }
 }

@@ -1,7 +1,7 @@
 /** Another e-mail address or phone for an account, asked for and then proved: PostgreSQL. */
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import type { Account } from './account.ts'
+import type { Account, SignedIn } from './account.ts'
 
 /** The one change of its kind that an account waits for. */
 export interface ContactChange {
@@ -31,7 +31,7 @@ export interface ContactStore {
    * voided or the session ended meanwhile, or somebody else proved the identifier first.
    */
   confirm(
-    owner: { accountId: number; sessionId: string },
+    signedIn: SignedIn,
     change: ContactChange,
     notices: NewMessage[],
     now: Date,

@@ -1,26 +1,19 @@
 /** Column `password_digest` of `accounts`, and what changes with it: see password-store.ts for what is promised. */
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
 import { type NoticeParams, noticeParams, queueNotices, replaceWaiting } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { PasswordStore } from './password-store.ts'
-import { bareColumns, endOtherClaims, proveIdentifier } from './store-postgres.ts'
+import { bareColumns, changeHeldAccount, endOtherClaims, proveIdentifier } from './store-postgres.ts'
 
 const now = param('now', 'timestamptz')
-const uuid = param('uuid', 'uuid')
+const accountId = param('accountId', 'bigint')
 const key = param('key', 'text')
 const digest = param('digest', 'text')
 
 /** As many devices as a person may have and lose. */
 const KNOWN_DEVICES = 100
-
-/**
- * A sign-in that is under way commits its session before this returns, or finds another password after. The statement
- * that follows sees what was committed until then; in one statement it would not.
- */
-const lock = statement<{ uuid: string }>(sql`select 1 from ${accounts} where uuid = ${uuid} for update`)
 
 /** What ends with the password of the account in the CTE `proved`; `kept`: which sessions do not. */
 const endings = (kept: SQL) => sql`
@@ -32,7 +25,7 @@ const endings = (kept: SQL) => sql`
     replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
     notices as (${queueNotices(sql`proved`)})`
 
-type ResetParams = { now: Date; uuid: string; key: string; digest: string } & NoticeParams
+type ResetParams = { now: Date; accountId: number; key: string; digest: string } & NoticeParams
 
 const resetBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, provedAt } = bareColumns[kind]
@@ -43,7 +36,7 @@ const resetBy = (kind: Identifier['kind']) => {
              account_confirmed_at = coalesce(account_confirmed_at, ${now}),
              ${provedAt} = coalesce(${provedAt}, ${now}),
              waiting_for = null, waiting_address = null, waiting_password_tag = null
-       where uuid = ${uuid} and ${keyColumn} = ${key}
+       where id = ${accountId} and ${keyColumn} = ${key}
          and (${provedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))
       returning id, uuid),
     ${endOtherClaims(kind)},
@@ -59,7 +52,7 @@ const reset = { email: resetBy('email'), phone: resetBy('phone') }
 
 type ChangeParams = {
   now: Date
-  uuid: string
+  accountId: number
   judgedDigest: string | null
   digest: string
   keptSessionId: string
@@ -68,36 +61,27 @@ type ChangeParams = {
 const change = statement<ChangeParams, { id: number }>(sql`
   with proved as (
     update ${accounts} set password_digest = ${digest}, updated_at = ${now}
-     where uuid = ${uuid} and password_digest = ${param('judgedDigest', 'text')}
+     where id = ${accountId} and password_digest = ${param('judgedDigest', 'text')}
     returning id, uuid),
   ${endings(sql`${sessions}.id = ${param('keptSessionId', 'uuid')}`)}
   select id from proved`)
 
 export function createPasswordStore(database: Database): PasswordStore {
   return {
-    reset: ({ uuid }, { kind, key }, { digest, notices }, now) =>
+    reset: ({ id: accountId }, { kind, key }, { digest, notices }, now) =>
       proveIdentifier(kind, () =>
-        retryDeadlocks(() =>
-          database.transaction(async (transaction) => {
-            await transaction.all(lock, { uuid })
-            return transaction.first(reset[kind], { uuid, key, digest, now, ...noticeParams(notices) })
-          }),
-        ),
+        changeHeldAccount(database, reset[kind], { accountId, key, digest, now, ...noticeParams(notices) }),
       ),
-    change: ({ uuid, passwordDigest }, keptSessionId, { digest, notices }, now) =>
-      retryDeadlocks(() =>
-        database.transaction(async (transaction) => {
-          await transaction.all(lock, { uuid })
-          const changed = await transaction.first(change, {
-            uuid,
-            keptSessionId,
-            judgedDigest: passwordDigest,
-            digest,
-            now,
-            ...noticeParams(notices),
-          })
-          return changed !== null
-        }),
-      ),
+    async change({ id: accountId, passwordDigest }, keptSessionId, { digest, notices }, now) {
+      const changed = await changeHeldAccount(database, change, {
+        accountId,
+        keptSessionId,
+        judgedDigest: passwordDigest,
+        digest,
+        now,
+        ...noticeParams(notices),
+      })
+      return changed !== null
+    },
   }
 }

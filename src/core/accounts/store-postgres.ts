@@ -1,7 +1,7 @@
 /** Table `accounts` (and the outbox rows its changes cause): see store.ts for what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { violates } from '../../platform/postgres/failure.ts'
+import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
+import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import {
   type MessageParams,
@@ -22,13 +22,26 @@ const columns = {
   phone: { key: accounts.phone, provedAt: accounts.phoneConfirmedAt },
 }
 
-/**
- * Goes first in a transaction that changes what opens an account: whatever is under way there commits before this
- * returns, or finds the account changed. The statement that follows sees what was committed.
- */
-export const holdAccount = statement<{ accountId: number }>(
+const holdAccount = statement<{ accountId: number }>(
   sql`select 1 from ${accounts} where id = ${param('accountId', 'bigint')} for update`,
 )
+
+/**
+ * Runs a statement that changes what opens an account, and gives its row or null. Whatever is under way at the
+ * account commits before the statement, which sees it, or waits and finds the account changed; in one statement with
+ * the lock it would see neither.
+ */
+export const changeHeldAccount = <Params extends { accountId: number }, Row extends object>(
+  database: Database,
+  change: Statement<Params, Row>,
+  params: Params,
+): Promise<Row | null> =>
+  retryDeadlocks(() =>
+    database.transaction(async (transaction) => {
+      await transaction.all(holdAccount, { accountId: params.accountId })
+      return transaction.first(change, params)
+    }),
+  )
 
 /** Whoever ended the caller's session since the call began, by a new password mostly, ended what it was about to do. */
 export const sessionLives = sql`exists (

@@ -52,16 +52,11 @@ const ENROLMENT_MS = 30 * 60_000
 export function createFactorService(options: Options): FactorService {
   const { store, totp, recoveryCodes, notices, outbox, clock } = options
 
-  const ownerOf = ({ account, sessionId }: Pick<Authenticated, 'account' | 'sessionId'>) => ({
-    accountId: account.id,
-    sessionId,
-  })
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : NOBODY)
 
-  async function prepare({ account, sessionId, claims }: Authenticated, purpose: NoticePurpose) {
+  async function prepare({ account, claims }: Authenticated, purpose: NoticePurpose) {
     const { codes, hashes } = recoveryCodes.create(account.uuid)
     const enabling: Enabling = {
-      ...ownerOf({ account, sessionId }),
       amr: [...new Set([...claims.amr, 'otp', 'mfa'])],
       recoveryHashes: hashes,
       notices: await notices.about(account, purpose),
@@ -82,7 +77,7 @@ export function createFactorService(options: Options): FactorService {
     },
     async beginEnrolment(signedIn, label) {
       const created = totp.create(label)
-      if (!(await store.putEnrolment(ownerOf(signedIn), created.sealedSecret, clock.now())))
+      if (!(await store.putEnrolment(signedIn, created.sealedSecret, clock.now())))
         throw new AppError('invalid_token', { cause: 'session_over' })
       return created
     },
@@ -95,26 +90,25 @@ export function createFactorService(options: Options): FactorService {
       const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
       const { enabling, codes } = await prepare(signedIn, purpose)
       const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
-      if (!(await store.confirmEnrolment(confirmed, now))) return null
+      if (!(await store.confirmEnrolment(signedIn, confirmed, now))) return null
       outbox.wake()
       return codes
     },
     async enable(signedIn) {
       const { enabling, codes } = await prepare(signedIn, 'two_factor_enabled')
-      if (!(await store.enable(enabling, clock.now()))) throw new AppError('two_factor_already_enabled')
+      if (!(await store.enable(signedIn, enabling, clock.now())))
+        throw new AppError('two_factor_already_enabled')
       outbox.wake()
       return codes
     },
     async disable(signedIn) {
       const about = await notices.about(signedIn.account, 'two_factor_disabled')
-      if (!(await store.disable(ownerOf(signedIn), about, clock.now())))
-        throw new AppError('two_factor_not_enabled')
+      if (!(await store.disable(signedIn, about, clock.now()))) throw new AppError('two_factor_not_enabled')
       outbox.wake()
     },
     async replaceRecoveryCodes(signedIn) {
       const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)
-      if (!(await store.putRecoveryCodes(ownerOf(signedIn), hashes)))
-        throw new AppError('two_factor_not_enabled')
+      if (!(await store.putRecoveryCodes(signedIn, hashes))) throw new AppError('two_factor_not_enabled')
       return codes
     },
   }

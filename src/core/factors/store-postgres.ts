@@ -1,7 +1,6 @@
 /** Tables `totp_factors`, `totp_enrolments`, `recovery_codes`: see store.ts for what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import {
   accounts,
   recoveryCodes,
@@ -9,7 +8,8 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
-import { holdAccount, sessionLives } from '../accounts/store-postgres.ts'
+import type { SignedIn } from '../accounts/account.ts'
+import { changeHeldAccount, sessionLives } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
 import type { Enabling, FactorStore, TotpFactor } from './store.ts'
 
@@ -144,11 +144,14 @@ const putRecoveryCodes = statement<OwnerParams & { recoveryHashes: string }, { i
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
 
+const ownerParams = ({ account, sessionId }: SignedIn): OwnerParams => ({ accountId: account.id, sessionId })
+
 const enablingParams = (
-  { recoveryHashes, notices, amr, ...enabling }: Enabling,
+  signedIn: SignedIn,
+  { recoveryHashes, notices, amr }: Enabling,
   at: Date,
 ): EnablingParams => ({
-  ...enabling,
+  ...ownerParams(signedIn),
   ...noticeParams(notices),
   amr: amr.join(' '),
   recoveryHashes: hex(recoveryHashes),
@@ -157,13 +160,10 @@ const enablingParams = (
 
 export function createFactorStore(database: Database): FactorStore {
   /** True when the account was as the change expects it. */
-  const change = <Params extends AccountParams>(query: Statement<Params, { id: number }>, params: Params) =>
-    retryDeadlocks(() =>
-      database.transaction(async (transaction) => {
-        await transaction.all(holdAccount, { accountId: params.accountId })
-        return (await transaction.first(query, params)) !== null
-      }),
-    )
+  const change = async <Params extends AccountParams>(
+    query: Statement<Params, { id: number }>,
+    params: Params,
+  ) => (await changeHeldAccount(database, query, params)) !== null
 
   return {
     findTotp: (account) => database.first(findTotp, { accountId: account }),
@@ -177,12 +177,15 @@ export function createFactorStore(database: Database): FactorStore {
       })
       return used !== null
     },
-    putEnrolment: (owner, secret, at) => change(putEnrolment, { ...owner, sealedSecret: secret, now: at }),
+    putEnrolment: (signedIn, secret, at) =>
+      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret: secret, now: at }),
     findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
-    enable: (enabling, at) => change(enable, enablingParams(enabling, at)),
-    confirmEnrolment: ({ totp, ...enabling }, at) =>
-      change(confirmEnrolment, { ...enablingParams(enabling, at), ...totp }),
-    disable: (owner, notices, at) => change(disable, { ...owner, ...noticeParams(notices), now: at }),
-    putRecoveryCodes: (owner, hashes) => change(putRecoveryCodes, { ...owner, recoveryHashes: hex(hashes) }),
+    enable: (signedIn, enabling, at) => change(enable, enablingParams(signedIn, enabling, at)),
+    confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
+      change(confirmEnrolment, { ...enablingParams(signedIn, enabling, at), ...totp }),
+    disable: (signedIn, notices, at) =>
+      change(disable, { ...ownerParams(signedIn), ...noticeParams(notices), now: at }),
+    putRecoveryCodes: (signedIn, hashes) =>
+      change(putRecoveryCodes, { ...ownerParams(signedIn), recoveryHashes: hex(hashes) }),
   }
 }

@@ -5,19 +5,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, Language } from '../../platform/config/types.ts'
-import { type Account, hasProved } from '../accounts/account.ts'
+import { type Account, hasProved, type SignedIn } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notice.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import type { Outbox } from '../delivery/outbox.ts'
 import type { ProviderService } from '../providers/service.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { IdentityStore, SignedInAccount } from './store.ts'
+import type { IdentityStore } from './store.ts'
 
 export interface IdentityService {
   /** The account it opens; at its first sign-in one is found for it, or made. */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
   /** Adds it to the account, and tells the owner. False: it is an account's already. */
-  link(signedIn: SignedInAccount, identity: ProvedIdentity): Promise<boolean>
+  link(signedIn: SignedIn, identity: ProvedIdentity): Promise<boolean>
 }
 
 interface Options {

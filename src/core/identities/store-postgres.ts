@@ -12,7 +12,7 @@ import {
   totpFactors,
 } from '../../platform/postgres/schema.ts'
 import type { Account } from '../accounts/account.ts'
-import { endOtherClaims, holdAccount, sessionLives } from '../accounts/store-postgres.ts'
+import { changeHeldAccount, endOtherClaims, sessionLives } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
@@ -39,7 +39,7 @@ const findAccount = statement<{ issuer: string; subject: string }, Account>(sql`
    where issuer = ${issuer} and subject = ${subject}`)
 
 const linkTo = (condition: ReturnType<typeof sql>) => sql`
-  with account as (select id from ${accounts} where id = ${accountId} and ${condition} for update),
+  with account as (select id from ${accounts} where id = ${accountId} and ${condition}),
   linked as (
     insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
     select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now} from account
@@ -115,9 +115,9 @@ const open = statement<OpenParams, Account>(sql`
 const list = statement<{ accountId: number }, LinkedIdentity>(sql`
   select provider, subject, email, created_at from ${identities} where account_id = ${accountId} order by id`)
 
-type UnlinkParams = { accountId: number; provider: string; usable: string }
+type UnlinkParams = { accountId: number; sessionId: string; provider: string; usable: string }
 
-const unlink = statement<UnlinkParams, { found: boolean; removed: boolean }>(sql`
+const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed: boolean }>(sql`
   with named as (
     select id from ${identities} where account_id = ${accountId} and provider = ${provider}),
   left_over as (
@@ -130,28 +130,35 @@ const unlink = statement<UnlinkParams, { found: boolean; removed: boolean }>(sql
        and (email_confirmed_at is not null or phone_confirmed_at is not null)),
   removed as (
     delete from ${identities} using named
-     where ${identities}.id = named.id and exists (select 1 from left_over)
+     where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives}
     returning ${identities}.id)
-  select exists (select 1 from named) as found, exists (select 1 from removed) as removed`)
+  select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`)
 
 export function createIdentityStore(database: Database): IdentityStore {
   return {
     findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
     async link({ account: { id, passwordDigest }, sessionId }, identity, notices, now) {
-      const params = { accountId: id, now, sessionId, ...paramsOf(identity), ...noticeParams(notices) }
-      return database.transaction(async (transaction) => {
-        await transaction.all(holdAccount, { accountId: id })
-        return (await transaction.first(link, { ...params, judgedDigest: passwordDigest })) !== null
+      const linked = await changeHeldAccount(database, link, {
+        accountId: id,
+        sessionId,
+        judgedDigest: passwordDigest,
+        now,
+        ...paramsOf(identity),
+        ...noticeParams(notices),
       })
+      return linked !== null
     },
     async linkByEmail({ id }, identity, notices, now) {
       const key = identity.verifiedEmail?.key
       if (key === undefined) return false
-      const params = { accountId: id, now, key, ...paramsOf(identity), ...noticeParams(notices) }
-      return database.transaction(async (transaction) => {
-        await transaction.all(holdAccount, { accountId: id })
-        return (await transaction.first(linkByEmail, params)) !== null
+      const linked = await changeHeldAccount(database, linkByEmail, {
+        accountId: id,
+        key,
+        now,
+        ...paramsOf(identity),
+        ...noticeParams(notices),
       })
+      return linked !== null
     },
     async open(identity, account, withEmail, now) {
       const own = withEmail ? identity.verifiedEmail : null
@@ -170,14 +177,13 @@ export function createIdentityStore(database: Database): IdentityStore {
       }
     },
     list: (accountId) => database.all(list, { accountId }),
-    unlink: (accountId, provider, usableProviders) =>
-      database.transaction(async (transaction) => {
-        // Two who link or unlink at once must see each other.
-        await transaction.all(holdAccount, { accountId })
-        const usable = JSON.stringify(usableProviders)
-        const row = await transaction.first(unlink, { accountId, provider, usable })
-        if (!row?.found) return 'not_found'
-        return row.removed ? 'unlinked' : 'last_way_in'
-      }),
+    async unlink({ account, sessionId }, provider, usableProviders) {
+      const usable = JSON.stringify(usableProviders)
+      const params = { accountId: account.id, sessionId, provider, usable }
+      const row = await changeHeldAccount(database, unlink, params)
+      if (!row?.lives) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.removed ? 'unlinked' : 'last_way_in'
+    },
   }
 }

@@ -4,7 +4,7 @@
  * without a way in.
  */
 import type { Language } from '../../platform/config/types.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Account, SignedIn } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 
@@ -15,23 +15,13 @@ export interface NewSocialAccount {
   roleId: number
 }
 
-export interface SignedInAccount {
-  account: Account
-  sessionId: string
-}
-
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
    * Adds the identity to the account and queues the notices. False: it is an account's already, or the session has
    * ended, or the account has another password than when it was read: whoever chose that does not know of the identity.
    */
-  link(
-    signedIn: SignedInAccount,
-    identity: ProvedIdentity,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<boolean>
+  link(signedIn: SignedIn, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
    * The same on the word of a verified e-mail alone. False also when the account has not proved this e-mail any
    * more, or has another identity of that issuer: whom the address was given to then is somebody else.
@@ -56,8 +46,8 @@ export interface IdentityStore {
    * with an identifier, or an identity of one of `usableProviders`.
    */
   unlink(
-    accountId: number,
+    signedIn: SignedIn,
     provider: string,
     usableProviders: string[],
-  ): Promise<'unlinked' | 'not_found' | 'last_way_in'>
+  ): Promise<'unlinked' | 'not_found' | 'last_way_in' | 'session_over'>
 }

@@ -111,12 +111,12 @@ export function createContactsService(options: Options): ContactsService {
 
     async confirm(signedIn, kind, { otp }, { addressBucket }) {
       await limits.take(limits.verificationDemands(addressBucket))
-      const { account, sessionId } = signedIn
+      const { account } = signedIn
       const change = await store.find(account, kind)
       await codes.take(bindingOf(account.uuid, kind, change), otp)
       if (change === null) throw new AppError('invalid_code')
       const [messages] = await Promise.all([noticesOf(signedIn, change), codes.kill(account.uuid)])
-      const changed = await store.confirm({ accountId: account.id, sessionId }, change, messages, clock.now())
+      const changed = await store.confirm(signedIn, change, messages, clock.now())
       if (changed === null) throw new AppError('invalid_code')
       outbox.wake()
       return accountRecord(changed, config.accounts.passwordDigest)

@@ -85,7 +85,8 @@ export function createIdentitiesService(options: Options): IdentitiesService {
     },
     async unlink(signedIn, provider, password, client) {
       await presence.requireWhereSet(signedIn, password, client)
-      const outcome = await store.unlink(signedIn.account.id, provider, providers.names)
+      const outcome = await store.unlink(signedIn, provider, providers.names)
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('identity_not_found')
       if (outcome === 'last_way_in') throw new AppError('last_way_in')
       return list(signedIn)
