@@ -1,0 +1,88 @@
+/** Logins and registrations a second, against the bare hashing of as many passwords. A registration sends a message. */
+import { type Bench, CLIENTS } from '../bench.ts'
+import { requireStatuses, type Traffic } from '../load.ts'
+import { startRawHashes } from '../rivals.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Row } from '../row.ts'
+import { logins, registrations, strangersLogin } from '../traffic.ts'
+import { countTrips, describeTrips } from '../trips.ts'
+
+const ACCOUNTS = 1000
+
+/** More than any machine hashes in a round. */
+const PER_ROUND = 20_000
+
+interface Hashing {
+  operation: 'login' | 'register'
+  status: number
+  /** Those that exist before. */
+  accounts: number
+  /** What the clients send in each round, from the first (0) on. */
+  traffic(round: number): Traffic
+  raw: 'verify' | 'hash'
+  atLeast: number
+}
+
+const againstRawHashing = (name: string, of: Hashing): Row => ({
+  name,
+  async measure(bench: Bench) {
+    const poterne = await bench.startPoterne({ accounts: of.accounts })
+    const raw = await startRawHashes()
+    const seconds = bench.seconds + 1
+    let round = 0
+    const load = async (duration: number, warmupSeconds: number) =>
+      requireStatuses(
+        await bench.load({
+          url: poterne.url,
+          traffic: of.traffic(round++),
+          connections: CLIENTS,
+          seconds: duration,
+          warmupSeconds,
+          lastly: strangersLogin,
+        }),
+        [of.status],
+        of.operation,
+      )
+    const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
+    const counted = await load(bench.warmupSeconds, 0)
+    // Those that were under way when the load ended were done too, answered to nobody.
+    const trips = await counter.take(counted.answered + CLIENTS)
+    const series = await runRounds({
+      rounds: bench.rounds,
+      ours: async () => (await load(seconds, 0.5)).rate,
+      theirs: () => raw.rate({ kind: of.raw, atOnce: CLIENTS, seconds }),
+      onRound: (_, a, b) =>
+        bench.progress(`  ${a.toFixed(1)} ${name}/s, ${b.toFixed(1)} raw: ${(a / b).toFixed(3)}`),
+    })
+    await Promise.all([poterne.stop(), raw.end()])
+    return [
+      compareLine({
+        row: name,
+        what: `${name}, ${CLIENTS} clients`,
+        rival: `raw Bun.password.${of.raw}`,
+        series,
+        goal: { atLeast: of.atLeast },
+        unit: '/s',
+        trips: describeTrips(trips),
+      }),
+    ]
+  },
+})
+
+export const loginsRow = againstRawHashing('logins', {
+  operation: 'login',
+  status: 200,
+  accounts: ACCOUNTS,
+  traffic: () => logins(ACCOUNTS),
+  raw: 'verify',
+  atLeast: 0.95,
+})
+
+export const registrationsRow = againstRawHashing('registrations', {
+  operation: 'register',
+  status: 201,
+  accounts: 0,
+  traffic: (round) => registrations(PER_ROUND, 1 + round * PER_ROUND),
+  raw: 'hash',
+  atLeast: 0.9,
+})
