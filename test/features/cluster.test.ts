@@ -16,14 +16,14 @@ setDefaultTimeout(60_000)
 const LOGINS_PER_MINUTE = 20
 
 let cluster: RedisCluster
-let database: TestDatabase
-let replicas: [TestService, TestService]
+let databases: [TestDatabase, TestDatabase]
+let replicas: readonly [TestService, TestService]
 let service: TestService
-let limited: [TestService, TestService]
+let limited: readonly [TestService, TestService]
 
 beforeAll(async () => {
-  ;[cluster, database] = await Promise.all([startRedisCluster(), createDatabase()])
-  const start = (key_prefix: string, limits: Record<string, unknown>) =>
+  ;[cluster, ...databases] = await Promise.all([startRedisCluster(), createDatabase(), createDatabase()])
+  const start = (database: TestDatabase, key_prefix: string, limits: Record<string, unknown>) =>
     startService({
       storage: {
         server: { secret: 'ab'.repeat(32) },
@@ -34,13 +34,15 @@ beforeAll(async () => {
     })
   const [open, counted] = [redisPrefix(), redisPrefix()]
   const limits = { enabled: true, logins_per_minute: LOGINS_PER_MINUTE }
-  replicas = [await start(open, { enabled: false }), await start(open, { enabled: false })]
-  limited = [await start(counted, limits), await start(counted, limits)]
+  // Two pairs that know nothing of each other: whoever shares an outbox must share the codes.
+  const pair = async (...of: Parameters<typeof start>) => [await start(...of), await start(...of)] as const
+  replicas = await pair(databases[0], open, { enabled: false })
+  limited = await pair(databases[1], counted, limits)
   service = replicas[0]
 })
 afterAll(async () => {
   for (const one of [...(replicas ?? []), ...(limited ?? [])]) await one.close()
-  await database?.drop()
+  await Promise.all((databases ?? []).map((database) => database.drop()))
   await cluster?.stop()
 })
 
