@@ -1,20 +1,22 @@
 /**
  * Threads of our own that run Bun.password. Bun's asynchronous form would do the same on the threads that WebCrypto
- * uses too: with every one of them at a hash, signing an access token waits 40 ms and more. Starts a thread when it
- * is first needed; the caller gives out at most `count` jobs at once.
+ * uses too: with every one of them at a hash, signing an access token waits 40 ms and more.
  */
 
 import { AppError } from '../../errors.ts'
 
 export type HashJob =
   | { kind: 'hash'; password: string; memoryKib: number; iterations: number }
-  | { kind: 'verify'; password: string; digest: string }
+  /** `otherwise`: verified in vain where Bun.password refuses `digest` before any work was done. */
+  | { kind: 'verify'; password: string; digest: string; otherwise: string }
 
 /** The new digest, or whether the password is right; null when Bun.password refused the job. */
 export type Result = string | boolean | null
 
 export interface HashThreads {
-  /** Rejects with AppError('unavailable') when the thread ends, and after `close`. */
+  /** How many are at work or wait. */
+  readonly jobs: number
+  /** First come, first served. Rejects with AppError('unavailable') when the thread ends, and after `close`. */
   run(job: HashJob): Promise<Result>
   close(): void
 }
@@ -31,73 +33,116 @@ const NICENESS = 5
  * the system forbids to lower it, hashing is as important as all else.
  */
 const THREAD_SOURCE = `try { require('node:os').setPriority(0, ${NICENESS}) } catch {}
+const { hashSync, verifySync } = Bun.password
+const run = {
+  hash: ({ password, memoryKib, iterations }) =>
+    hashSync(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: iterations }),
+  verify: ({ password, digest, otherwise }) => {
+    try { return verifySync(password, digest) } catch {}
+    return verifySync(password, otherwise) && false
+  },
+}
 self.onmessage = ({ data: job }) => {
-  try {
-    const value = job.kind === 'hash'
-      ? Bun.password.hashSync(job.password, { algorithm: 'argon2id', memoryCost: job.memoryKib, timeCost: job.iterations })
-      : Bun.password.verifySync(job.password, job.digest)
-    postMessage(value)
-  } catch {
-    postMessage(null)
-  }
+  let result = null
+  try { result = run[job.kind](job) } catch {}
+  postMessage(result)
 }`
 
-interface Thread {
-  run(job: HashJob): Promise<Result>
-  stop(): void
+interface Task {
+  job: HashJob
+  resolve(result: Result): void
+  reject(error: AppError): void
 }
 
-export function createHashThreads(): HashThreads {
+/** At most `count` at work; a thread starts when it is first needed. */
+export function createHashThreads(count: number): HashThreads {
   const source = URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
-  const idle: Thread[] = []
-  const all = new Set<Thread>()
+  const threads = new Set<Thread>()
+  const waiting: Task[] = []
+  let jobs = 0
   let closed = false
+
+  const threadWith = (tasks: number) => [...threads].find((thread) => thread.tasks === tasks)
+  const start = () => {
+    const thread = startThread(source, handOut, () => threads.delete(thread))
+    threads.add(thread)
+    return thread
+  }
+
+  /**
+   * To whoever has nothing to do; and one ahead, as long as the others would still find one. With hardly a pause
+   * between two hashes the second one mostly gets the memory of the first; the longer the pause, the more often the
+   * allocator has something else there, and what was freed stays resident beside what is new.
+   */
+  function handOut(): void {
+    while (waiting.length > 0) {
+      const free = threadWith(0) ?? (threads.size < count ? start() : null)
+      const thread = free ?? (waiting.length >= count ? threadWith(1) : null)
+      if (!thread) return
+      thread.take(waiting.shift() as Task)
+    }
+  }
+
   return {
+    get jobs() {
+      return jobs
+    },
     async run(job) {
       if (closed) throw new AppError('unavailable', { cause: 'hashing closed' })
-      const thread = idle.pop() ?? startThread(source)
-      all.add(thread)
+      jobs++
       try {
-        const result = await thread.run(job)
-        idle.push(thread)
-        return result
-      } catch (error) {
-        all.delete(thread)
-        thread.stop()
-        throw error
+        return await new Promise<Result>((resolve, reject) => {
+          waiting.push({ job, resolve, reject })
+          handOut()
+        })
+      } finally {
+        jobs--
       }
     },
     close() {
       closed = true
-      for (const thread of all) thread.stop()
-      idle.length = 0
+      for (const { reject } of waiting.splice(0))
+        reject(new AppError('unavailable', { cause: 'hashing closed' }))
+      for (const thread of threads) thread.stop()
       URL.revokeObjectURL(source)
     },
   }
 }
 
-function startThread(source: string): Thread {
-  const worker = new Worker(source)
-  let waiting: { resolve(result: Result): void; reject(error: AppError): void } | null = null
-  const settle = (finish: (job: NonNullable<typeof waiting>) => void) => {
-    const job = waiting
-    waiting = null
-    // Only a thread at work keeps the process alive.
-    worker.unref()
-    if (job) finish(job)
+interface Thread {
+  /** The one at work, and those after it. */
+  readonly tasks: number
+  take(task: Task): void
+  stop(): void
+}
+
+function startThread(source: string, onDone: () => void, onEnd: () => void): Thread {
+  const worker = new Worker(source, { smol: true })
+  const tasks: Task[] = []
+  const end = () => {
+    worker.terminate()
+    onEnd()
+    for (const { reject } of tasks.splice(0))
+      reject(new AppError('unavailable', { cause: 'hash thread ended' }))
+    onDone()
   }
-  const fail = () =>
-    settle(({ reject }) => reject(new AppError('unavailable', { cause: 'hash thread ended' })))
-  worker.onmessage = ({ data }: MessageEvent<Result>) => settle(({ resolve }) => resolve(data))
-  worker.onerror = fail
-  worker.addEventListener('close', fail)
+  worker.onmessage = ({ data }: MessageEvent<Result>) => {
+    tasks.shift()?.resolve(data)
+    // Only a thread at work keeps the process alive.
+    if (tasks.length === 0) worker.unref()
+    onDone()
+  }
+  worker.onerror = end
+  worker.addEventListener('close', end)
   return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
-        waiting = { resolve, reject }
-        worker.ref()
-        worker.postMessage(job)
-      }),
-    stop: () => worker.terminate(),
+    get tasks() {
+      return tasks.length
+    },
+    take(task) {
+      tasks.push(task)
+      worker.ref()
+      worker.postMessage(task.job)
+    },
+    stop: end,
   }
 }

@@ -44,9 +44,13 @@ export interface HashOptions {
 const BUSY_RETRY_SECONDS = 1
 
 export function createHashService({ memoryKib, iterations, concurrency, queue }: HashOptions): HashService {
-  const threads = createHashThreads()
-  const gate = createGate(concurrency === 0 ? availableParallelism() : concurrency, queue)
+  const atOnce = concurrency === 0 ? availableParallelism() : concurrency
+  const threads = createHashThreads(atOnce)
   const dummyDigest = createDummyDigest(memoryKib, iterations)
+  const requireRoom = () => {
+    if (threads.jobs < atOnce + queue) return
+    throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
+  }
   return {
     async hash(typed, { admitted = false } = {}) {
       const form = normalizePassword(typed)
@@ -55,29 +59,26 @@ export function createHashService({ memoryKib, iterations, concurrency, queue }:
         throw new AppError('validation_failed', { fields: [{ field: 'password', code }] })
       }
       const { password } = form
-      if (!admitted) gate.requireRoom()
-      const digest = await gate.pass(() => threads.run({ kind: 'hash', password, memoryKib, iterations }))
+      if (!admitted) requireRoom()
+      const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations })
       if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
       return digest
     },
-    requireRoom: gate.requireRoom,
+    requireRoom,
     async verify(typed, stored) {
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
       const possible = form.ok && form.password !== '' && digest !== null
       // bcrypt digests were imported: what made them hashed the password as it was typed.
       const password = possible ? (digest.algorithm === 'bcrypt' ? typed : form.password) : 'impossible'
-      gate.requireRoom()
-      return gate.pass(async () => {
-        const right = await threads.run({
-          kind: 'verify',
-          password,
-          digest: possible ? (stored as string) : dummyDigest,
-        })
-        // Refused before any work was done (a salt too short, say): the work is still owed.
-        if (right === null) await threads.run({ kind: 'verify', password, digest: dummyDigest })
-        return right === true && possible
+      requireRoom()
+      const right = await threads.run({
+        kind: 'verify',
+        password,
+        digest: possible ? (stored as string) : dummyDigest,
+        otherwise: dummyDigest,
       })
+      return right === true && possible
     },
     needsRehash(stored) {
       const digest = parseDigest(stored)
@@ -96,34 +97,4 @@ export function createHashService({ memoryKib, iterations, concurrency, queue }:
 function createDummyDigest(memoryKib: number, iterations: number): string {
   const random = () => randomBytes(32).toString('base64').replace('=', '')
   return `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1$${random()}$${random()}`
-}
-
-interface Gate {
-  /** Throws `server_busy` when `queue` are waiting. */
-  requireRoom(): void
-  pass<T>(work: () => Promise<T>): Promise<T>
-}
-
-/** At most `concurrency` at work, at most `queue` waiting of those who asked for room, first come first served. */
-function createGate(concurrency: number, queue: number): Gate {
-  let free = concurrency
-  const waiting: (() => void)[] = []
-  return {
-    requireRoom() {
-      if (free > 0 || waiting.length < queue) return
-      throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
-    },
-    async pass(work) {
-      if (free > 0) free--
-      else await new Promise<void>((resolve) => waiting.push(resolve))
-      try {
-        return await work()
-      } finally {
-        // The place passes on to the next one waiting, so that nobody who comes now overtakes.
-        const next = waiting.shift()
-        if (next) next()
-        else free++
-      }
-    },
-  }
 }
