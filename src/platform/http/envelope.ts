@@ -51,6 +51,8 @@ interface Exchange {
   route?: string
   bodyComplete: boolean
   failure?: Failure
+  /** The answer to a failure, as it goes out: Elysia would make another of it, by way of a stream. */
+  refusal?: Response
 }
 
 /**
@@ -137,7 +139,8 @@ export function createEnvelope({
     const exchange = openExchange(request)
     let response: Response
     try {
-      response = request.method === 'OPTIONS' ? answerOptions(request) : ((await handle(request)) as Response)
+      const handled = request.method === 'OPTIONS' ? answerOptions(request) : await handle(request)
+      response = exchange.refusal ?? (handled as Response)
       // An error that went past onError (a returned status(), Elysia's own texts) has no shape.
       if (response.status >= 400 && !exchange.failure) throw new Error('An error was returned, not thrown')
     } catch (error) {
@@ -187,11 +190,10 @@ export function createEnvelope({
       const fields = [...findBrokenText(body), ...findBrokenText(params), ...findBrokenText(query)]
       if (fields.length > 0) throw new AppError('validation_failed', { fields })
     })
-    .onError({ as: 'global' }, ({ request, error, route, set }) => {
+    .onError({ as: 'global' }, ({ request, error, route }) => {
       const exchange = exchangeOf(request)
       if (route) exchange.route = route
-      const response = fail(request, error)
-      set.status = response.status
-      return response
+      exchange.refusal = fail(request, error)
+      return ''
     })
 }

@@ -22,9 +22,10 @@ export async function readBody(
   deadlineMs: number,
   type: keyof typeof readable = 'json',
 ): Promise<Uint8Array | null> {
-  if (request.body === null) return null
-  if (!readable[type](request.headers)) throw new AppError('unsupported_media_type')
+  // Not `request.body`, which would make a stream of what has mostly arrived already.
   const declared = request.headers.get('content-length')
+  if (declared === null ? !request.headers.has('transfer-encoding') : Number(declared) === 0) return null
+  if (!readable[type](request.headers)) throw new AppError('unsupported_media_type')
   if (declared !== null && Number(declared) > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
   return withDeadline(declared === null ? readChunks(request) : request.bytes(), deadlineMs)
 }
@@ -59,6 +60,7 @@ const readable = {
 }
 
 function isOfType(headers: Headers, expected: string): boolean {
+  if (headers.get('content-type') === expected && !headers.has('content-encoding')) return true
   const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';')
   const charset = parameters
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(part)?.[1])
@@ -101,9 +103,11 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     throw new AppError('malformed_json', { cause: 'encoding' })
   }
