@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
+import { keepHeapTidy } from '../platform/heap.ts'
 import { createLogger, type Logger } from '../platform/http/logging.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
@@ -28,6 +29,7 @@ async function serve(options: CommandOptions): Promise<void> {
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
+  keepHeapTidy()
   logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
   if (dev) logger.info({ mailbox: `${url}/dev/mailbox`, documentation: `${url}/swagger` }, 'open these')
   await ended
