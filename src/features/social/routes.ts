@@ -3,6 +3,7 @@ import { Elysia, t } from 'elysia'
 import { providerFailureReasons } from '../../core/providers/provider.ts'
 import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import { FORM_BODY_KEY } from '../../platform/http/openapi-document.ts'
 import { readCookies, redirect } from '../../platform/http/redirect.ts'
 import {
   codeVerifierField,
@@ -132,8 +133,21 @@ export function createSocialRoutes(
     .post(
       '/:provider/callback',
       ({ params, body }) => redirect(303, social.callbackUrl(params.provider, body)),
-      // A form that the browser posts for Apple; the document knows JSON bodies only.
-      { params: providerParams, body: t.Object(answerFields), detail: { hide: true } },
+      {
+        params: providerParams,
+        body: t.Object(answerFields),
+        response: {
+          303: onward('To the same path with what the form held, so that the browser brings its cookie'),
+          ...errorResponses('provider_not_found', 'validation_failed'),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'finishProviderByForm',
+          summary: 'The same for a provider that answers with a form',
+          description: 'As Apple does. For browsers: the body is a form.',
+          [FORM_BODY_KEY]: true,
+        },
+      },
     )
     .post(
       '/exchange',

@@ -9,6 +9,9 @@ import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error
 
 type Json = Record<string, unknown>
 
+/** Stands in the `detail` of a route whose body is a form. */
+export const FORM_BODY_KEY = 'x-form-body'
+
 const ERROR_REFERENCE = { $ref: '#/components/schemas/Error' }
 const EXAMPLE_REQUEST_ID = '4f3c1d2e-8a57-4b0e-9c36-1f2a7d5b8e90'
 const EXAMPLE_RETRY_AFTER_SECONDS = 37
@@ -48,7 +51,11 @@ function rewriteOperation(method: string, operation: Json): void {
     ...successes.map(([status, response]) => [status, successResponse(response)]),
     ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errorResponse(ofStatus)]),
   ])
-  if (body) operation.requestBody = { ...body, content: jsonOnly(body.content) }
+  if (body) {
+    const type = FORM_BODY_KEY in operation ? 'application/x-www-form-urlencoded' : 'application/json'
+    operation.requestBody = { ...body, content: onlyAs(type, body.content) }
+  }
+  delete operation[FORM_BODY_KEY]
   if (Array.isArray(operation.parameters) && operation.parameters.length === 0) delete operation.parameters
 }
 
@@ -59,7 +66,7 @@ function needsToken({ security }: Json): boolean {
 }
 
 function successResponse({ description, examples, content, headers }: Json): Json {
-  const media = jsonOnly(content)
+  const media = onlyAs('application/json', content)
   const json = media?.['application/json'] as Json | undefined
   if (json && Array.isArray(examples)) json.example = examples[0]
   return {
@@ -96,9 +103,10 @@ function tellsWhen(code: ErrorCode): boolean {
   return errorStatus[code] === 429 || code === 'server_busy'
 }
 
-function jsonOnly(content: unknown): Json | undefined {
+/** Of the media types gathered, which say the same, one alone. */
+function onlyAs(type: string, content: unknown): Json | undefined {
   const json = (content as Json | undefined)?.['application/json'] as Json | undefined
-  return json && { 'application/json': { ...json, schema: plainSchema(json.schema) } }
+  return json && { [type]: { ...json, schema: plainSchema(json.schema) } }
 }
 
 /**
