@@ -162,7 +162,7 @@ test('a way in that the stranger removes while the owner resets the password sta
   const { identifier, password, uuid, bearer } = await signedIn()
   provider.present(newPerson())
   const code = await browser.obtainCode()
-  expect((await service.post('identities/p1', { ...code, password }, { bearer })).status).toBe(200)
+  expect((await service.post('identities/p1', { ...code, password }, { bearer })).status).toBe(201)
   const [reset, removed] = await inOrder(uuid, [
     await resetOf(identifier),
     () => service.call('DELETE', '/api/v1/auth/identities/p1', { password }, { bearer }),
