@@ -7,12 +7,12 @@ import { dictionary } from '@zxcvbn-ts/language-common'
 /** Shorter ones are refused by their length: NIST SP 800-63B-4 asks only for what length lets through. */
 const SHORTEST_CODE_POINTS = 8
 
-/** A string that begins and ends with a line break, so that `\n<password>\n` finds whole lines only. */
+/** Sorted as strings compare, the text beginning and ending with a line break. */
 export function commonPasswordLines(): string {
   const lines = new Set<string>()
   for (const password of dictionary['passwords-common'] as string[]) {
     const comparable = password.normalize('NFKC').toLowerCase()
     if ([...comparable].length >= SHORTEST_CODE_POINTS) lines.add(comparable)
   }
-  return `\n${[...lines].join('\n')}\n`
+  return `\n${[...lines].sort().join('\n')}\n`
 }

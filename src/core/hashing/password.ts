@@ -67,9 +67,20 @@ function weakness(
   return isStaircase(folded) || isCommon(folded) ? 'common' : null
 }
 
-/** Searching the text costs some 30 µs and, unlike a set of 18,000 strings, nothing at the start and no memory. */
+/** Halves the sorted text: unlike a set of 18,000 strings it costs nothing at the start and no memory. */
 function isCommon(folded: string): boolean {
-  return !folded.includes('\n') && commonLines.includes(`\n${folded}\n`)
+  // Positions of line breaks: what is looked for stands between them, or nowhere.
+  let low = 0
+  let high = commonLines.length - 1
+  while (low < high) {
+    const start = commonLines.lastIndexOf('\n', (low + high) >> 1)
+    const end = commonLines.indexOf('\n', start + 1)
+    const line = commonLines.slice(start + 1, end)
+    if (line === folded) return true
+    if (line < folded) low = end
+    else high = start
+  }
+  return false
 }
 
 /**
