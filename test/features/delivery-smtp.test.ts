@@ -73,6 +73,9 @@ describe('a message', () => {
       code: '012345',
     })
     expect(mail?.html).toContain('é 012345')
+    // Two parts and the end of them, each once.
+    expect(mail?.raw.match(/^--[^\r]+/gm)).toHaveLength(3)
+    expect(mail?.raw).toMatch(/--\r\n$/)
     expect(mail?.headers['auto-submitted']).toBe('auto-generated')
     expect(mail?.headers['message-id']).toEndWith('@auth.example.com>')
     expect(mail?.headers).not.toHaveProperty('x-mailer')

@@ -4,6 +4,7 @@
  * cause codes: what a server says may hold addresses.
  */
 import { connect, isIP, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
 import nodemailer, { type SMTPPoolOptions } from 'nodemailer'
 import type { SmtpConfig } from '../../platform/config/types.ts'
@@ -81,7 +82,12 @@ export function createSmtpSender({ smtp, baseUrl, ca, timeouts }: SmtpSenderOpti
   transport.use('stream', (mail, done) => {
     const { to } = mail.message.getEnvelope()
     const wanted = (mail.data.envelope as { to: string[] }).to
-    done(Array.isArray(to) && to.length === 1 && to[0] === wanted[0] ? null : new AddressRefused())
+    if (!Array.isArray(to) || to.length !== 1 || to[0] !== wanted[0]) return done(new AddressRefused())
+    // Piece by piece as nodemailer makes it, a message would be nine packets, or TLS records.
+    mail.message.build((error, whole) => {
+      if (whole) mail.message.createReadStream = () => Readable.from([whole], { objectMode: false })
+      done(error)
+    })
   })
 
   return {
