@@ -153,6 +153,9 @@ describe.each(shapes)('social login on %s', (shape) => {
     for (const call of [
       service.get(`social/nobody/authorize?${query}`),
       service.get('social/nobody/callback'),
+      service.post('social/nobody/callback', undefined),
+      // What no header could carry, as in a redirect.
+      service.post('social/%E2%84%AA/callback', undefined),
       service.post('social/nobody/token', { id_token: 'x', nonce: 'y' }),
     ])
       expect((await call).body.code).toBe('provider_not_found')

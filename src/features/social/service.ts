@@ -56,7 +56,10 @@ export interface SocialService {
     cookies: ReadonlyMap<string, string>,
     client: SocialClient,
   ): Promise<Onward>
-  /** Where the browser takes an answer that came as a form: a cookie comes along only with a GET. */
+  /**
+   * Where the browser takes an answer that came as a form: a cookie comes along only with a GET. Throws
+   * `provider_not_found`.
+   */
   callbackUrl(provider: string, answer: ProviderAnswer): string
   /** Throws `invalid_code`, `account_locked`, `too_many_requests`, `provider_not_found`. */
   exchange(
@@ -150,7 +153,10 @@ export function createSocialService(options: Options): SocialService {
       }
     },
 
-    callbackUrl: (provider, answer) => `${urlOf(provider, 'callback')}?${parametersOf(answer)}`,
+    callbackUrl(name, answer) {
+      const provider = providers.get(name)
+      return `${urlOf(provider.name, 'callback')}?${parametersOf(answer)}`
+    },
 
     async exchange({ code, code_verifier }, device, client) {
       await limits.take(limits.loginDemands(client.addressBucket))
