@@ -37,6 +37,8 @@ export interface Service {
   /** For the commands and tests that look beneath the services. */
   database: Database
   housekeeping: Pick<Housekeeping, 'run'>
+  /** Prepares what the first requests would wait for; to be called once it listens. */
+  warmUp(): void
   /** Ends what runs beside requests, then the connections. Call it when no request is under way. */
   close(): Promise<void>
 }
@@ -109,6 +111,7 @@ async function build(options: BuildOptions): Promise<Service> {
     services,
     database,
     housekeeping,
+    warmUp: core.hashing.warmUp,
     async close() {
       await housekeeping.close()
       await core.worker.close()

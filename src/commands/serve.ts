@@ -29,6 +29,7 @@ async function serve(options: CommandOptions): Promise<void> {
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
+  service.warmUp()
   keepHeapTidy()
   logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
   if (dev) logger.info({ mailbox: `${url}/dev/mailbox`, documentation: `${url}/swagger` }, 'open these')

@@ -44,6 +44,7 @@ async function floodOnce(bench: Bench): Promise<Turn> {
   const poterne = await bench.startPoterne({ accounts: ACCOUNTS })
   const { url } = poterne
   const traffic = logins(ACCOUNTS)
+  await Bun.sleep(1000)
   const memory = watchMemory(poterne.pid)
   const closed = { url, traffic, connections: CLIENTS, seconds: bench.seconds + 1, lastly: strangersLogin }
   const capacity = (await bench.load(closed)).rate

@@ -18,8 +18,13 @@ export interface HashThreads {
   readonly jobs: number
   /** First come, first served. Rejects with AppError('unavailable') when the thread ends, and after `close`. */
   run(job: HashJob): Promise<Result>
+  /** Starts the first ones before anybody waits for them. */
+  warmUp(): void
   close(): void
 }
+
+/** What `warmUp` starts, 3 MB each: as many as a small machine has processors. */
+const WARM_THREADS = 2
 
 /**
  * How far hashing stands back (nice, 0 to 19): with every processor at it, the thread that answers, PostgreSQL and
@@ -54,7 +59,7 @@ interface Task {
   reject(error: AppError): void
 }
 
-/** At most `count` at work; a thread starts when it is first needed. */
+/** At most `count` at work; unless warmed up, a thread starts when it is first needed. */
 export function createHashThreads(count: number): HashThreads {
   const source = URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
   const threads = new Set<Thread>()
@@ -99,6 +104,9 @@ export function createHashThreads(count: number): HashThreads {
         jobs--
       }
     },
+    warmUp() {
+      while (threads.size < Math.min(count, WARM_THREADS)) start()
+    },
     close() {
       closed = true
       for (const { reject } of waiting.splice(0))
@@ -118,6 +126,8 @@ interface Thread {
 
 function startThread(source: string, onDone: () => void, onEnd: () => void): Thread {
   const worker = new Worker(source, { smol: true })
+  // Only a thread at work keeps the process alive.
+  worker.unref()
   const tasks: Task[] = []
   const end = () => {
     worker.terminate()
@@ -128,7 +138,6 @@ function startThread(source: string, onDone: () => void, onEnd: () => void): Thr
   }
   worker.onmessage = ({ data }: MessageEvent<Result>) => {
     tasks.shift()?.resolve(data)
-    // Only a thread at work keeps the process alive.
     if (tasks.length === 0) worker.unref()
     onDone()
   }

@@ -27,6 +27,8 @@ export interface HashService {
   verify(password: string, digest: string | null): Promise<boolean>
   /** True when the digest is not what `hash` would make today: hash the password again after it proved right. */
   needsRehash(digest: string): boolean
+  /** To be called when nothing else is to be done: the first password then does not wait for its thread. */
+  warmUp(): void
   /** Ends the threads. What is still waiting fails. */
   close(): void
 }
@@ -89,6 +91,7 @@ export function createHashService({ memoryKib, iterations, concurrency, queue }:
         digest.parallelism === 1
       )
     },
+    warmUp: threads.warmUp,
     close: threads.close,
   }
 }
