@@ -3,7 +3,6 @@ import { Elysia, t } from 'elysia'
 import { providerFailureReasons } from '../../core/providers/provider.ts'
 import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
-import { FORM_BODY_KEY } from '../../platform/http/openapi-document.ts'
 import { readCookies, redirect } from '../../platform/http/redirect.ts'
 import {
   codeVerifierField,
@@ -145,7 +144,6 @@ export function createSocialRoutes(
           operationId: 'finishProviderByForm',
           summary: 'The same for a provider that answers with a form',
           description: 'As Apple does. For browsers: the body is a form.',
-          [FORM_BODY_KEY]: true,
         },
       },
     )

@@ -14,7 +14,14 @@ import { createCors } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import type { Logger } from './logging.ts'
-import { BODY_DEADLINE_MS, isUnbounded, parseForm, parseJsonObject, readBody } from './request-body.ts'
+import {
+  BODY_DEADLINE_MS,
+  FORM_ROUTES,
+  isUnbounded,
+  parseForm,
+  parseJsonObject,
+  readBody,
+} from './request-body.ts'
 
 /** Who asks, for handlers: `({ body, client }) => service.register(body, client)`. */
 export interface Client {
@@ -63,9 +70,6 @@ export const appSettings = {
   handler: { standardHostname: false },
   serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER, reusePort: false, development: false },
 } as const
-
-/** OAuth 2.0 Form Post Response Mode: the answer of a sign-in provider, brought by the browser. */
-const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback'])
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 

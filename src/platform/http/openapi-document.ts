@@ -6,11 +6,9 @@ import { type ErrorCode, errorStatus, fieldErrorCodes } from '../../errors.ts'
 import { texts } from '../../texts/index.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error-responses.ts'
+import { FORM_ROUTES } from './request-body.ts'
 
 type Json = Record<string, unknown>
-
-/** Stands in the `detail` of a route whose body is a form. */
-export const FORM_BODY_KEY = 'x-form-body'
 
 const ERROR_REFERENCE = { $ref: '#/components/schemas/Error' }
 const EXAMPLE_REQUEST_ID = '4f3c1d2e-8a57-4b0e-9c36-1f2a7d5b8e90'
@@ -20,8 +18,12 @@ const EXAMPLE_RETRY_AFTER_SECONDS = 37
 export function toOpenapiDocument(gathered: unknown): Json {
   const document = JSON.parse(JSON.stringify(gathered)) as Json
   const paths = document.paths as Record<string, Record<string, Json>>
-  for (const operations of Object.values(paths)) {
-    for (const [method, operation] of Object.entries(operations)) rewriteOperation(method, operation)
+  for (const [path, operations] of Object.entries(paths)) {
+    const bodyType = FORM_ROUTES.has(path.replace(/\{(\w+)\}/g, ':$1'))
+      ? 'application/x-www-form-urlencoded'
+      : 'application/json'
+    for (const [method, operation] of Object.entries(operations))
+      rewriteOperation(method, operation, bodyType)
   }
   const components = (document.components ?? {}) as Json
   return {
@@ -37,7 +39,7 @@ export function toOpenapiDocument(gathered: unknown): Json {
 }
 
 /** A body is read, and refused, also where none is asked for; broken text in the query is refused everywhere. */
-function rewriteOperation(method: string, operation: Json): void {
+function rewriteOperation(method: string, operation: Json, bodyType: string): void {
   const responses = Object.entries((operation.responses ?? {}) as Record<string, Json>)
   const body = operation.requestBody as Json | undefined
   const declared = responses.flatMap(([, response]) => (response[ERROR_CODES_KEY] ?? []) as ErrorCode[])
@@ -51,11 +53,7 @@ function rewriteOperation(method: string, operation: Json): void {
     ...successes.map(([status, response]) => [status, successResponse(response)]),
     ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errorResponse(ofStatus)]),
   ])
-  if (body) {
-    const type = FORM_BODY_KEY in operation ? 'application/x-www-form-urlencoded' : 'application/json'
-    operation.requestBody = { ...body, content: onlyAs(type, body.content) }
-  }
-  delete operation[FORM_BODY_KEY]
+  if (body) operation.requestBody = { ...body, content: onlyAs(bodyType, body.content) }
   if (Array.isArray(operation.parameters) && operation.parameters.length === 0) delete operation.parameters
 }
 

@@ -10,6 +10,9 @@ export const MAXIMUM_BODY_BYTES = 16 * 1024
 /** A body that takes longer to arrive ends the request. */
 export const BODY_DEADLINE_MS = 15_000
 
+/** OAuth 2.0 Form Post Response Mode: the answer of a sign-in provider, brought by the browser. */
+export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback'])
+
 /** Bodies are flat; this keeps whoever walks them far from the end of the stack. */
 const MAXIMUM_DEPTH = 32
 
@@ -60,7 +63,6 @@ const readable = {
 }
 
 function isOfType(headers: Headers, expected: string): boolean {
-  if (headers.get('content-type') === expected && !headers.has('content-encoding')) return true
   const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';')
   const charset = parameters
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(part)?.[1])
