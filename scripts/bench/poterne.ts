@@ -2,8 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'smol-toml'
+import { freePort } from '../../test/helpers/free-port.ts'
 import { newDirectory } from '../../test/helpers/run-directory.ts'
-import { freePort, waitFor } from '../../test/helpers/wait.ts'
+import { waitFor } from '../../test/helpers/wait.ts'
 import { startServer } from './children.ts'
 
 /** Sections and keys as in config.toml. */

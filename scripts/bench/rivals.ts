@@ -1,6 +1,6 @@
 /** Starts the rivals, each a process of its own on the servers that poterne uses. */
 import { join } from 'node:path'
-import { freePort } from '../../test/helpers/wait.ts'
+import { freePort } from '../../test/helpers/free-port.ts'
 import { emailOf, onDatabase, PASSWORD } from './accounts.ts'
 import type { Bench } from './bench.ts'
 import { type Child, startChild, startServer } from './children.ts'

@@ -6,9 +6,10 @@ import type { Config } from '../../src/platform/config/types.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
 import { defineScript, runScript } from '../../src/platform/redis/script.ts'
 import { createCertificate } from '../helpers/certificates.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { type RedisServer, startRedis } from '../helpers/servers.ts'
-import { freePort, waitFor } from '../helpers/wait.ts'
+import { waitFor } from '../helpers/wait.ts'
 import {
   connectionsOfEachTest,
   expectBackInTime,

@@ -6,9 +6,9 @@ import postgres from 'postgres'
 import manifest from '../../package.json' with { type: 'json' }
 import { configExample } from '../../src/platform/config/example.ts'
 import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
-import { freePort } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 

@@ -7,11 +7,12 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtExecutable, type Executable, newStorage, startExecutable } from '../helpers/executable.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { measureBelow, median } from '../helpers/soak.ts'
-import { freePort, waitFor } from '../helpers/wait.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
 

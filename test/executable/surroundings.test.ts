@@ -3,9 +3,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { endProcesses } from '../helpers/processes.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { freePort, waitFor } from '../helpers/wait.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 

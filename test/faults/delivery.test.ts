@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 import { median, reduced } from '../helpers/soak.ts'
-import { freePort, waitFor } from '../helpers/wait.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(reduced(60_000, 400_000))
 

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { stringify } from 'smol-toml'
 import { type ApiClient, createApiClient } from './api-client.ts'
+import { freePort } from './free-port.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { signal } from './processes.ts'
@@ -15,7 +16,7 @@ import { newDirectory, oncePerRun } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from './servers.ts'
 import { deliverySettings, mergeSettings, quickSettings, type Settings, type Shape } from './service.ts'
 import { startSmtp, type TestSmtp } from './smtp.ts'
-import { freePort, waitFor } from './wait.ts'
+import { waitFor } from './wait.ts'
 
 const root = join(import.meta.dir, '../..')
 const executable = join(root, 'dist/poterne')

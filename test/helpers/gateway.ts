@@ -1,6 +1,7 @@
 /** An HTTP SMS gateway that keeps what it is asked to send, and that can refuse, hesitate, redirect or never end. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { freePort, waitFor } from './wait.ts'
+import { freePort } from './free-port.ts'
+import { waitFor } from './wait.ts'
 
 export interface GatewayRequest {
   method: string

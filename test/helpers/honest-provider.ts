@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
-import { freePort } from './wait.ts'
+import { freePort } from './free-port.ts'
 
 export interface HonestProvider {
   issuer: string

@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { stringify } from 'smol-toml'
 import { newEmail, newPhone, PASSWORD, registration } from './api-client.ts'
+import { freePort } from './free-port.ts'
 import { newDirectory } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startPostgres } from './servers.ts'
 import type { Settings, Shape } from './service.ts'
-import { freePort, waitFor } from './wait.ts'
+import { waitFor } from './wait.ts'
 
 export interface ParityService {
   post(operation: string, body: unknown, bearer?: string): Promise<{ status: number; text: string }>

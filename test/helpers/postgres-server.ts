@@ -5,9 +5,9 @@ import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
+import { freePort } from './free-port.ts'
 import { newDirectory, oncePerRun } from './run-directory.ts'
 import { controlServer, leaveWithoutProgram, type ServerControls } from './server-process.ts'
-import { freePort } from './wait.ts'
 
 export interface PostgresServer extends ServerControls {
   /** Of the database `postgres`, as its superuser. */

@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
-import { freePort } from './wait.ts'
+import { freePort } from './free-port.ts'
 
 export interface Signer {
   kid: string

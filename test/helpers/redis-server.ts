@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Redis from 'ioredis'
+import { freePort } from './free-port.ts'
 import { newDirectory, oncePerRun } from './run-directory.ts'
 import { controlServer, leaveWithoutProgram, type ServerControls } from './server-process.ts'
-import { freePort, waitFor } from './wait.ts'
+import { waitFor } from './wait.ts'
 
 export interface RedisServer extends ServerControls {
   url: string

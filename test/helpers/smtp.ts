@@ -3,7 +3,8 @@ import { createServer, type Socket } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { type CertificateKind, createCertificate } from './certificates.ts'
-import { freePort, waitFor } from './wait.ts'
+import { freePort } from './free-port.ts'
+import { waitFor } from './wait.ts'
 
 export interface ReceivedMail {
   /** As in the SMTP conversation. */

@@ -1,5 +1,4 @@
-/** Waiting for something to become true, and ports to wait on. Fails with what was awaited, never hangs. */
-import { createServer } from 'node:net'
+/** Waiting for something to become true. Fails with what was awaited, never hangs. */
 
 export interface WaitOptions {
   /** Said when it never happens. */
@@ -27,20 +26,4 @@ export async function waitFor<T>(
     if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last })
     await Bun.sleep(intervalMs)
   }
-}
-
-/** A free port of 127.0.0.1, below the range that outgoing connections take theirs from. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
 }

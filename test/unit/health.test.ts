@@ -1,7 +1,7 @@
 /** `poterne health` beside a service that lives, hurts, hangs or is not there. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { freePort } from '../helpers/wait.ts'
+import { freePort } from '../helpers/free-port.ts'
 
 setDefaultTimeout(20_000)
 

@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import Redis from 'ioredis'
 import postgres from 'postgres'
+import { freePort } from '../helpers/free-port.ts'
 import {
   createDatabase,
   redisPrefix,
@@ -35,6 +36,11 @@ async function say(url: string): Promise<string> {
     redis.disconnect()
   }
 }
+
+test('a port is handed out once, however many ask', async () => {
+  const ports = await Promise.all(Array.from({ length: 400 }, freePort))
+  expect(new Set(ports).size).toBe(400)
+})
 
 describe('PostgreSQL', () => {
   test('each database is fresh, migrated and its own', async () => {

@@ -1,8 +1,8 @@
 /** Two replicas on the same stores behind HAProxy: what holds across both, and what they do together. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../../../test/helpers/free-port.ts'
 import { newDirectory } from '../../../test/helpers/run-directory.ts'
-import { freePort } from '../../../test/helpers/wait.ts'
 import { addWaiting, emailOf, PASSWORD } from '../accounts.ts'
 import { type Bench, CLIENTS, type MeasuredPoterne, mergeSettings } from '../bench.ts'
 import { startServer } from '../children.ts'

@@ -1,5 +1,5 @@
 /** From starting the process to its first 200 on /readyz, against a bare Elysia executable. */
-import { freePort } from '../../../test/helpers/wait.ts'
+import { freePort } from '../../../test/helpers/free-port.ts'
 import type { Bench } from '../bench.ts'
 import { startServer } from '../children.ts'
 import { compileRival } from '../executables.ts'
