@@ -59,9 +59,9 @@ export async function addWaiting(
     databaseUrl,
     (sql) => sql<{ uuid: string; email: string }[]>`
       insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
-                            language, waiting_for, waiting_address, waiting_password_tag)
+                            language, waiting_for)
       select gen_random_uuid(), email, email, '-', 'User', 1, date_trunc('milliseconds', now()),
-             date_trunc('milliseconds', now()), 'fr', email, '192.0.2.1', '\\x0000'
+             date_trunc('milliseconds', now()), 'fr', email
         from (select 'waiting-' || n || '@bench.example' as email
                 from generate_series(${first}::int, ${first + count - 1}::int) n) people
       returning uuid, email`,

@@ -246,7 +246,6 @@ describe('one service', () => {
       },
       ...{
         waiting_for: null,
-        waiting_contested: false,
         created_at: '2020-01-01',
         current_sign_in_ip: '1.2.3.4',
         amr: 'mfa',

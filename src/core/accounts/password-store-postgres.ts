@@ -34,8 +34,7 @@ const resetBy = (kind: Identifier['kind']) => {
       update ${accounts}
          set password_digest = ${digest}, failed_attempts = 0, updated_at = ${now},
              account_confirmed_at = coalesce(account_confirmed_at, ${now}),
-             ${provedAt} = coalesce(${provedAt}, ${now}),
-             waiting_for = null, waiting_address = null, waiting_password_tag = null
+             ${provedAt} = coalesce(${provedAt}, ${now}), waiting_for = null
        where id = ${accountId} and ${keyColumn} = ${key}
          and (${provedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))
       returning id, uuid),

@@ -2,7 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
-import { accounts, sessions } from '../../platform/postgres/schema.ts'
+import { accounts, registrationClaims, sessions } from '../../platform/postgres/schema.ts'
 import {
   type MessageParams,
   messageParams,
@@ -65,8 +65,8 @@ export const bareColumns = {
 
 /**
  * What ends when an identifier is proved, to stand after a CTE `proved` that gives the `id` of whose it is now, `key`
- * being the parameter: a registration that waited for the identifier itself, and the claim of an account that merely
- * had it.
+ * being the parameter: a registration that waited for the identifier itself, the claim of an account that merely had
+ * it, and what is known of who named it.
  */
 export function endOtherClaims(kind: Identifier['kind']): SQL {
   const { key: keyColumn, provedAt, cleared } = bareColumns[kind]
@@ -77,7 +77,9 @@ export function endOtherClaims(kind: Identifier['kind']): SQL {
     cleared as (
       update ${accounts} set ${cleared} from proved
        where ${accounts}.${keyColumn} = ${key} and ${accounts}.${provedAt} is null
-         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id)`
+         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id),
+    forgotten as (
+      delete from ${registrationClaims} using proved where contact = ${key})`
 }
 
 /** Runs what proves an identifier; null when somebody else proved it first. */
@@ -120,42 +122,41 @@ type RegisterParams = {
   emailKey: string | null
   phone: string | null
   passwordDigest: string
-  passwordTag: Uint8Array
+  emailTag: Uint8Array | null
+  phoneTag: Uint8Array | null
   address: string
   language: string
   accountableType: string
   roleId: number
 } & MessageParams
 
-/**
- * The waiting registration is contested once two of them differed in address and in password, and stays so until one
- * is confirmed. The code's subject is the account's uuid, which a replaced registration keeps, and with it its
- * day's budget.
- */
+/** The code's subject is the account's uuid, which a replaced registration keeps, and with it its day's budget. */
 const registerBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, provedAt } = columns[kind]
   const stored = kind === 'email' ? accounts.email : accounts.phone
-  const differs = sql`${accounts}.waiting_address <> excluded.waiting_address
-    and ${accounts}.waiting_password_tag <> excluded.waiting_password_tag`
   return statement<RegisterParams, { uuid: string; messageId: number }>(sql`
     with owner as (
       select uuid, language, ${stored} as destination
         from ${accounts} where ${keyColumn} = ${key} and ${provedAt} is not null),
     registered as (
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
-                               updated_at, language, waiting_for, waiting_address, waiting_password_tag)
+                               updated_at, language, waiting_for)
       select ${param('uuid', 'uuid')}, ${param('email', 'text')}, ${param('emailKey', 'text')},
              ${param('phone', 'text')}, ${param('passwordDigest', 'text')}, ${param('accountableType', 'text')},
-             ${param('roleId', 'int')}, ${now}, ${now}, ${param('language', 'text')}, ${key},
-             ${param('address', 'text')}, ${param('passwordTag', 'bytea')}
+             ${param('roleId', 'int')}, ${now}, ${now}, ${param('language', 'text')}, ${key}
        where not exists (select 1 from owner)
       on conflict (waiting_for) where waiting_for is not null do update
          set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
              password_digest = excluded.password_digest, language = excluded.language,
-             updated_at = excluded.updated_at, waiting_address = excluded.waiting_address,
-             waiting_password_tag = excluded.waiting_password_tag,
-             waiting_contested = ${accounts}.waiting_contested or (${differs})
+             updated_at = excluded.updated_at
       returning uuid),
+    claimed as (
+      insert into ${registrationClaims} (contact, address, password_tag, created_at)
+      select contact, ${param('address', 'text')}, tag, ${now}
+        from (values (${param('emailKey', 'text')}, ${param('emailTag', 'bytea')}),
+                     (${param('phone', 'text')}, ${param('phoneTag', 'bytea')})) named (contact, tag)
+       where contact is not null and not exists (select 1 from owner)
+      on conflict (contact, address, password_tag) do update set created_at = excluded.created_at),
     replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from registered)` })}),
     code as (${queueMessage(sql`registered`, { codeSubject: sql`registered.uuid` })}
       returning id),
@@ -175,6 +176,11 @@ const registerBy = (kind: Identifier['kind']) => {
 
 const register = { email: registerBy('email'), phone: registerBy('phone') }
 
+/** Two strangers named it: among its claims two differ in address and in password, whichever these are. */
+const isContested = sql`
+  select count(distinct address) > 1 and count(distinct password_tag) > 1
+    from ${registrationClaims} where contact = ${key}`
+
 type ConfirmParams = { now: Date; uuid: string; seenAt: Date; key: string }
 
 const confirmBy = (kind: Identifier['kind']) => {
@@ -183,8 +189,7 @@ const confirmBy = (kind: Identifier['kind']) => {
     with proved as (
       update ${accounts}
          set account_confirmed_at = ${now}, ${provedAt} = ${now}, updated_at = ${now},
-             password_digest = case when waiting_contested then null else password_digest end,
-             waiting_for = null, waiting_address = null, waiting_password_tag = null
+             password_digest = case when (${isContested}) then null else password_digest end, waiting_for = null
        where uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null
          and updated_at = ${param('seenAt', 'timestamptz')} and ${keyColumn} = ${key}
       returning id, password_digest is not null as has_password),

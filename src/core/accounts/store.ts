@@ -12,8 +12,9 @@ export interface Registration {
   email: Email | null
   phone: Phone | null
   passwordDigest: string
-  /** A short keyed tag, equal for equal passwords: tells waiting registrations apart without hashing twice. */
-  passwordTag: Uint8Array
+  /** For each contact a short keyed tag of the password, equal for equal ones: tells who named the contact apart. */
+  emailTag: Uint8Array | null
+  phoneTag: Uint8Array | null
   address: string
   language: Language
   accountableType: string
@@ -38,8 +39,8 @@ export interface AccountStore {
   register(registration: Registration, now: Date): Promise<{ uuid: string; messageId: number }>
   /**
    * The proved identifier becomes the account's own, every other claim to it ends; null when the account was
-   * confirmed or registered again since `updatedAt`, or somebody else proved the identifier first. A registration
-   * that two strangers made with two passwords is left without any.
+   * confirmed or registered again since `updatedAt`, or somebody else proved the identifier first. Where two strangers
+   * named the identifier in registrations, with two passwords, the account is left without any.
    */
   confirm(account: Account, identifier: Identifier, now: Date): Promise<{ hasPassword: boolean } | null>
   /** As Devise's lockable counts. Nothing happens for an id that does not exist (0), in the same time. */

@@ -70,6 +70,8 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   /** Each says how many rows it removed. */
   const chores: Record<string, () => Promise<number>> = {
     registrations: () => whileFull((limit) => store.sweepRegistrations(olderThan('registrations'), limit)),
+    registration_claims: () =>
+      whileFull((limit) => store.sweepRegistrationClaims(olderThan('registrations'), limit)),
     sessions: sweepSessions,
     messages: () => whileFull((limit) => messages.sweep(olderThan('messages'), limit)),
     contact_changes: () =>

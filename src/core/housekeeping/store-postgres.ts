@@ -5,6 +5,7 @@ import {
   accounts,
   contactChanges,
   housekeeping,
+  registrationClaims,
   sessions,
   totpEnrolments,
 } from '../../platform/postgres/schema.ts'
@@ -36,6 +37,11 @@ const registrations = sweepOf(
   sql`id`,
   sql`account_confirmed_at is null and created_at < ${before} and updated_at < ${before}`,
 )
+const claims = sweepOf(
+  sql`${registrationClaims}`,
+  sql`contact, address, password_tag`,
+  sql`created_at < ${before}`,
+)
 const changes = sweepOf(sql`${contactChanges}`, sql`account_id, kind`, sql`created_at < ${before}`)
 const enrolments = sweepOf(sql`${totpEnrolments}`, sql`account_id`, sql`created_at < ${before}`)
 
@@ -63,6 +69,7 @@ export function createHousekeepingStore(database: Database): HousekeepingStore {
       return (await database.first(claim, { now: at, nextAt, horizon })) !== null
     },
     sweepRegistrations: run(registrations),
+    sweepRegistrationClaims: run(claims),
     sweepContactChanges: run(changes),
     sweepTotpEnrolments: run(enrolments),
     sweepSessions: async (after, time, rows) =>

@@ -5,6 +5,8 @@ export interface HousekeepingStore {
   claimRound(now: Date, nextAt: Date): Promise<boolean>
   /** Registrations, last sent before that time, that nobody confirmed. Each sweep says how many it removed. */
   sweepRegistrations(before: Date, limit: number): Promise<number>
+  /** Who named a contact in registrations, where that contact was never proved. */
+  sweepRegistrationClaims(before: Date, limit: number): Promise<number>
   sweepContactChanges(before: Date, limit: number): Promise<number>
   sweepTotpEnrolments(before: Date, limit: number): Promise<number>
   /**

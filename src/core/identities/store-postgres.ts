@@ -89,7 +89,7 @@ const open = statement<OpenParams, Account>(sql`
            remember_created_at = null, unlock_token = null, sign_in_count = 0, current_sign_in_at = null,
            last_sign_in_at = null, current_sign_in_ip = null, last_sign_in_ip = null,
            provider = ${provider}, provider_uid = ${subject}, language = ${param('language', 'text')},
-           waiting_for = null, waiting_address = null, waiting_password_tag = null, waiting_contested = false
+           waiting_for = null
       from claimed where ${accounts}.id = claimed.id
     returning ${accounts}.*),
   no_sessions as (delete from ${sessions} using emptied where account_id = emptied.id),

@@ -76,9 +76,9 @@ export function createRegistrationService(options: Options): RegistrationService
    * Two bytes of a keyed hash: enough to tell two strangers' passwords apart (one in 65,536 goes unnoticed), too
    * little to search for a password with.
    */
-  function passwordTag(primary: Identifier, password: string): Uint8Array {
+  function passwordTag(contact: Identifier | null, password: string): Uint8Array | null {
     const form = normalizePassword(password)
-    return secret.tag('waiting password', primary.key, form.ok ? form.password : '').subarray(0, 2)
+    return contact && secret.tag('waiting password', contact.key, form.ok ? form.password : '').subarray(0, 2)
   }
 
   const confirmationOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
@@ -103,7 +103,8 @@ export function createRegistrationService(options: Options): RegistrationService
           email,
           phone,
           passwordDigest,
-          passwordTag: passwordTag(primary, body.password),
+          emailTag: passwordTag(email, body.password),
+          phoneTag: passwordTag(phone, body.password),
           address: addressBucket,
           language,
           accountableType,

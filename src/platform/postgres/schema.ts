@@ -62,10 +62,6 @@ export const accounts = pgTable(
     language: text('language').notNull(),
     /** The identifier (comparable form) this registration waits to have proved; null once confirmed. */
     waitingFor: text('waiting_for'),
-    /** Who sent the waiting registration, and a short keyed tag of its password, to tell two strangers apart. */
-    waitingAddress: text('waiting_address'),
-    waitingPasswordTag: bytea('waiting_password_tag'),
-    waitingContested: boolean('waiting_contested').notNull().default(false),
   },
   (table) => [
     uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
@@ -74,6 +70,26 @@ export const accounts = pgTable(
     index('accounts_email_key').on(table.emailKey),
     index('accounts_phone').on(table.phone),
     index('accounts_unconfirmed').on(table.createdAt).where(sql`${table.accountConfirmedAt} is null`),
+  ],
+)
+
+/**
+ * Who named a contact in a registration, until it is proved: the client's address and a short keyed tag of the
+ * password, to tell two strangers apart. It stays where the registration is replaced by one that does not name it.
+ */
+export const registrationClaims = pgTable(
+  'registration_claims',
+  {
+    /** Comparable form. */
+    contact: text('contact').notNull(),
+    address: text('address').notNull(),
+    passwordTag: bytea('password_tag').notNull(),
+    /** When it was last named. */
+    createdAt: time('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.contact, table.address, table.passwordTag] }),
+    index('registration_claims_created_at').on(table.createdAt),
   ],
 )
 
