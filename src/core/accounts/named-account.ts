@@ -8,6 +8,8 @@ import type { AccountStore } from './store.ts'
 
 export interface NamedAccount {
   identifier: Identifier
+  /** What was typed, in comparable form: the tries with it count on it. */
+  key: string
   /** Null: nobody has it. */
   account: Account | null
 }
@@ -21,10 +23,11 @@ export async function findNamedAccount(
 ): Promise<NamedAccount> {
   if (UUID.test(typed)) {
     const account = await accounts.findByUuid(typed)
-    return { identifier: account ? mainIdentifier(account, defaultCountry) : nobody(typed), account }
+    const { key } = nobody(typed)
+    return { identifier: account ? mainIdentifier(account, defaultCountry) : nobody(typed), key, account }
   }
   const identifier = readIdentifier(typed, defaultCountry)
-  return { identifier, account: await accounts.findByIdentifier(identifier) }
+  return { identifier, key: identifier.key, account: await accounts.findByIdentifier(identifier) }
 }
 
 /** A proved contact, the e-mail first; for an account without any a stand-in that no message is ever sent to. */

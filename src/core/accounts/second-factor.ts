@@ -13,21 +13,22 @@ import { type Account, type Contact, provedContacts } from './account.ts'
 export interface SecondFactor {
   /** True when the account's codes come from an authenticator app. */
   hasApp(account: Account): Promise<boolean>
-  /** Sends a code to the proved contact named, else to the other one; null when there is nobody to send to. */
+  /** The proved contact that is named, else the other one. What is named, where the account has proved none. */
+  recipientOf(account: Account, named: Identifier): Identifier
+  /** Sends a code to that contact; null when there is nobody to send to. */
   sendCode(account: Account | null, identifier: Identifier): Promise<Contact | null>
   /**
    * Takes what was typed: the code that `sendCode` sent to the contact `identifier` stands for, a code of the app, or
-   * a recovery code. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. Without account it counts on a
-   * stand-in: one for calls that bring a password and one for those that do not, since for an account without two
-   * factors a wrong password is counted on the stand-in and no password on the account.
+   * a recovery code. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`.
    */
-  takeCode(
-    account: Account | null,
-    identifier: Identifier,
-    typed: string,
-    call?: { withPassword: boolean },
-  ): Promise<void>
+  takeCode(account: Account | null, identifier: Identifier, typed: string, counts: CountsOn): Promise<void>
 }
+
+/**
+ * Which tries the answer follows from. Those of the account only where its first factor was proved in the call;
+ * anybody may type a name, and must not see by it whose it is. The account's tries bound the others too, unseen.
+ */
+export type CountsOn = 'account' | { name: string }
 
 interface Options {
   codes: CodeService
@@ -40,17 +41,12 @@ interface Options {
 export function createSecondFactor(options: Options): SecondFactor {
   const { codes, factors, limits, outbox, defaultCountry } = options
 
-  function contactFor(account: Account | null, identifier: Identifier): Contact | null {
-    const open = account !== null && account.accountConfirmedAt !== null && account.lockedAt === null
-    return open ? (provedContacts(account, identifier.kind)[0] ?? null) : null
-  }
-
-  const subjectOf = (account: Account | null, identifier: Identifier) =>
-    account?.uuid ?? codes.decoySubject(identifier.key)
+  const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
+    (account && provedContacts(account, identifier.kind)[0]) ?? null
 
   const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'two_factor',
-    subject: subjectOf(account, identifier),
+    subject: account?.uuid ?? codes.decoySubject(identifier.key),
     destination: contactFor(account, identifier)?.destination ?? identifier.key,
   })
 
@@ -61,26 +57,37 @@ export function createSecondFactor(options: Options): SecondFactor {
     return limits.admitsCode(actual, 'two_factor')
   }
 
-  /** Counts a try before it is compared; what it gives takes that back. */
-  async function count(subject: string): Promise<() => Promise<void>> {
-    const giveBack = await codes.count({ subject, purpose: 'two_factor' })
-    const guess = limits.guessDemand(subject)
-    try {
-      await limits.take([guess])
-    } catch (error) {
-      await giveBack()
-      throw error
-    }
-    return async () => {
-      await Promise.all([giveBack(), limits.clear(guess)])
+  /** Counts a try before it is compared, on the account, or its stand-in, and on the name. */
+  async function count(account: Account | null, countsOn: CountsOn) {
+    const name = countsOn === 'account' ? `proved ${account?.uuid}` : countsOn.name
+    const subject = account?.uuid ?? codes.decoySubject(name)
+    const counted = await codes.countNamed({ subject, purpose: 'two_factor' }, name)
+    const wait = counted.open ? await limits.countGuess(subject) : 0
+    if (wait > 0) await counted.giveBackSubject()
+    const told = countsOn === 'account' ? counted.open : counted.namedOpen
+    return {
+      open: counted.open && wait === 0,
+      standIn: counted.standIn,
+      refusal(): AppError {
+        if (countsOn === 'account' && wait > 0)
+          return new AppError('too_many_requests', { retryAfterSeconds: wait })
+        return told ? new AppError('invalid_code') : counted.exhausted()
+      },
+      async giveBack() {
+        await Promise.all([counted.giveBack(), limits.clearGuesses(subject)])
+      },
     }
   }
 
   return {
     hasApp: async (account) => (await factors.findApp(account)) !== null,
+    recipientOf(account, named) {
+      const contact = contactFor(account, named)
+      return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
+    },
     async sendCode(account, identifier) {
       const sendsTo = (await factors.findApp(account)) === null ? account : null
-      const contact = contactFor(sendsTo, identifier)
+      const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
       const to =
         sendsTo && contact && (await mayGoTo(contact, identifier))
           ? { channel: contact.channel, language: sendsTo.language }
@@ -88,16 +95,20 @@ export function createSecondFactor(options: Options): SecondFactor {
       await outbox.sendCode(bindingOf(sendsTo, identifier), to)
       return contact
     },
-    async takeCode(account, identifier, typed, { withPassword } = { withPassword: false }) {
-      const nobody = codes.decoySubject(withPassword ? `${identifier.key} with password` : identifier.key)
-      const [wasRight, app] = await Promise.all([count(account?.uuid ?? nobody), factors.findApp(account)])
-      const sentTo = app === null ? account : null
-      const taken = await Promise.all([
-        codes.takeCounted(bindingOf(sentTo, identifier), typed),
-        factors.use(account, app, typed),
-      ])
-      if (!taken.includes(true)) throw new AppError('invalid_code')
-      await wasRight()
+    async takeCode(account, identifier, typed, countsOn) {
+      const [counted, app] = await Promise.all([count(account, countsOn), factors.findApp(account)])
+      // Where the account may not be tried any more, the same work is done on what is never right.
+      const binding = bindingOf(app === null ? account : null, identifier)
+      const taken = await Promise.all(
+        counted.open
+          ? [codes.takeCounted(binding, typed), factors.use(account, app, typed)]
+          : [
+              codes.takeCounted({ ...binding, subject: counted.standIn }, typed),
+              factors.use(null, null, typed),
+            ],
+      )
+      if (!taken.includes(true)) throw counted.refusal()
+      await counted.giveBack()
     },
   }
 }

@@ -42,15 +42,34 @@ export interface CodeService {
    */
   takeNamed(binding: CodeBinding, typed: string, identifierKey: string): Promise<void>
   /**
-   * The halves of `take`, for a try that may be a code of another kind too. `count` counts it on the day's budget
-   * before anything is compared, and gives what takes that back when it was right; throws `too_many_attempts`.
+   * Counts a try of a code that is compared elsewhere on the day's budget, and gives what takes that back when it was
+   * right. Throws `too_many_attempts`.
    */
   count(key: CodeKey): Promise<() => Promise<void>>
+  /**
+   * The halves of `takeNamed`, for a try that may be a code of another kind too. `countNamed` counts it on the day's
+   * budgets of the subject and of a name before anything is compared.
+   */
+  countNamed(key: CodeKey, name: string): Promise<CountedTry>
   takeCounted(binding: CodeBinding, typed: string): Promise<boolean>
   /** Whatever codes the subject has are dead, also the ones whose message is still on its way. */
   kill(subject: string): Promise<void>
   /** The stand-in subject of an identifier that has no account: same keys, same work, never a right code. */
   decoySubject(identifierKey: string): string
+}
+
+export interface CountedTry {
+  /** Whether the subject, and the name, may be tried any more today. */
+  open: boolean
+  namedOpen: boolean
+  /** A subject that never has a code: to compare with, in the same work, where the true one may not be tried. */
+  standIn: string
+  /** `too_many_attempts` until the next day. */
+  exhausted(): AppError
+  /** It was right: takes the counting back. */
+  giveBack(): Promise<void>
+  /** It was not compared with the subject's code after all. */
+  giveBackSubject(): Promise<void>
 }
 
 interface Options {
@@ -75,10 +94,23 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
 
   async function count(key: CodeKey) {
     const now = clock.now()
-    if (!(await budgets.reserve(key, config.attemptsPerDay, now))) {
-      throw exhausted(now)
-    }
+    if (!(await budgets.reserve(key, config.attemptsPerDay, now))) throw exhausted(now)
     return () => budgets.release(key, now)
+  }
+
+  async function countNamed(key: CodeKey, name: string): Promise<CountedTry> {
+    const now = clock.now()
+    const named = { subject: standIn('named', name), purpose: key.purpose }
+    const both: [CodeKey, CodeKey] = [key, named]
+    const [open, namedOpen] = await budgets.reserveTwo(both, config.attemptsPerDay, now)
+    return {
+      open,
+      namedOpen,
+      standIn: named.subject,
+      exhausted: () => exhausted(now),
+      giveBack: () => budgets.releaseTwo(both, now),
+      giveBackSubject: () => budgets.release(key, now),
+    }
   }
 
   const exhausted = (now: Date) =>
@@ -92,9 +124,11 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
     return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   }
 
-  /** People paste codes with spaces in them. */
-  const takeCounted = (binding: CodeBinding, typed: string) =>
-    store.take(binding, hash(binding, typed.slice(0, 64).replace(/\s/g, '')), config.attempts, clock.now())
+  /** People paste codes with spaces in them, not with pages of them. */
+  const takeCounted = (binding: CodeBinding, typed: string) => {
+    const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
+    return store.take(binding, hash(binding, digits), config.attempts, clock.now())
+  }
 
   return {
     lifetimeSeconds: config.lifetimeSeconds,
@@ -110,25 +144,22 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
     },
     reveal,
     async take(binding, typed) {
-      const giveBack = await count({
-        subject: binding.budgetSubject ?? binding.subject,
-        purpose: binding.purpose,
-      })
+      const { subject, budgetSubject = subject, purpose } = binding
+      const giveBack = await count({ subject: budgetSubject, purpose })
       if (!(await takeCounted(binding, typed))) throw new AppError('invalid_code')
       await giveBack()
     },
     async takeNamed(binding, typed, identifierKey) {
-      const now = clock.now()
-      const { purpose } = binding
-      const named = { subject: standIn('named', identifierKey), purpose }
-      const both: [CodeKey, CodeKey] = [{ subject: binding.subject, purpose }, named]
-      const [open, namedOpen] = await budgets.reserveTwo(both, config.attemptsPerDay, now)
-      // Where the subject may not be tried any more, the same work is done on what is never right.
-      const right = await takeCounted(open ? binding : { ...binding, ...named }, typed)
-      if (!right) throw namedOpen ? new AppError('invalid_code') : exhausted(now)
-      await budgets.releaseTwo(both, now)
+      const { subject, purpose } = binding
+      const counted = await countNamed({ subject, purpose }, identifierKey)
+      const tried = counted.open ? binding : { ...binding, subject: counted.standIn }
+      if (!(await takeCounted(tried, typed))) {
+        throw counted.namedOpen ? new AppError('invalid_code') : counted.exhausted()
+      }
+      await counted.giveBack()
     },
     count,
+    countNamed,
     takeCounted,
     async kill(subject) {
       const now = clock.now()

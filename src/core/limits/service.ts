@@ -27,10 +27,13 @@ export interface LimitService {
   /** A password is about to be judged; a known device has a counter of its own. `clear` it when it was right. */
   failureDemand(identifierKey: string, knownDevice: string | null): Demand
   /**
-   * A code of the second step is about to be compared; `clear` it when it was right. The day's budget bounds guesses
-   * by the day, this one those in a row (NIST SP 800-63B-4, 3.2.2: at most 100): then one a day, and ever fewer.
+   * A code of the second step is about to be compared: the seconds to wait, 0 when it may. The day's budget bounds
+   * guesses by the day, this one those in a row (NIST SP 800-63B-4, 3.2.2: at most 100): then one a day, and ever
+   * fewer.
    */
-  guessDemand(subject: string): Demand
+  countGuess(subject: string): Promise<number>
+  /** It was right. */
+  clearGuesses(subject: string): Promise<void>
   /** Counts all of them or, throwing, none. */
   take(demands: Demand[]): Promise<void>
   /** Counts a code that is about to go elsewhere than asked; false where `codeDemands` or `take` would throw. */
@@ -75,6 +78,12 @@ export function createLimitService({ store, secret, clock, config }: Options): L
   }
 
   const admits = async (demands: Demand[]) => (await waitMs(demands)) === 0
+
+  async function clear(keys: string[]): Promise<void> {
+    if (limits.enabled) await store.clear(keys)
+  }
+
+  const guessKey = (subject: string) => `guesses:${tag(subject)}`
 
   function sendingDemands(destination: Identifier, purpose: CodePurpose): Demand[] {
     const to = tag(destination.key)
@@ -135,23 +144,22 @@ export function createLimitService({ store, secret, clock, config }: Options): L
         maximumMs: limits.loginRefusalMaximumSeconds * 1000,
       },
     }),
-    guessDemand: (subject) => ({
-      key: `guesses:${tag(subject)}`,
-      rule: {
+    async countGuess(subject) {
+      const inARow: Rule = {
         kind: 'failures',
         count: 100,
         windowMs: 30 * DAY_MS,
         refusalMs: DAY_MS,
         maximumMs: 30 * DAY_MS,
-      },
-    }),
+      }
+      return Math.ceil((await waitMs([{ key: guessKey(subject), rule: inARow }])) / 1000)
+    },
+    clearGuesses: (subject) => clear([guessKey(subject)]),
     async take(demands) {
       const ms = await waitMs(demands)
       if (ms > 0) throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(ms / 1000) })
     },
-    async clear(...demands) {
-      if (limits.enabled) await store.clear(demands.map(({ key }) => key))
-    },
+    clear: (...demands) => clear(demands.map(({ key }) => key)),
     async admitsNotice(destination, purpose) {
       const hourly: Demand = {
         key: `notice:${purpose}:${tag(destination.key)}`,

@@ -28,7 +28,7 @@ export interface ProvedFirstFactor {
   identifier: Identifier
   factor: FirstFactor
   device: Device
-  address: string
+  client: { address: string; addressBucket: string }
   /** Replaces a digest of older parameters. */
   newDigest?: string | null
 }
@@ -49,18 +49,22 @@ interface Options {
 export function createSignInService(options: Options): SignInService {
   const { sessions, proofs, secondFactor, limits, codeLifetimeSeconds } = options
   return {
-    async continue({ account, identifier, factor, device, address, newDigest = null }) {
+    async continue({ account, identifier, factor, device, client, newDigest = null }) {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       if (!account.twoFactorEnabled) {
+        const { address } = client
         return { signedIn: await sessions.open({ account, device, address, amr: [factor], newDigest }) }
       }
-      await proofs.remember(account, factor)
+      const { addressBucket } = client
+      await proofs.remember(account, factor, { fingerprint: device.fingerprint, addressBucket })
       if (await secondFactor.hasApp(account)) {
         return { due: { methods: ['totp'], sent_to: null, expires_in: proofs.lifetimeSeconds } }
       }
-      await limits.take(limits.codeDemands(identifier, 'two_factor'))
-      const contact = await secondFactor.sendCode(account, identifier)
+      // What was typed may be a contact that nobody proved: the code goes to another one, and counts there.
+      const recipient = secondFactor.recipientOf(account, identifier)
+      await limits.take(limits.codeDemands(recipient, 'two_factor'))
+      const contact = await secondFactor.sendCode(account, recipient)
       return {
         due: {
           methods: contact ? [contact.channel] : [],

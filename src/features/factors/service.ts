@@ -132,7 +132,7 @@ export function createFactorsService(options: Options): FactorsService {
       if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       await takeVerification(client)
       const named = identifier ? parseIdentifier(identifier, defaultCountry) : null
-      await secondFactor.takeCode(account, named ?? mainIdentifier(account, defaultCountry), otp)
+      await secondFactor.takeCode(account, named ?? mainIdentifier(account, defaultCountry), otp, 'account')
       await factors.disable(signedIn)
     },
 

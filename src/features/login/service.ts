@@ -31,7 +31,7 @@ interface Options {
 export function createLoginService(options: Options): LoginService {
   const { accounts, passwords, limits, signIn, config } = options
   return {
-    async logIn({ identifier: typed, password }, device, { address, addressBucket }) {
+    async logIn({ identifier: typed, password }, device, client) {
       passwords.requireRoom()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier)
@@ -40,10 +40,10 @@ export function createLoginService(options: Options): LoginService {
         identifierKey: identifier.key,
         fingerprint: device.fingerprint,
         password,
-        demands: limits.loginDemands(addressBucket),
+        demands: limits.loginDemands(client.addressBucket),
       })
       if (!right || !account) throw new AppError('invalid_credentials')
-      return signIn.continue({ account, identifier, factor: 'pwd', device, address, newDigest })
+      return signIn.continue({ account, identifier, factor: 'pwd', device, client, newDigest })
     },
   }
 }

@@ -97,11 +97,11 @@ export function createSocialService(options: Options): SocialService {
   async function enter(
     identity: ProvedIdentity,
     device: Device,
-    { address, language }: SocialClient,
+    client: SocialClient,
   ): Promise<SocialOutcome> {
-    const account = await identities.accountOf(identity, language)
+    const account = await identities.accountOf(identity, client.language)
     const identifier = mainIdentifier(account, config.accounts.defaultCountry)
-    const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, address })
+    const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, client })
     return 'due' in outcome ? { due: { ...outcome.due, identifier: account.uuid } } : outcome
   }
 

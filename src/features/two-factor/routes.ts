@@ -52,7 +52,8 @@ export function createTwoFactorRoutes(envelope: Envelope, twoFactor: TwoFactorSe
           otp: otpField,
           password: t.Optional(
             t.Union([t.String(), t.Null()], {
-              description: 'Needed with two factors unless a login proved it in the last 10 minutes',
+              description:
+                'Needed with two factors unless a login from this device or address proved it in the last 10 minutes',
             }),
           ),
           ...deviceFields,

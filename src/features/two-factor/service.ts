@@ -1,9 +1,9 @@
 /**
  * Login by one-time code. An account with two factors needs its password too, in the call or in a login of the last
- * ten minutes; which of the two was wrong shows neither in the answer nor in the work.
+ * ten minutes from the same client; which of the two was wrong shows neither in the answer nor in the work.
  */
 import type { Account } from '../../core/accounts/account.ts'
-import type { FirstFactor, FirstFactorProofs } from '../../core/accounts/first-factor-proof.ts'
+import type { FirstFactor, FirstFactorProofs, ProvingClient } from '../../core/accounts/first-factor-proof.ts'
 import { findNamedAccount } from '../../core/accounts/named-account.ts'
 import type { PasswordJudge } from '../../core/accounts/password-judge.ts'
 import type { SecondFactor } from '../../core/accounts/second-factor.ts'
@@ -51,19 +51,20 @@ export function createTwoFactorService(options: Options): TwoFactorService {
     account: Account | null,
     identifier: Identifier,
     { password }: VerifyBody,
-    device: Device,
+    client: ProvingClient,
   ): Promise<{ passes: boolean; first: FirstFactor | null; newDigest: string | null }> {
     if (typeof password === 'string') {
       const { right, newDigest } = await passwords.judge({
         account,
         identifierKey: identifier.key,
-        fingerprint: device.fingerprint,
+        fingerprint: client.fingerprint,
         password,
         demands: [],
       })
       return { passes: right, first: right ? 'pwd' : null, newDigest }
     }
-    const first = await proofs.find(account ?? { uuid: identifier.key, passwordDigest: null })
+    const proof = await proofs.find(account ?? { uuid: identifier.key, passwordDigest: null }, client)
+    const first = account?.twoFactorEnabled && proof ? proof.factor : null
     return { passes: first !== null || !account?.twoFactorEnabled, first, newDigest: null }
   }
 
@@ -76,18 +77,19 @@ export function createTwoFactorService(options: Options): TwoFactorService {
 
     async verify(body, device, { address, addressBucket }) {
       await limits.take(limits.verificationDemands(addressBucket))
-      const { identifier, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
-      const { passes, first, newDigest } = await judgeFirstFactor(account, identifier, body, device)
-      // Without the password nobody may try, or use up, the owner's code: the try counts on a stand-in. So does one
+      const { identifier, key, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
+      const client = { fingerprint: device.fingerprint, addressBucket }
+      const { passes, first, newDigest } = await judgeFirstFactor(account, identifier, body, client)
+      // Without the first factor nobody may try, or use up, the owner's code: the try counts on a stand-in. So does one
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
       const tried = passes && account?.accountConfirmedAt ? account : null
-      const withPassword = typeof body.password === 'string'
-      await secondFactor.takeCode(tried, identifier, body.otp, { withPassword })
+      const name = typeof body.password === 'string' ? `${key} with password` : key
+      await secondFactor.takeCode(tried, identifier, body.otp, tried && first ? 'account' : { name })
       if (tried === null) throw new AppError('invalid_code')
       if (tried.lockedAt !== null) throw new AppError('account_locked')
       const amr = first ? [first, 'otp', 'mfa'] : ['otp']
       const signedIn = await sessions.open({ account: tried, device, address, amr, newDigest })
-      if (tried.twoFactorEnabled) await proofs.forget(tried.uuid)
+      if (tried.twoFactorEnabled) await (await proofs.find(tried, client))?.spend()
       return signedIn
     },
   }
