@@ -1,0 +1,21 @@
+/** What may succeed once, asked for by 32 callers at the same time. */
+import { expect } from 'bun:test'
+import type { Answer } from './api-client.ts'
+
+/** The callers go by turns to each of `services`; the answers come in the order of the callers. */
+export const race = <Service, Result>(
+  services: Service[],
+  call: (service: Service, caller: number) => Promise<Result>,
+): Promise<Result[]> =>
+  Promise.all(
+    Array.from({ length: 32 }, (_, caller) => call(services[caller % services.length] as Service, caller)),
+  )
+
+/** The only success of a race; whoever else called got one of these refusals. */
+export function onlySuccess(answers: Answer[], ...refusals: string[]): Answer {
+  const succeeded = ({ status }: Answer) => status >= 200 && status < 300
+  const others = new Set(answers.filter((answer) => !succeeded(answer)).map(({ body }) => body?.code))
+  expect([...others].filter((code) => !refusals.includes(code))).toEqual([])
+  expect(answers.filter(succeeded).map(({ status }) => status)).toHaveLength(1)
+  return answers.find(succeeded) as Answer
+}
