@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { seen } from '../helpers/limited-service.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -220,22 +221,24 @@ describe.each(shapes)('contacts on %s', (shape) => {
     }
   })
 
-  test('the right code in 32 parallel calls confirms exactly once', async () => {
-    const { bearer, identifier } = await signedIn()
-    const phone = newPhone()
-    const otp = await changeCode(bearer, phone)
-    const answers = await Promise.all(
-      Array.from({ length: 32 }, (_, index) => confirm(bearer, 'phone', otp, index % 2 ? replica : service)),
-    )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    const losers = answers.filter(({ status }) => status !== 200).map(({ body }) => body.code)
-    expect(losers.filter((code) => code !== 'invalid_code' && code !== 'too_many_attempts')).toEqual([])
-    await told(identifier, 'Le numéro de téléphone de votre compte')
-    const notices = service.inbox
-      .textsTo(identifier)
-      .filter((text) => text.includes('Le numéro de téléphone'))
-    expect(notices).toHaveLength(1)
-  })
+  test.each([
+    ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
+    ['email', newEmail, "L'adresse e-mail de votre compte"],
+  ] as const)(
+    'the right code for a new %s in 32 parallel calls confirms exactly once',
+    async (kind, newContact, words) => {
+      const { bearer, identifier } = await signedIn()
+      const contact = newContact()
+      const otp = await changeCode(bearer, contact)
+      const answers = await race([service, replica], (at) => confirm(bearer, kind, otp, at))
+      const { body } = onlySuccess(answers, 'invalid_code', 'too_many_attempts')
+      expect(body.account[kind]).toBe(contact)
+      expect((await logIn(contact)).body.account.id).toBe(body.account.id)
+      await service.delivered()
+      const notices = service.inbox.textsTo(identifier).filter((text) => text.includes(words))
+      expect(notices).toHaveLength(1)
+    },
+  )
 
   test('twenty wrong codes a day close the way, whatever is asked for again', async () => {
     const { bearer } = await signedIn()
