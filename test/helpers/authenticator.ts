@@ -3,7 +3,7 @@
  * `zbarimg` reads it. And the common ways to turn two factors on.
  */
 import { join } from 'node:path'
-import type { ApiClient, Person } from './api-client.ts'
+import type { Person } from './api-client.ts'
 import { newDirectory } from './run-directory.ts'
 import { leaveWithoutProgram } from './server-process.ts'
 import type { TestService } from './service.ts'
@@ -33,26 +33,29 @@ export async function readQr(svg: string): Promise<string> {
   return run(['zbarimg', '--quiet', '--raw', picture])
 }
 
-/** Somebody with two factors on, and what they keep. */
-export interface Protected {
+export interface SignedIn {
   person: Person
-  /** Access token of the session that turned it on. */
+  /** Access token. */
   bearer: string
+}
+
+/** Somebody with two factors on, and what they keep. */
+export interface Protected extends SignedIn {
   recoveryCodes: string[]
 }
 
-type Api = Pick<ApiClient, 'signUp' | 'logIn'>
+type Api = Pick<TestService, 'post' | 'signUp' | 'logIn' | 'inbox'>
 
 export async function signedIn(
-  service: Api,
+  service: Pick<Api, 'signUp' | 'logIn'>,
   identifier: string,
-): Promise<{ person: Person; bearer: string }> {
+): Promise<SignedIn> {
   const person = await service.signUp(identifier)
   return { person, bearer: (await service.logIn(person)).access_token }
 }
 
 /** By codes sent to that identifier. */
-export async function protectBySentCodes(service: TestService, identifier: string): Promise<Protected> {
+export async function protectBySentCodes(service: Api, identifier: string): Promise<Protected> {
   const { person, bearer } = await signedIn(service, identifier)
   await service.post('2fa/enable', { password: person.password }, { bearer })
   const otp = await service.inbox.nextCode(identifier)
@@ -62,7 +65,7 @@ export async function protectBySentCodes(service: TestService, identifier: strin
 
 /** By an app; its next code is `appCode(secret, now, 1)`, the present one confirmed it. */
 export async function protectByApp(
-  service: TestService,
+  service: Api & Pick<TestService, 'clock'>,
   identifier: string,
 ): Promise<Protected & { secret: string }> {
   const { person, bearer } = await signedIn(service, identifier)
