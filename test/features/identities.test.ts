@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -110,6 +111,28 @@ describe.each(shapes)('identities on %s', (shape) => {
     const taken = await link(person.bearer, { ...(await browser.obtainCode()), password: PASSWORD })
     expect([taken.status, taken.body.code]).toEqual([409, 'identity_taken'])
     expect((await service.get('identities', { bearer: person.bearer })).body.identities).toEqual([])
+  })
+
+  test.each([
+    ['code of the browser flow', () => browser.obtainCode(), 'invalid_code'],
+    [
+      'identity token',
+      async () => ({ id_token: await provider.idToken('once'), nonce: 'once' }),
+      'invalid_token',
+    ],
+  ])('one %s in 32 parallel calls links once', async (_, obtainProof, refusal) => {
+    const person = await signedUp()
+    const identity = newPerson()
+    provider.present(identity)
+    const body = { ...(await obtainProof()), password: PASSWORD }
+    const answers = await race([service], () => link(person.bearer, body))
+    expect(onlySuccess(answers, refusal).body.identities).toMatchObject([{ provider_uid: identity.sub }])
+    const { body: listed } = await service.get('identities', { bearer: person.bearer })
+    expect(listed.identities).toMatchObject([{ provider_uid: identity.sub }])
+    await service.delivered()
+    const notices = service.inbox.textsTo(person.identifier).filter((text) => text.includes('p1'))
+    expect(notices).toHaveLength(1)
+    expect((await browser.signIn()).body.account.id).toBe(person.id)
   })
 
   test('of 32 accounts that link one identity at once, one has it', async () => {
