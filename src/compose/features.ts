@@ -93,7 +93,6 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
     }),
     factors: createFactorsService({ presence, factors, secondFactor, codes, limits, outbox, config }),
     contacts: createContactsService({
-      accounts,
       store: createContactStore(database),
       codes,
       limits,

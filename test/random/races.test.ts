@@ -127,6 +127,23 @@ test('what the stranger changes of two factors while the owner resets the passwo
   expect(verified.status).toBe(200)
 })
 
+test('what a thief began with session and password ends with the session', async () => {
+  const { identifier, password, uuid, bearer } = await signedIn()
+  const owner = await service.logIn({ identifier, password })
+  const strangers = newEmail()
+  const begun = [
+    () => service.post('password/change', { current_password: password, ...newPassword }, { bearer }),
+    () => service.post('email/change', { email: strangers, password }, { bearer }),
+    () => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer }),
+  ]
+  const logoutAll = () => service.post('logout-all', {}, { bearer: owner.access_token })
+  const answers = await inOrder(uuid, [...begun, logoutAll])
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 200])
+  await service.delivered()
+  expect(service.inbox.textsTo(strangers)).toEqual([])
+  expect((await service.logIn({ identifier, password })).account.uuid).toBe(uuid)
+})
+
 for (const first of ['reset', 'confirm'] as const)
   test(`another contact that is proved while the owner resets the password, the ${first} first`, async () => {
     const { identifier, password, uuid, bearer } = await signedIn()

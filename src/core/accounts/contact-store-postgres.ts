@@ -33,6 +33,7 @@ const isThatChange = sql`account_id = ${accountId} and kind = ${kind}`
 type RequestParams = {
   now: Date
   accountId: number
+  sessionId: string
   kind: string
   destination: string
   key: string
@@ -42,31 +43,33 @@ type RequestParams = {
 const requestOf = (of: Identifier['kind']) => {
   const { key: keyColumn, provedAt } = bareColumns[of]
   const destination = sql.raw(of)
-  return statement<RequestParams>(sql`
+  return statement<RequestParams, { outcome: 'asked' | 'taken' }>(sql`
     with owner as (
       select ${destination} as destination, language from ${accounts}
-       where ${keyColumn} = ${key} and ${provedAt} is not null and id <> ${accountId}),
+       where ${keyColumn} = ${key} and ${provedAt} is not null and id <> ${accountId} and ${sessionLives}),
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
       select id, ${kind}, ${param('destination', 'text')}, ${key}, ${subject}, ${now}
-        from ${accounts} where id = ${accountId}
+        from ${accounts} where id = ${accountId} and ${sessionLives} and not exists (select 1 from owner)
       on conflict (account_id, kind) do update
          set destination = excluded.destination, destination_key = excluded.destination_key,
              code_subject = excluded.code_subject, created_at = excluded.created_at
       returning code_subject),
     replaced as (${replaceWaiting({
-      codeSubject: sql`(select code_subject from ${contactChanges} where ${isThatChange})`,
+      codeSubject: sql`(select code_subject from ${contactChanges}
+                          where ${isThatChange} and exists (select 1 from asked))`,
       codePurpose: null,
     })}),
-    code as (${queueMessage(sql`asked where not exists (select 1 from owner)`)})
-    ${queueMessage(sql`owner`, {
+    code as (${queueMessage(sql`asked`)}),
+    notice as (${queueMessage(sql`owner`, {
       destination: sql`owner.destination`,
       purpose: sql`'contact_claimed'`,
       language: sql`owner.language`,
       codeSubject: sql`null::uuid`,
       codePurpose: sql`null::text`,
       codeSeed: sql`null::bytea`,
-    })}`)
+    })})
+    select 'asked' as outcome from asked union all select 'taken' from owner`)
 }
 
 const request = { email: requestOf('email'), phone: requestOf('phone') }
@@ -107,23 +110,25 @@ const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 
 export function createContactStore(database: Database): ContactStore {
   return {
-    async request({ id, language }, { kind, destination, key }, { subject, seed }, now) {
+    async request({ account, sessionId }, { kind, destination, key }, { subject, seed }, now) {
       const purpose = kind === 'email' ? 'email_change' : 'phone_change'
-      await database.all(request[kind], {
+      const row = await changeHeldAccount(database, request[kind], {
         ...messageParams({
           channel: kind === 'email' ? 'email' : 'sms',
           destination,
           purpose,
-          language,
+          language: account.language,
           code: { subject, purpose, seed },
         }),
-        accountId: id,
+        accountId: account.id,
+        sessionId,
         kind,
         destination,
         key,
         subject,
         now,
       })
+      return row?.outcome ?? 'session_over'
     },
     find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
     confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, notices, now) =>

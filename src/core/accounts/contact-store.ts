@@ -16,14 +16,14 @@ export interface ContactChange {
 export interface ContactStore {
   /**
    * Adds the request, voids the one before of that kind, and queues its code; where the identifier is somebody
-   * else's own already, queues a notice to that owner instead. It is the same work.
+   * else's own already, queues a notice to that owner instead.
    */
   request(
-    account: Account,
+    signedIn: SignedIn,
     identifier: Identifier,
     code: { subject: string; seed: Uint8Array },
     now: Date,
-  ): Promise<void>
+  ): Promise<'asked' | 'taken' | 'session_over'>
   find(account: Account, kind: Identifier['kind']): Promise<ContactChange | null>
   /**
    * The new contact becomes the account's own in place of the old one, every other claim to it ends, messages with

@@ -3,12 +3,17 @@ import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, messages } from '../../platform/postgres/schema.ts'
 import type { ErasureStore } from './erasure-store.ts'
+import { changeHeldAccount, sessionLives } from './store-postgres.ts'
 
 /** Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. */
-const erase = statement<{ id: number; judgedDigest: string | null }, { uuid: string }>(sql`
+const erase = statement<
+  { accountId: number; sessionId: string; judgedDigest: string | null },
+  { uuid: string }
+>(sql`
   with gone as (
     delete from ${accounts}
-     where id = ${param('id', 'bigint')} and password_digest is not distinct from ${param('judgedDigest', 'text')}
+     where id = ${param('accountId', 'bigint')} and ${sessionLives}
+       and password_digest is not distinct from ${param('judgedDigest', 'text')}
     returning id, uuid),
   dropped as (
     delete from ${messages}
@@ -20,7 +25,9 @@ const erase = statement<{ id: number; judgedDigest: string | null }, { uuid: str
 
 export function createErasureStore(database: Database): ErasureStore {
   return {
-    erase: async ({ id, passwordDigest }) =>
-      (await database.first(erase, { id, judgedDigest: passwordDigest })) !== null,
+    async erase({ account, sessionId }) {
+      const params = { accountId: account.id, sessionId, judgedDigest: account.passwordDigest }
+      return (await changeHeldAccount(database, erase, params)) !== null
+    },
   }
 }

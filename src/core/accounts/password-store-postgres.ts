@@ -5,7 +5,13 @@ import { accounts, contactChanges, sessions } from '../../platform/postgres/sche
 import { type NoticeParams, noticeParams, queueNotices, replaceWaiting } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { PasswordStore } from './password-store.ts'
-import { bareColumns, changeHeldAccount, endOtherClaims, proveIdentifier } from './store-postgres.ts'
+import {
+  bareColumns,
+  changeHeldAccount,
+  endOtherClaims,
+  proveIdentifier,
+  sessionLives,
+} from './store-postgres.ts'
 
 const now = param('now', 'timestamptz')
 const accountId = param('accountId', 'bigint')
@@ -54,15 +60,15 @@ type ChangeParams = {
   accountId: number
   judgedDigest: string | null
   digest: string
-  keptSessionId: string
+  sessionId: string
 } & NoticeParams
 
 const change = statement<ChangeParams, { id: number }>(sql`
   with proved as (
     update ${accounts} set password_digest = ${digest}, updated_at = ${now}
-     where id = ${accountId} and password_digest = ${param('judgedDigest', 'text')}
+     where id = ${accountId} and password_digest = ${param('judgedDigest', 'text')} and ${sessionLives}
     returning id, uuid),
-  ${endings(sql`${sessions}.id = ${param('keptSessionId', 'uuid')}`)}
+  ${endings(sql`${sessions}.id = ${param('sessionId', 'uuid')}`)}
   select id from proved`)
 
 export function createPasswordStore(database: Database): PasswordStore {
@@ -71,11 +77,11 @@ export function createPasswordStore(database: Database): PasswordStore {
       proveIdentifier(kind, () =>
         changeHeldAccount(database, reset[kind], { accountId, key, digest, now, ...noticeParams(notices) }),
       ),
-    async change({ id: accountId, passwordDigest }, keptSessionId, { digest, notices }, now) {
+    async change({ account, sessionId }, { digest, notices }, now) {
       const changed = await changeHeldAccount(database, change, {
-        accountId,
-        keptSessionId,
-        judgedDigest: passwordDigest,
+        accountId: account.id,
+        sessionId,
+        judgedDigest: account.passwordDigest,
         digest,
         now,
         ...noticeParams(notices),

@@ -1,7 +1,7 @@
 /** How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. */
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import type { Account } from './account.ts'
+import type { Account, SignedIn } from './account.ts'
 
 export interface NewPassword {
   digest: string
@@ -22,6 +22,9 @@ export interface PasswordStore {
     password: NewPassword,
     now: Date,
   ): Promise<{ fingerprints: string[] } | null>
-  /** The same for who knows the old password, but for one session that stays. False: it is not that password now. */
-  change(account: Account, keptSessionId: string, password: NewPassword, now: Date): Promise<boolean>
+  /**
+   * The same for who knows the old password; the session that asks stays. False: it is not that password now, or the
+   * session ended meanwhile.
+   */
+  change(signedIn: SignedIn, password: NewPassword, now: Date): Promise<boolean>
 }

@@ -24,7 +24,7 @@ export function createAccountService({ store, presence, config }: Options): Acco
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
     async erase(signedIn, password, client) {
       await presence.require(signedIn, password, client)
-      if (!(await store.erase(signedIn.account))) throw new AppError('invalid_credentials')
+      if (!(await store.erase(signedIn))) throw new AppError('invalid_credentials')
     },
   }
 }

@@ -37,7 +37,7 @@ const confirmSchema = () => ({
 
 function changeDetail(operationId: string, summary: string) {
   const description =
-    'A code goes to the new one; a later request voids it. The same answer where it is somebody else’s, unless accounts.reveal_existing is set.'
+    'A code goes to the new one; a later request voids it. Where it is somebody else’s, its owner is told.'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
 

@@ -1,13 +1,11 @@
 /**
  * Another e-mail address or phone for somebody signed in: the password lets them ask, a code at the new one proves it.
- * An identifier that is somebody else's answers as any other does, and its owner is told; unless the operator chose to
- * reveal which identifiers are taken.
+ * Of an identifier that is somebody else's the owner is told.
  */
 import { randomUUID } from 'node:crypto'
-import { type Account, type AccountRecord, accountRecord, hasProved } from '../../core/accounts/account.ts'
+import { type AccountRecord, accountRecord, hasProved } from '../../core/accounts/account.ts'
 import type { ContactChange, ContactStore } from '../../core/accounts/contact-store.ts'
 import type { OwnerNotices } from '../../core/accounts/owner-notice.ts'
-import type { AccountStore } from '../../core/accounts/store.ts'
 import type { CodeBinding, CodeService } from '../../core/codes/service.ts'
 import type { NewMessage } from '../../core/delivery/message.ts'
 import type { Outbox } from '../../core/delivery/outbox.ts'
@@ -44,7 +42,6 @@ export interface ContactsService {
 }
 
 interface Options {
-  accounts: Pick<AccountStore, 'findByIdentifier'>
   store: ContactStore
   codes: CodeService
   limits: LimitService
@@ -61,8 +58,8 @@ const purposes = {
 } as const
 
 export function createContactsService(options: Options): ContactsService {
-  const { accounts, store, codes, limits, presence, notices, outbox, clock, config } = options
-  const { defaultCountry, revealExisting } = config.accounts
+  const { store, codes, limits, presence, notices, outbox, clock, config } = options
+  const { defaultCountry } = config.accounts
 
   function read(kind: Kind, contact: string): Identifier {
     const identifier = kind === 'email' ? parseEmail(contact) : parsePhone(contact, defaultCountry)
@@ -78,11 +75,6 @@ export function createContactsService(options: Options): ContactsService {
     destination: change?.destination ?? '',
     budgetSubject: accountUuid,
   })
-
-  async function isTaken(identifier: Identifier, { id }: Account): Promise<boolean> {
-    const holder = await accounts.findByIdentifier(identifier)
-    return holder !== null && holder.id !== id && hasProved(holder, identifier)
-  }
 
   /** To every contact that was proved before, the old one among them; to none where nothing changed. */
   async function noticesOf({ account }: Authenticated, change: ContactChange): Promise<NewMessage[]> {
@@ -101,9 +93,13 @@ export function createContactsService(options: Options): ContactsService {
       ]
       await presence.require(signedIn, password, client)
       await limits.take(demands)
-      if (revealExisting && (await isTaken(identifier, account))) throw new AppError('identifier_taken')
       const code = { subject: randomUUID(), seed: codes.createSeed() }
-      await store.request(account, identifier, code, clock.now())
+      const outcome = await store.request(signedIn, identifier, code, clock.now())
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+      if (outcome === 'taken') {
+        outbox.wake()
+        throw new AppError('identifier_taken')
+      }
       const { destination } = identifier
       await codes.put({ purpose: purposes[kind].code, subject: code.subject, destination }, code.seed, null)
       outbox.wake()

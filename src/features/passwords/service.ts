@@ -131,7 +131,7 @@ export function createPasswordsService(options: Options): PasswordsService {
     },
 
     async change(signedIn, body, client) {
-      const { account, sessionId } = signedIn
+      const { account } = signedIn
       const own = [account.email, account.phone].map((one) => parseIdentifier(one ?? '', defaultCountry))
       check(
         body,
@@ -143,7 +143,7 @@ export function createPasswordsService(options: Options): PasswordsService {
         notices.about(account, 'password_changed'),
         codes.kill(account.uuid),
       ])
-      const changed = await store.change(account, sessionId, { digest, notices: messages }, clock.now())
+      const changed = await store.change(signedIn, { digest, notices: messages }, clock.now())
       if (!changed) throw new AppError('invalid_credentials')
       outbox.wake()
     },
