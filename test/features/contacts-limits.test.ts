@@ -43,6 +43,19 @@ describe.each(shapes)('limits of changes on %s', (shape) => {
     expect(statuses).toEqual([201, 201, 201, 201, 201, 201, 429])
   })
 
+  test('an address asks for SMS sixty times an hour, with however many accounts', async () => {
+    const client = newClient()
+    const statuses: number[] = []
+    for (let account = 0; account < 11; account++) {
+      const bearer = await signIn(service)
+      for (let i = 0; i < 6; i++) {
+        const body = { phone: newPhone(), password: PASSWORD }
+        statuses.push((await service.post('phone/change', body, { bearer, ...client })).status)
+      }
+    }
+    expect(statuses).toEqual([...Array(60).fill(201), ...Array(6).fill(429)])
+  })
+
   test('a country to which no SMS goes is refused before the password is judged', async () => {
     const bearer = await signIn(service)
     const answer = await changePhone(service, bearer, '+4915123456789', 'wrong password')

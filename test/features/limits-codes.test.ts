@@ -193,6 +193,47 @@ describe('SMS', () => {
     })
   })
 
+  test('that strangers ask for never keep a notice from an owner', async () => {
+    const limits = { sms_per_prefix_per_hour: 5 }
+    await withService({ limits, sms: { daily_budget: 100 } }, async (service) => {
+      const owner = await service.signUp(newPhone())
+      const { access_token: bearer } = await service.logIn(owner)
+      let next = 0
+      const prefix = owner.identifier.slice(0, 8)
+      const ofPrefix = () => `${prefix}${String(1000 + next++)}`
+      const ask = (identifier: string) => service.post('2fa/request-otp', { identifier }, newClient())
+      expect((await passing(() => ask(ofPrefix()))).answer.status).toBe(429)
+      const { passed, answer } = await passing(() => ask(newPhone()), 100)
+      expect([passed > 80, answer.status]).toEqual([true, 429])
+      const password = 'the owner chose another'
+      const change = { current_password: PASSWORD, password, password_confirmation: password }
+      const before = service.inbox.textsTo(owner.identifier).length
+      expect((await service.post('password/change', change, { bearer, ...newClient() })).status).toBe(200)
+      await service.delivered()
+      expect(service.inbox.textsTo(owner.identifier).slice(before)).toEqual([
+        expect.stringMatching(/mot de passe/),
+      ])
+    })
+  })
+
+  test('with notices go to one number twelve times a day', async () => {
+    await withService({}, async (service) => {
+      const owner = await service.signUp(newPhone())
+      const passwords = [owner.password, 'the owner chose another']
+      const before = service.inbox.textsTo(owner.identifier).length
+      for (let i = 0; i < 14; i++) {
+        const [current = '', password] = i % 2 === 0 ? passwords : passwords.toReversed()
+        const login = await service.logIn({ identifier: owner.identifier, password: current })
+        const bearer = login.access_token
+        const change = { current_password: current, password, password_confirmation: password }
+        expect((await service.post('password/change', change, { bearer, ...newClient() })).status).toBe(200)
+        service.clock.advance(10 * MINUTE)
+      }
+      await service.delivered()
+      expect(service.inbox.textsTo(owner.identifier).length - before).toBe(12)
+    })
+  })
+
   test('are asked for by one client address 60 times an hour, known numbers or not', async () => {
     await withService(
       { limits: { sms_per_address_per_hour: 4, sms_per_prefix_per_hour: 100 } },

@@ -41,7 +41,7 @@ export interface LimitService {
   clear(...demands: Demand[]): Promise<void>
   /**
    * Counts a message without code that is about to go to an owner, and says whether it may: what an account does to
-   * itself over and over sends no flood, and what goes by SMS stays within the day's budget.
+   * itself over and over sends no flood, nor a dear one by SMS. Codes that strangers ask for use up nothing of it.
    */
   admitsNotice(destination: Identifier, purpose: NoticePurpose): Promise<boolean>
 }
@@ -67,8 +67,13 @@ export function createLimitService({ store, secret, clock, config }: Options): L
   const isAllowed = ({ country }: Phone) =>
     sms.dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
 
+  /** Of each hundred SMS a day five are kept for notices: strangers who ask for codes must not silence them. */
+  const codeBudget = sms.dailyBudget - 5 * Math.floor(sms.dailyBudget / 100)
+  const smsOfDay: Demand = { key: 'sms-day', rule: window(sms.dailyBudget, DAY_MS) }
+
   const smsDemands = ({ key }: Phone): Demand[] => [
-    { key: 'sms-day', rule: window(sms.dailyBudget, DAY_MS) },
+    smsOfDay,
+    { key: 'sms-codes-day', rule: window(codeBudget, DAY_MS) },
     // The plus sign and seven digits.
     { key: `sms-prefix:${key.slice(0, 8)}`, rule: window(limits.smsPerPrefixPerHour, HOUR_MS) },
   ]
@@ -166,7 +171,11 @@ export function createLimitService({ store, secret, clock, config }: Options): L
         rule: window(limits.codesPerHour, HOUR_MS),
       }
       if (destination.kind === 'email') return admits([hourly])
-      return isAllowed(destination) && admits([hourly, ...smsDemands(destination)])
+      const daily: Demand[] = [
+        { key: `notices-day:${tag(destination.key)}`, rule: window(limits.codesPerDay, DAY_MS) },
+        smsOfDay,
+      ]
+      return isAllowed(destination) && admits([hourly, ...daily])
     },
   }
 }

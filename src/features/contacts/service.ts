@@ -88,7 +88,7 @@ export function createContactsService(options: Options): ContactsService {
       const identifier = read(kind, contact)
       const { account } = signedIn
       const demands = [
-        ...limits.codeDemands(identifier, purposes[kind].code),
+        ...limits.codeDemands(identifier, purposes[kind].code, client.addressBucket),
         ...limits.contactChangeDemands(account.uuid),
       ]
       await presence.require(signedIn, password, client)

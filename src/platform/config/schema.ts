@@ -171,7 +171,11 @@ export const schema = {
         item: 'a country in two capital letters, such as "FR", or "*"',
         example: ['FR', 'CI'],
       }),
-      daily_budget: integer(1000, [0, many], 'SMS a day of the whole service. 0: none.'),
+      daily_budget: integer(
+        1000,
+        [0, many],
+        'SMS a day of the whole service; of each hundred, five are kept for notices to owners. 0: none.',
+      ),
     }),
     lists: { gateways },
   },
