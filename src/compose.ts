@@ -94,6 +94,7 @@ async function build(options: BuildOptions): Promise<Service> {
     store: createHousekeepingStore(database),
     messages: core.messages,
     budgets: core.budgets,
+    spentTokens: core.spentTokens,
     ...foundation.stores,
     clock,
     logger,

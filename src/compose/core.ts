@@ -18,6 +18,7 @@ import { createTotp } from '../core/factors/totp.ts'
 import { createHashService } from '../core/hashing/service.ts'
 import { createIdentityProofs } from '../core/identities/proof.ts'
 import { createIdentityService } from '../core/identities/service.ts'
+import { createSpentTokenStore } from '../core/identities/spent-token-store-postgres.ts'
 import { createIdentityStore } from '../core/identities/store-postgres.ts'
 import { createLimitService } from '../core/limits/service.ts'
 import { createProviderService } from '../core/providers/service.ts'
@@ -56,6 +57,7 @@ export async function buildCore(options: CoreOptions) {
   const sessionStore = createSessionStore(database)
   const budgets = createCodeBudgetStore(database)
   const messages = createMessageStore(database)
+  const spentTokens = createSpentTokenStore(database)
   const { accessLifetimeSeconds } = config.tokens
 
   const keys = await createKeyService({
@@ -116,7 +118,7 @@ export async function buildCore(options: CoreOptions) {
 
   const providers = createProviderService({ config, clock, network })
   const identityStore = createIdentityStore(database)
-  const identityProofs = createIdentityProofs({ providers, tickets: stores.tickets, clock })
+  const identityProofs = createIdentityProofs({ providers, tickets: stores.tickets, spentTokens, clock })
   const identities = createIdentityService({
     store: identityStore,
     accounts,
@@ -132,6 +134,7 @@ export async function buildCore(options: CoreOptions) {
     sessionStore,
     budgets,
     messages,
+    spentTokens,
     keys,
     accessTokens,
     refreshTokens,

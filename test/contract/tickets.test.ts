@@ -41,24 +41,6 @@ forEachBackend('tickets', (backend, name) => {
     expect(await tickets.find(key, after(600_001))).toEqual({ other: 1 })
   })
 
-  test('adding takes the place of nothing but what has expired', async () => {
-    const { tickets } = backend()
-    const key = newKey()
-    expect(await tickets.add(key, value, end, start)).toBe(true)
-    expect(await tickets.add(key, { other: 1 }, after(700_000), after(599_999))).toBe(false)
-    expect(await tickets.find(key, after(599_999))).toEqual(value)
-    expect(await tickets.add(key, { other: 1 }, after(700_000), end)).toBe(true)
-    expect(await tickets.find(key, end)).toEqual({ other: 1 })
-  })
-
-  test('of 32 callers one adds the value', async () => {
-    const { tickets } = backend()
-    const key = newKey()
-    const added = await Promise.all(Array.from({ length: 32 }, (_, i) => tickets.add(key, { i }, end, start)))
-    expect(added.filter(Boolean)).toHaveLength(1)
-    expect(await tickets.find(key, start)).toEqual({ i: added.indexOf(true) })
-  })
-
   test('an expired value is absent, to the millisecond', async () => {
     const { tickets } = backend()
     const [found, taken] = [newKey(), newKey()]

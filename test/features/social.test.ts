@@ -397,6 +397,18 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await browser.signIn()).body.account.id).toBe(successes[0]?.body.account.id)
   })
 
+  test.each([1e10, 1e12, 1e15, 1e20, Number.MAX_VALUE])(
+    'an identity token that says it expires at %p serves once as well',
+    async (exp) => {
+      provider.present(newPerson({ email: newEmail(), email_verified: true }))
+      provider.lie({ claims: (claims) => ({ ...claims, exp }) })
+      const body = { id_token: await provider.idToken('far'), nonce: 'far' }
+      provider.lie({})
+      expect((await service.post('social/p1/token', body)).status).toBe(200)
+      expect((await service.post('social/p1/token', body)).body.code).toBe('invalid_token')
+    },
+  )
+
   test('32 parallel first native sign-ins of one person make one account', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
     const tokens = await Promise.all(Array.from({ length: 32 }, (_, i) => provider.idToken(`n${i}`)))

@@ -26,6 +26,7 @@ export interface HousekeepingOptions {
   limits: Expiring
   tickets: Expiring
   budgets: Expiring
+  spentTokens: Expiring
   clock: Clock
   logger: Logger
   intervalMs?: number
@@ -57,7 +58,7 @@ const TURN_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
-  const { store, messages, codes, limits, tickets, budgets, clock, logger } = options
+  const { store, messages, codes, limits, tickets, budgets, spentTokens, clock, logger } = options
   let ending = false
   let endsAtMs = 0
   let running: Promise<void> | null = null
@@ -82,6 +83,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     limits: () => expiring(limits),
     tickets: () => expiring(tickets),
     budgets: () => expiring(budgets),
+    spent_id_tokens: () => expiring(spentTokens),
   }
 
   async function whileFull(sweep: (limit: number) => Promise<number>): Promise<number> {

@@ -9,6 +9,7 @@ import { ProviderFailure } from '../providers/provider.ts'
 import type { ProviderService } from '../providers/service.ts'
 import type { TicketStore } from '../tickets/store.ts'
 import type { ProvedIdentity } from './identity.ts'
+import type { SpentTokenStore } from './spent-token-store.ts'
 
 export interface IdentityProofs {
   /** A code that lives for 60 s, for the client that holds the verifier of this S256 challenge (RFC 7636). */
@@ -25,12 +26,13 @@ const CODE_LIFETIME_MS = 60_000
 interface Options {
   providers: ProviderService
   tickets: TicketStore
+  spentTokens: SpentTokenStore
   clock: Clock
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-export function createIdentityProofs({ providers, tickets, clock }: Options): IdentityProofs {
+export function createIdentityProofs({ providers, tickets, spentTokens, clock }: Options): IdentityProofs {
   const codeKey = (code: string) => `social-code:${sha256(code).toString('base64url')}`
   return {
     async issueCode(identity, codeChallenge) {
@@ -56,8 +58,8 @@ export function createIdentityProofs({ providers, tickets, clock }: Options): Id
       if (provider.readIdToken === null) throw new AppError('provider_not_found')
       const { expiresAt, ...identity } = await provider.readIdToken(idToken, nonce).catch(toAppError)
       // What was signed, not the signature: some signatures have two spellings.
-      const signed = sha256(idToken.slice(0, idToken.lastIndexOf('.'))).toString('base64url')
-      if (!(await tickets.add(`id-token:${signed}`, {}, expiresAt, clock.now()))) {
+      const signed = sha256(idToken.slice(0, idToken.lastIndexOf('.')))
+      if (!(await spentTokens.spend(signed, expiresAt))) {
         throw new AppError('invalid_token', { cause: 'identity token brought before' })
       }
       return { ...identity, provider: name }

@@ -11,6 +11,11 @@ import { ProviderFailure } from './provider.ts'
 /** With HS256 whoever reads the public key could sign. */
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
 const CLOCK_TOLERANCE_SECONDS = 30
+/**
+ * A token serves for a day at most, whatever it says of itself: each must be remembered for as long as it serves
+ * (OpenID Connect Core 3.1.3.7, 10, leaves that range to us). It may come from a clock that is ahead by as much.
+ */
+const MAXIMUM_AGE_SECONDS = 86_400
 /** OpenID Connect Core 2: a subject has at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/
 const TENANT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -18,7 +23,8 @@ const TENANT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 export interface IdTokenClaims extends JWTPayload {
   iss: string
   sub: string
-  exp: number
+  /** From then on it would be refused as expired or too old. */
+  refusedFrom: Date
 }
 
 export interface IdTokenChecks {
@@ -72,7 +78,10 @@ export function createIdTokenVerifier({ metadata, keys, issuerAliases, clock }: 
     if (Array.isArray(payload.aud) && payload.aud.length > 1 && !audiences.includes(String(payload.azp)))
       throw refusal('azp')
     if (typeof payload.sub !== 'string' || !SUBJECT.test(payload.sub)) throw refusal('subject')
-    return { ...payload, iss: issuer, sub: payload.sub, exp: payload.exp! }
+    const [issuedAt, now] = [payload.iat!, clock.now().getTime() / 1000]
+    if (Math.abs(now - issuedAt) > MAXIMUM_AGE_SECONDS) throw refusal('age')
+    const lastSecond = Math.min(payload.exp! + CLOCK_TOLERANCE_SECONDS, issuedAt + MAXIMUM_AGE_SECONDS)
+    return { ...payload, iss: issuer, sub: payload.sub, refusedFrom: new Date((lastSecond + 1) * 1000) }
   }
 }
 

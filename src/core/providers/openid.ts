@@ -138,7 +138,7 @@ export function createOpenIdProvider(options: OpenIdOptions): Provider {
     async readIdToken(idToken, nonce) {
       try {
         const claims = await verify(idToken, { nonce, audiences: [clientId, ...options.nativeClientIds] })
-        return { ...identityOf(claims), expiresAt: new Date(claims.exp * 1000 + 60_000) }
+        return { ...identityOf(claims), expiresAt: claims.refusedFrom }
       } catch (error) {
         throw toProviderFailure(error)
       }

@@ -17,13 +17,6 @@ const put = statement<{ key: string; value: string; expiresAt: Date }>(sql`
   values (${key}, ${param('value', 'text')}::jsonb, ${param('expiresAt', 'timestamptz')})
   on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`)
 
-const add = statement<{ key: string; value: string; expiresAt: Date; now: Date }, { added: boolean }>(sql`
-  insert into ${tickets} (key, value, expires_at)
-  values (${key}, ${param('value', 'text')}::jsonb, ${param('expiresAt', 'timestamptz')})
-  on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
-   where ${tickets}.expires_at <= ${now}
-  returning true as added`)
-
 const find = statement<{ key: string; now: Date }, TicketRow>(sql`
   select value from ${tickets} where key = ${key} and expires_at > ${now}`)
 
@@ -45,8 +38,6 @@ export function createPostgresTicketStore(database: Database): TicketStore {
     put: async (name, value, expiresAt) => {
       await database.all(put, { key: name, value: JSON.stringify(value), expiresAt })
     },
-    add: async (name, value, expiresAt, at) =>
-      (await database.first(add, { key: name, value: JSON.stringify(value), expiresAt, now: at })) !== null,
     find: async (name, at) => (await database.first(find, { key: name, now: at }))?.value ?? null,
     take: async (name, at) => (await database.first(take, { key: name, now: at }))?.value ?? null,
     remove: async (name) => {

@@ -12,14 +12,6 @@ redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[1] - ARGV[3])
 `)
 
-const add = defineScript(`
-local ticket = redis.call('GET', KEYS[1])
-if ticket and tonumber(string.match(ticket, '^%d+')) > tonumber(ARGV[3]) then return 0 end
-redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[1] - ARGV[3])
-return 1
-`)
-
 const find = defineScript(`return redis.call('GET', KEYS[1])`)
 
 const take = defineScript(`
@@ -37,8 +29,6 @@ export function createRedisTicketStore(redis: RedisConnection): TicketStore {
     put: async (key, value, expiresAt, now) => {
       await run(put, key, [expiresAt.getTime(), JSON.stringify(value), now.getTime()])
     },
-    add: async (key, value, expiresAt, now) =>
-      (await run(add, key, [expiresAt.getTime(), JSON.stringify(value), now.getTime()])) === 1,
     find: async (key, now) => read(await run(find, key), now),
     take: async (key, now) => read(await run(take, key), now),
     remove: async (key) => {

@@ -6,8 +6,6 @@
  */
 export interface TicketStore {
   put(key: string, value: Record<string, unknown>, expiresAt: Date, now: Date): Promise<void>
-  /** False, and nothing happens, where a value stands already. Exactly one of many callers gets true. */
-  add(key: string, value: Record<string, unknown>, expiresAt: Date, now: Date): Promise<boolean>
   find(key: string, now: Date): Promise<Record<string, unknown> | null>
   take(key: string, now: Date): Promise<Record<string, unknown> | null>
   remove(key: string): Promise<void>

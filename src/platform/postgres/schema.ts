@@ -293,6 +293,16 @@ export const identities = pgTable(
   ],
 )
 
+/** Identity tokens that opened something, by a hash of what was signed, until they would be refused for their age. */
+export const spentIdTokens = pgTable(
+  'spent_id_tokens',
+  {
+    hash: bytea('hash').primaryKey(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [index('spent_id_tokens_expires_at').on(table.expiresAt)],
+)
+
 /** When the next round of housekeeping is due, for all replicas: whoever moves it on does the round. One row. */
 export const housekeeping = pgTable('housekeeping', {
   id: integer('id').primaryKey(),
