@@ -163,15 +163,20 @@ describe('[[sms.gateways]]', () => {
   })
 })
 
-describe('lifetimes', () => {
-  test('stand in their order', () => {
-    expect(problemsOf('[tokens]\nrefresh_lifetime = "1m"\n[limits]\nlogin_refusal = "2h"')).toEqual([
-      'tokens.refresh_lifetime = "1m": expected at least tokens.access_lifetime',
+describe('times', () => {
+  test('of a refused login stand in their order', () => {
+    expect(problemsOf('[limits]\nlogin_refusal = "2h"')).toEqual([
       'limits.login_refusal_maximum: expected at least limits.login_refusal',
     ])
-    expect(problemsOf('[tokens]\nrefresh_lifetime = "100d"')).toEqual([
-      'tokens.refresh_absolute_lifetime: expected at least tokens.refresh_lifetime',
+  })
+
+  test('of a session are each set alone: the shortest ends it', () => {
+    for (const line of [
+      'refresh_lifetime = "5s"',
+      'refresh_lifetime = "120d"',
+      'refresh_absolute_lifetime = "5s"',
     ])
+      expect(problemsOf(`[tokens]\n${line}`)).toEqual([])
   })
 })
 

@@ -100,17 +100,7 @@ function checkSmtp(smtp: SchemaValues['smtp'], check: Check): void {
   )
 }
 
-function checkOrder({ tokens, limits }: SchemaValues, check: Check): void {
-  check(
-    ['tokens.refresh_lifetime', 'tokens.access_lifetime'],
-    () => tokens.refreshLifetimeSeconds >= tokens.accessLifetimeSeconds,
-    'expected at least tokens.access_lifetime',
-  )
-  check(
-    ['tokens.refresh_absolute_lifetime', 'tokens.refresh_lifetime'],
-    () => tokens.refreshAbsoluteLifetimeSeconds >= tokens.refreshLifetimeSeconds,
-    'expected at least tokens.refresh_lifetime',
-  )
+function checkOrder({ limits }: SchemaValues, check: Check): void {
   check(
     ['limits.login_refusal_maximum', 'limits.login_refusal'],
     () => limits.loginRefusalMaximumSeconds >= limits.loginRefusalSeconds,
