@@ -1,8 +1,11 @@
 /** The documentation page and the OpenAPI document of a listening app. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { lintOpenapi } from '../../scripts/lint-openapi.ts'
 import { errorStatus } from '../../src/errors.ts'
 import { startEnvelopeApp } from '../helpers/envelope-app.ts'
+import { startService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
 
 type App = Awaited<ReturnType<typeof startEnvelopeApp>>
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
@@ -79,7 +82,18 @@ test('an operation lists every code it can answer, each with an example', () => 
   expect(document.components.schemas.Error.properties.code.enum).toEqual(Object.keys(errorStatus))
 })
 
-test('the document lints clean, and the linter would have told', async () => {
+test('the document of the service lints clean', async () => {
+  const service = await startService({ settings: { server: { docs: true } } })
+  try {
+    const published: Document = await (await fetch(`${service.url}/swagger/json`)).json()
+    expect(Object.keys(published.paths).length).toBeGreaterThan(30)
+    expect(await lintOpenapi(published)).toEqual({ clean: true, report: '' })
+  } finally {
+    await service.close()
+  }
+}, 60_000)
+
+test('the linter would have told', async () => {
   expect(await lintOpenapi(document)).toEqual({ clean: true, report: '' })
   const broken = structuredClone(document)
   delete broken.paths['/api/v1/greetings'].post.operationId

@@ -52,6 +52,7 @@ function rewriteOperation(method: string, operation: Json, bodyType: string): vo
   operation.responses = Object.fromEntries([
     ...successes.map(([status, response]) => [status, successResponse(response)]),
     ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errorResponse(ofStatus)]),
+    ...(successes.every(([status]) => status.startsWith('3')) ? [['default', otherResponse]] : []),
   ])
   if (body) operation.requestBody = { ...body, content: onlyAs(bodyType, body.content) }
   if (Array.isArray(operation.parameters) && operation.parameters.length === 0) delete operation.parameters
@@ -86,6 +87,12 @@ function errorResponse(codes: ErrorCode[]): Json {
     },
     content: { 'application/json': { schema, examples } },
   }
+}
+
+/** Linters want a 2xx of each operation, or this; one that only sends onwards has none. */
+const otherResponse = {
+  description: 'Everything else is an error',
+  content: { 'application/json': { schema: ERROR_REFERENCE } },
 }
 
 function errorExample(code: ErrorCode) {
