@@ -26,6 +26,7 @@ export interface Line {
   notes?: string[]
 }
 
+/** None of both: the line is reported. */
 export interface Goal {
   /** `≥` of a ratio, or `≤` of it. */
   atLeast?: number
@@ -47,6 +48,10 @@ interface CompareOptions {
 export function compareLine({ row, what, rival, series, goal, unit, ...rest }: CompareOptions): Line {
   const middle = median(series.ratios)
   const { atLeast, atMost } = goal
+  const goals = [
+    ...(atLeast === undefined ? [] : [`≥ ${atLeast} ×`]),
+    ...(atMost === undefined ? [] : [`≤ ${atMost} ×`]),
+  ]
   return {
     row,
     what,
@@ -54,10 +59,11 @@ export function compareLine({ row, what, rival, series, goal, unit, ...rest }: C
     ours: `${round(median(series.ours))} ${unit}`,
     theirs: `${round(median(series.theirs))} ${unit}`,
     ratio: { minimum: Math.min(...series.ratios), median: middle, maximum: Math.max(...series.ratios) },
-    goal: [atLeast === undefined ? '' : `≥ ${atLeast} ×`, atMost === undefined ? '' : `≤ ${atMost} ×`].join(
-      '',
-    ),
-    met: (atLeast === undefined || middle >= atLeast) && (atMost === undefined || middle <= atMost),
+    goal: goals.join('') || 'reported',
+    met:
+      goals.length === 0
+        ? null
+        : (atLeast === undefined || middle >= atLeast) && (atMost === undefined || middle <= atMost),
     ...rest,
   }
 }

@@ -1,9 +1,10 @@
-/** Rotated refreshes a second, against Better Auth's session read and against bare single-row updates. */
+/** Rotated refreshes a second, against Better Auth's session read and against bare single-row updates and inserts. */
 import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
+import type { StoresQuestion } from '../rivals/stores.ts'
 import { startBareStores, startBetterAuth } from '../rivals.ts'
 import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareLine, type Goal, type Line, type Row } from '../row.ts'
 import { betterAuthSessionReads, openSessions, refreshes } from '../traffic.ts'
 import { countTrips, describeTrips } from '../trips.ts'
 
@@ -31,9 +32,11 @@ export const refreshRow: Row = {
     const trips = await counter.take(counted.answered)
     const sessionReads = await betterAuthSessionReads(better.url, CLIENTS)
     await load(better.url, sessionReads, bench.warmupSeconds)
-    const line = async (rival: string, atLeast: number, theirs: () => Promise<number>): Promise<Line> => {
+    const bareWrites = (trips: StoresQuestion['trips']) => () =>
+      bare.rate({ trips, atOnce: CLIENTS, seconds })
+    const line = async (rival: string, goal: Goal, theirs: () => Promise<number>): Promise<Line> => {
       const series = await runRounds({
-        rounds: bench.rounds,
+        rounds: goal.atLeast === undefined ? Math.ceil(bench.rounds / 2) : bench.rounds,
         ours: async () => (await refresh()).rate,
         theirs,
         onRound: (_, a, b) =>
@@ -44,16 +47,19 @@ export const refreshRow: Row = {
         what: `rotated refreshes, ${CLIENTS} clients`,
         rival,
         series,
-        goal: { atLeast },
+        goal,
         unit: '/s',
         trips: describeTrips(trips),
       })
     }
     const lines = [
-      await line("Better Auth's session read", 2, async () => (await load(better.url, sessionReads)).rate),
-      await line('single-row updates by postgres.js', 0.5, () =>
-        bare.rate({ trips: { reads: 0, writes: 1, redis: 0 }, atOnce: CLIENTS, seconds }),
+      await line(
+        "Better Auth's session read",
+        { atLeast: 2 },
+        async () => (await load(better.url, sessionReads)).rate,
       ),
+      await line('single-row updates by postgres.js', { atLeast: 0.5 }, bareWrites({ writes: 1 })),
+      await line('single-row inserts by postgres.js', {}, bareWrites({ inserts: 1 })),
     ]
     await Promise.all([poterne.stop(), better.end(), bare.end()])
     return lines
