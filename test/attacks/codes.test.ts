@@ -11,6 +11,34 @@ const outcome = ({ status, body }: Answer) => `${status} ${body.code ?? 'ok'}`
 const wrongOnes = (right: string, count: number) =>
   Array.from({ length: count }, (_, i) => String((Number(right) + 1 + i) % 1_000_000).padStart(6, '0'))
 
+/** Each way to get a code for an address, and to use it. */
+const usesOf = (service: () => TestService) => ({
+  confirmation: {
+    ask: async (email: string) => void (await service().post('register', registration(email))),
+    use: (identifier: string, otp: string) => service().post('verify-account', { identifier, otp }),
+  },
+  two_factor: {
+    ask: async (email: string) => {
+      await service().signUp(email)
+      await service().post('2fa/request-otp', { identifier: email })
+    },
+    use: (identifier: string, otp: string) => service().post('2fa/verify', { identifier, otp }),
+  },
+  password_reset: {
+    ask: async (email: string) => {
+      await service().signUp(email)
+      await service().post('password/forgot', { identifier: email })
+    },
+    use: (identifier: string, otp: string) =>
+      service().post('password/reset', {
+        identifier,
+        otp,
+        password: 'another good one',
+        password_confirmation: 'another good one',
+      }),
+  },
+})
+
 describe.each(shapes)('codes on %s', (shape) => {
   let service: TestService
   beforeAll(async () => {
@@ -18,33 +46,7 @@ describe.each(shapes)('codes on %s', (shape) => {
   })
   afterAll(() => service?.close())
 
-  /** Each way to get a code for an address, and to use it. */
-  const uses = {
-    confirmation: {
-      ask: async (email: string) => void (await service.post('register', registration(email))),
-      use: (identifier: string, otp: string) => service.post('verify-account', { identifier, otp }),
-    },
-    two_factor: {
-      ask: async (email: string) => {
-        await service.signUp(email)
-        await service.post('2fa/request-otp', { identifier: email })
-      },
-      use: (identifier: string, otp: string) => service.post('2fa/verify', { identifier, otp }),
-    },
-    password_reset: {
-      ask: async (email: string) => {
-        await service.signUp(email)
-        await service.post('password/forgot', { identifier: email })
-      },
-      use: (identifier: string, otp: string) =>
-        service.post('password/reset', {
-          identifier,
-          otp,
-          password: 'another good one',
-          password_confirmation: 'another good one',
-        }),
-    },
-  }
+  const uses = usesOf(() => service)
 
   describe.each(Object.entries(uses))('for %s', (_purpose, { ask, use }) => {
     async function codeFor(email = newEmail()) {
@@ -185,6 +187,23 @@ describe.each(shapes)('codes on %s', (shape) => {
     })
   })
 
+  describe('two codes that wait at one address of one account, and differ in nothing but their purpose', () => {
+    test.each([
+      ['confirmation', 'password_reset'],
+      ['password_reset', 'confirmation'],
+    ] as const)('that for %s does nothing but that', async (own, foreign) => {
+      const email = newEmail()
+      await service.post('register', registration(email))
+      const confirmation = await service.inbox.nextCode(email)
+      await service.post('password/forgot', { identifier: email })
+      const otp = { confirmation, password_reset: await service.inbox.nextCode(email) }[own]
+      for (const other of [foreign, 'two_factor'] as const) {
+        expect([other, outcome(await uses[other].use(email, otp))]).toEqual([other, '422 invalid_code'])
+      }
+      expect((await uses[own].use(email, otp)).status).toBeLessThan(300)
+    })
+  })
+
   test('a new code ends the one before, at once and also if it never arrives', async () => {
     const email = newEmail()
     await service.post('register', registration(email))
@@ -239,6 +258,33 @@ describe.each(shapes)('codes on %s', (shape) => {
   })
 })
 
+/** Where the day's budget ends the guessing first, the five tries of a code do not show. */
+describe.each(shapes)('with a day’s budget that nobody spends, on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape, clock: noon(), settings: { codes: { attempts_per_day: 10_000 } } })
+  })
+  afterAll(() => service?.close())
+
+  describe.each(Object.entries(usesOf(() => service)))('for %s', (_purpose, { ask, use }) => {
+    /** So many wrong ones at once, none of which is told apart, then the right one. */
+    async function afterParallel(wrong: number) {
+      const email = newEmail()
+      await ask(email)
+      const code = await service.inbox.nextCode(email)
+      const answers = await Promise.all(wrongOnes(code, wrong).map((guess) => use(email, guess)))
+      expect(new Set(answers.map(outcome))).toEqual(new Set(['422 invalid_code']))
+      return use(email, code)
+    }
+
+    test('200 parallel wrong guesses kill the code, and so do five, but not four', async () => {
+      expect(outcome(await afterParallel(200))).toBe('422 invalid_code')
+      expect(outcome(await afterParallel(5))).toBe('422 invalid_code')
+      expect((await afterParallel(4)).status).toBeLessThan(300)
+    })
+  })
+})
+
 test('a code for one purpose is of no use for any other', async () => {
   const service = await startService({ clock: noon() })
   try {
@@ -258,7 +304,7 @@ test('a code for one purpose is of no use for any other', async () => {
       confirmation: {
         ask: ({ newEmail: email }) => service.post('register', registration(email)),
         to: (o) => o.newEmail,
-        use: (o, otp) => service.post('verify-account', { identifier: o.identifier, otp }),
+        use: (o, otp) => service.post('verify-account', { identifier: o.newEmail, otp }),
       },
       two_factor: {
         ask: ({ identifier }) => service.post('2fa/request-otp', { identifier }),
@@ -286,12 +332,12 @@ test('a code for one purpose is of no use for any other', async () => {
         use: ({ bearer }, otp) => service.post('2fa/enable/confirm', { otp }, { bearer }),
       },
     }
-    for (const [purpose, { ask, to }] of Object.entries(purposes)) {
+    for (const [purpose, { ask, to, use: useOwn }] of Object.entries(purposes)) {
       for (const [other, { ask: askOther, to: toOther, use }] of Object.entries(purposes)) {
         if (other === purpose) continue
         const person = await owner()
         await askOther(person)
-        if (other !== 'confirmation') await service.inbox.nextCode(toOther(person))
+        await service.inbox.nextCode(toOther(person))
         await ask(person)
         const otp = await service.inbox.nextCode(to(person))
         expect([purpose, other, outcome(await use(person, otp))]).toEqual([
@@ -299,6 +345,8 @@ test('a code for one purpose is of no use for any other', async () => {
           other,
           '422 invalid_code',
         ])
+        // It was alive all the time.
+        expect([purpose, other, (await useOwn(person, otp)).status < 300]).toEqual([purpose, other, true])
       }
     }
   } finally {
