@@ -1,10 +1,10 @@
 /** What stands around the executable changes nothing, and nothing is read or asked that is not its own. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { endProcesses } from '../helpers/processes.ts'
+import { endProcesses, processesUnder } from '../helpers/processes.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -49,25 +49,29 @@ test('a hostile .env, bunfig.toml and package.json in its directory change nothi
   expect(existsSync(join(directory, 'ran'))).toBe(false)
 })
 
-/** What the kernel saw: every file opened, every address connected to. */
-async function trace(directory: string, work: (url: string) => Promise<void>) {
+/** From its start in that directory, asked for everything by `work`, to its end. */
+async function serveIn(
+  directory: string,
+  wrapper: string[],
+  work: (service: { pid: number; port: number }) => Promise<void>,
+) {
   const port = await freePort()
-  const file = join(newDirectory('trace'), 'calls')
-  const calls = 'trace=open,openat,openat2,connect,execve'
-  const running = await spawnExecutable(['serve', '--dev'], {
-    directory,
-    env: { POTERNE_SERVER_PORT: String(port) },
-    wrapper: ['strace', '-f', '-qq', '-e', calls, '-o', file],
-  })
-  const url = `http://127.0.0.1:${port}`
-  await waitFor(async () => (await fetch(`${url}/readyz`)).ok, {
-    timeoutMs: 60_000,
-    what: 'the traced service',
-  })
-  await work(url)
-  // The tracer and the traced have the same working directory.
+  const env = { POTERNE_SERVER_PORT: String(port) }
+  const running = await spawnExecutable(['serve', '--dev'], { directory, env, wrapper })
+  const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
+  await waitFor(isReady, { timeoutMs: 60_000, what: 'the service' })
+  await work({ pid: running.pid, port })
+  // A tracer and the traced have the same working directory.
   await endProcesses(directory)
   await running.exited
+}
+
+/** What the kernel saw: every file opened, every address connected to. */
+async function trace(directory: string, work: (url: string) => Promise<void>) {
+  const file = join(newDirectory('trace'), 'calls')
+  const calls = 'trace=open,openat,openat2,connect,execve'
+  const wrapper = ['strace', '-f', '-qq', '-e', calls, '-o', file]
+  await serveIn(directory, wrapper, ({ port }) => work(`http://127.0.0.1:${port}`))
   const text = readFileSync(file, 'utf8')
   const opened = [...text.matchAll(/open(?:at|at2)?\((?:AT_FDCWD, |\d+, )?"([^"]+)"[^\n]*\) += (-?\d+)/g)]
   return {
@@ -81,21 +85,61 @@ async function trace(directory: string, work: (url: string) => Promise<void>) {
 const SYSTEM = /^(\/proc|\/sys|\/dev|\/etc|\/lib|\/lib64|\/usr)(\/|$)/
 const ITSELF = /\/dist\/poterne$/
 
-/** Where no tracer is installed, the kernel still says which files a process holds open. */
-async function heldOpen(directory: string, work: (url: string) => Promise<void>) {
-  const service = await startExecutable({ shape: 'embedded', directory, args: ['--dev'] })
-  await work(service.url)
-  const { pid } = service.process()
-  const maps = readFileSync(`/proc/${pid}/maps`, 'utf8')
-  const opened = [...new Set([...maps.matchAll(/ (\/\S+)$/gm)].map(([, path]) => path as string))]
-  await service.close()
-  return { opened, tried: [] as string[], connected: [] as string[], executed: [] as string[] }
+/** Many containers forbid one process to look into another. */
+const mayTrace = () =>
+  Bun.which('strace') !== null && Bun.spawnSync(['strace', '-qq', '-o', '/dev/null', 'true']).success
+
+/** What the open files of a process are, but for the three it was given; those closed meanwhile are left out. */
+function linksOf(pid: number): string[] {
+  const linkOf = (fd: string) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`)
+    } catch {
+      return null
+    }
+  }
+  const given = ['0', '1', '2'].map(linkOf)
+  const links = readdirSync(`/proc/${pid}/fd`).map(linkOf)
+  return links.filter((link) => link !== null && !given.includes(link)) as string[]
 }
 
-describe('in an empty directory', () => {
+/** The foreign ends of its sockets, as the kernel lists them, but for those that clients connected to its port. */
+function connectionsOf(pid: number, port: number): string[] {
+  const links = linksOf(pid)
+  const tables = ['tcp', 'tcp6', 'udp', 'udp6'].map((name) => `/proc/${pid}/net/${name}`).filter(existsSync)
+  const lines = tables.flatMap((table) => readFileSync(table, 'utf8').trim().split('\n').slice(1))
+  return lines.flatMap((line) => {
+    const [, local = '', foreign = '', , , , , , , inode] = line.trim().split(/\s+/)
+    const isIts = links.includes(`socket:[${inode}]`)
+    return isIts && Number.parseInt(local.split(':')[1] ?? '', 16) !== port ? [foreign] : []
+  })
+}
+
+/**
+ * Where nothing may be traced: what the kernel says the process holds at the end. That it closed a file again, or
+ * looked for one in vain, is not seen; what it keeps, whom it is connected with and what it runs is.
+ */
+async function hold(directory: string, work: (url: string) => Promise<void>) {
+  const found = { opened: [''], tried: [''], connected: [''], executed: [''] }
+  await serveIn(directory, [], async ({ pid, port }) => {
+    await work(`http://127.0.0.1:${port}`)
+    const mapped = readFileSync(`/proc/${pid}/maps`, 'utf8').matchAll(/ (\/\S+)$/gm)
+    found.opened = [...mapped].map(([, path]) => path as string).concat(linksOf(pid))
+    found.tried = found.opened
+    found.connected = connectionsOf(pid, port)
+    found.executed = processesUnder(directory)
+      .filter((one) => one !== pid)
+      .map(String)
+  })
+  return found
+}
+
+/** The second always: where it is the only one, it must not be found broken. */
+const looks = { ...(mayTrace() && { 'traced call by call': trace }), 'looked at in the end': hold }
+
+describe.each(Object.entries(looks))('in an empty directory, %s', (_name, look) => {
   test('no file is read but its own data and the system, nobody is called, and nothing else is run', async () => {
     const directory = newDirectory('empty')
-    const look = Bun.which('strace') === null ? heldOpen : trace
     const { opened, tried, connected, executed } = await look(directory, async (url) => {
       expect((await fetch(`${url}/swagger`)).status).toBe(200)
       const post = (operation: string, body: object) =>
