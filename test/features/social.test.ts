@@ -1,6 +1,6 @@
 /** Sign-in through a provider that speaks the truth: the flow, and whose account it opens. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
@@ -347,34 +347,46 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await browser.signIn()).body.account.id).toBe(account.id)
   })
 
-  test('two factors stay two: the provider is the first', async () => {
+  /** With two factors, and what the provider says of them. */
+  async function guardedPerson() {
     const email = newEmail()
-    const person = newPerson({ email, email_verified: true })
     const owner = await service.signUp(email)
     const { access_token, account } = await service.logIn(owner)
     const enable = await service.post('2fa/enable', { password: owner.password }, { bearer: access_token })
     expect(enable.status).toBe(201)
     const first = { otp: await service.inbox.nextCode(email) }
     expect((await service.post('2fa/enable/confirm', first, { bearer: access_token })).status).toBe(200)
+    return { account, email, person: newPerson({ email, email_verified: true }) }
+  }
 
-    provider.present(person)
-    const { status, body } = await browser.signIn()
-    expect(status).toBe(202)
-    expect(Object.keys(body)).toEqual(['status', 'code', 'message', 'two_factor'])
-    expect(body.two_factor).toMatchObject({ methods: ['email'], identifier: account.uuid })
-    expect(JSON.stringify(body)).not.toContain(email)
-    const otp = await service.inbox.nextCode(email)
-    const { identifier } = body.two_factor
-    const wrong = await service.post('2fa/verify', {
-      identifier,
-      otp: otp === '000000' ? '000001' : '000000',
-    })
-    expect(wrong.body.code).toBe('invalid_code')
-    const done = await service.post('2fa/verify', { identifier, otp })
-    expect(done.body.account?.id).toBe(account.id)
-    const [, payload] = done.body.access_token.split('.')
-    expect(JSON.parse(Buffer.from(payload, 'base64url').toString()).amr).toEqual(['fed', 'otp', 'mfa'])
-  })
+  const waysIn: Record<string, () => Promise<Answer>> = {
+    'in a browser': () => browser.signIn(),
+    'in a native app': async () =>
+      service.post('social/p1/token', { id_token: await provider.idToken('two'), nonce: 'two' }),
+  }
+  test.each(Object.entries(waysIn))(
+    '%s two factors stay two: the provider is the first',
+    async (_, signIn) => {
+      const { account, email, person } = await guardedPerson()
+      provider.present(person)
+      const { status, body } = await signIn()
+      expect(status).toBe(202)
+      expect(Object.keys(body)).toEqual(['status', 'code', 'message', 'two_factor'])
+      expect(body.two_factor).toMatchObject({ methods: ['email'], identifier: account.uuid })
+      expect(JSON.stringify(body)).not.toContain(email)
+      const otp = await service.inbox.nextCode(email)
+      const { identifier } = body.two_factor
+      const wrong = await service.post('2fa/verify', {
+        identifier,
+        otp: otp === '000000' ? '000001' : '000000',
+      })
+      expect(wrong.body.code).toBe('invalid_code')
+      const done = await service.post('2fa/verify', { identifier, otp })
+      expect(done.body.account?.id).toBe(account.id)
+      const [, payload] = done.body.access_token.split('.')
+      expect(JSON.parse(Buffer.from(payload, 'base64url').toString()).amr).toEqual(['fed', 'otp', 'mfa'])
+    },
+  )
 
   test('a locked account stays locked', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
