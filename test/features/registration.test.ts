@@ -46,6 +46,42 @@ describe.each(shapes)('registration on %s', (shape) => {
     expect(account.phone).toBe(phone)
   })
 
+  test('messages keep the language of the registration, whatever is asked for later', async () => {
+    const subjectsOf = async (first: 'en' | 'fr', later: 'en' | 'fr') => {
+      const email = newEmail()
+      const codes: string[] = []
+      const ask = async (operation: string, body: object, language: string) => {
+        const answer = await service.post(operation, body, { language })
+        expect([answer.status, answer.headers.get('content-language')]).toEqual([201, language])
+        codes.push(await service.inbox.nextCode(email))
+      }
+      await ask('register', registration(email), first)
+      await ask('resend-verification', { identifier: email }, later)
+      await service.post('verify-account', { identifier: email, otp: codes[1] }, { language: later })
+      await ask('2fa/request-otp', { identifier: email }, later)
+      await ask('password/forgot', { identifier: email }, later)
+      const mails = service.smtp.messages.filter(({ to }) => to === email)
+      for (const [index, { text, html }] of mails.entries()) {
+        expect(text).toContain(codes[index]!)
+        expect(text).toContain(first === 'en' ? 'ignore this message' : 'ignorez ce message')
+        expect(html).toContain(`<html lang="${first}">`)
+      }
+      return mails.map(({ subject }) => subject)
+    }
+    expect(await subjectsOf('en', 'fr')).toEqual([
+      'Confirm your account at Poterne',
+      'Confirm your account at Poterne',
+      'Your sign-in code for Poterne',
+      'Choose a new password for Poterne',
+    ])
+    expect(await subjectsOf('fr', 'en')).toEqual([
+      'Confirmez votre compte Poterne',
+      'Confirmez votre compte Poterne',
+      'Votre code de connexion à Poterne',
+      'Choisissez un nouveau mot de passe sur Poterne',
+    ])
+  })
+
   test('a right code in 32 parallel calls confirms exactly once', async () => {
     const email = newEmail()
     await service.post('register', registration(email))
