@@ -4,12 +4,16 @@ import { createServer } from 'node:http'
 import type { RenderedMessage } from '../../src/core/delivery/message.ts'
 import { createSmsSender } from '../../src/core/delivery/sms.ts'
 import type { GatewayConfig } from '../../src/platform/config/types.ts'
+import { newPhone, registration } from '../helpers/api-client.ts'
 import { type GatewayBehaviour, startGateway, type TestGateway } from '../helpers/gateway.ts'
+import { startService, type TestService } from '../helpers/service.ts'
 
 setDefaultTimeout(20_000)
 
 const open: TestGateway[] = []
+const services: TestService[] = []
 afterEach(async () => {
+  for (const service of services.splice(0)) await service.close()
   for (const gateway of open.splice(0)) await gateway.stop()
 })
 
@@ -221,5 +225,58 @@ describe('a gateway cannot', () => {
     const gateways = [gatewayAt(dripping, { timeoutMs: 300 }), gatewayAt(second, { name: 'beta' })]
     expect(await send(gateways)).toEqual({ outcome: 'sent', detail: 'acme' })
     expect(second.requests).toHaveLength(0)
+  })
+})
+
+describe('through HTTP', () => {
+  /** Asks these gateways, in this order. */
+  async function serviceWith(...gateways: { name: string; url: string; prefixes?: string[] }[]) {
+    const all = gateways.map((gateway) => ({ ...gateway, body: { to: '{to}', text: '{text}' } }))
+    const service = await startService({ settings: { sms: { gateways: all } } })
+    services.push(service)
+    return service
+  }
+
+  test('whatever the first gateway does instead, the second brings the same code, which is right', async () => {
+    const [first, second, inside] = [await serve(), await serve(), await serve()]
+    const service = await serviceWith({ name: 'acme', url: first.url }, { name: 'beta', url: second.url })
+    const troubles: Record<string, GatewayBehaviour> = {
+      'leads elsewhere': { redirect: inside.url },
+      'fails, at length': { status: 500, replyBytes: 10_000_000 },
+      fails: { status: 503 },
+      refuses: { status: 400 },
+    }
+    for (const [trouble, behaviour] of Object.entries(troubles)) {
+      first.behave(behaviour)
+      const phone = newPhone()
+      expect((await service.post('register', registration(phone))).status).toBe(201)
+      const { code: otp } = await second.waitForSms(phone)
+      expect([trouble, first.requests.at(-1)?.fields]).toEqual([trouble, second.requests.at(-1)?.fields])
+      expect((await service.post('verify-account', { identifier: phone, otp })).status).toBe(201)
+    }
+    expect([first.requests.length, second.requests.length, inside.requests.length]).toEqual([4, 4, 0])
+    // With ten megabytes behind its 200 it took the message all the same: nobody gets it twice.
+    first.behave({ replyBytes: 10_000_000 })
+    const phone = newPhone()
+    await service.post('register', registration(phone))
+    const { code: otp } = await first.waitForSms(phone)
+    expect((await service.post('verify-account', { identifier: phone, otp })).status).toBe(201)
+    await service.delivered()
+    expect([first.requests.length, second.requests.length]).toEqual([5, 4])
+  })
+
+  test('the number chooses the gateway, in any spelling', async () => {
+    const [ivorian, french] = [await serve(), await serve()]
+    const service = await serviceWith(
+      { name: 'abidjan', url: ivorian.url, prefixes: ['+225'] },
+      { name: 'paris', url: french.url, prefixes: ['+33'] },
+    )
+    const phone = newPhone()
+    for (const typed of ['00225 07 07 00 00 01', phone.replace('+33', '0')]) {
+      expect((await service.post('register', { ...registration(phone), phone: typed })).status).toBe(201)
+    }
+    await service.delivered()
+    expect(ivorian.requests.map(({ fields }) => fields.to)).toEqual(['+2250707000001'])
+    expect(french.requests.map(({ fields }) => fields.to)).toEqual([phone])
   })
 })
