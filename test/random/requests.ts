@@ -4,6 +4,7 @@
  * request whatever codes and tokens that run has.
  */
 import fc from 'fast-check'
+import { APP } from '../helpers/social.ts'
 import { contentTypes, fieldNames, header, methods, oddJson, queries, rawBytes } from './odd-values.ts'
 
 /** What a person of the world has; `person` picks one of them. */
@@ -33,6 +34,8 @@ export interface GeneratedRequest {
   /** With the templates filled in, still symbolic. */
   segments: (string | Value)[]
   query: string
+  /** The fields of the body go as a browser sends a form. */
+  form: boolean
   headers: [name: string, value: string][]
   /** Goes into the Authorization header; null: none. */
   bearer: Value | null
@@ -45,8 +48,15 @@ export interface Operation {
   path: string
   fields: string[]
   enums: Record<string, unknown[]>
+  /** Takes a form, and no JSON. */
+  form: boolean
+  /** Names of the parameters in the query. */
+  parameters: string[]
   secured: boolean
 }
+
+/** As `socialSettings` names the first one. */
+const PROVIDER = 'p1'
 
 const person = fc.nat({ max: 63 })
 const held = fc.record({ held: fc.constantFrom(...possessions), person })
@@ -76,6 +86,16 @@ function honestValue(name: string, operation: Operation, who: number, fresh: str
     case 'password_confirmation':
     case 'current_password':
       return fc.constant(own('password'))
+    case 'redirect_uri':
+      return fc.constant(text(APP))
+    case 'code_challenge':
+    case 'code_verifier':
+      return fc.constant(text(`${fresh}-abcdefghijklmnopqrstuvwxyz_012345678901`.slice(0, 43)))
+    case 'id_token':
+      return fc.constant(text(`eyJhbGciOiJSUzI1NiJ9.${fresh}.${fresh}`))
+    case 'state':
+    case 'nonce':
+      return fc.constant(text(`state-${fresh}`))
     default:
       return fc.constantFrom(text('Pixel'), text('Android 16'), text(`device-${fresh}`))
   }
@@ -86,15 +106,37 @@ function honest(operation: Operation): fc.Arbitrary<GeneratedRequest> {
     const fields = operation.fields.map((name) =>
       honestValue(name, operation, who, String(number)).map((value): [string, Value] => [name, value]),
     )
-    return fc.tuple(...fields).map((values) => ({
+    const parameters = fc.tuple(
+      ...operation.parameters.map((name) => honestValue(name, operation, who, String(number))),
+    )
+    const all = fc.tuple(fc.tuple(...fields), parameters, parameterOf(operation, who))
+    return all.map(([values, given, parameter]) => ({
       method: operation.method,
-      segments: segmentsOf(operation.path, { held: 'session', person: who }),
-      query: '',
+      segments: segmentsOf(operation.path, parameter),
+      query: queryOf(operation.parameters, given),
+      form: operation.form,
       headers: [] as [string, string][],
       bearer: operation.secured ? ({ held: 'access', person: who } as Value) : null,
       body: values.length > 0 ? { fields: values } : null,
     }))
   })
+}
+
+/** What stands in the path: a session of that person, or a provider that is there. */
+function parameterOf({ path }: Operation, who: number): fc.Arbitrary<Value> {
+  const session: Value = { held: 'session', person: who }
+  if (!path.includes('{provider}')) return fc.constant(session)
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constant<Value>({ text: PROVIDER }) },
+    { weight: 1, arbitrary: fc.constant(session) },
+  )
+}
+
+function queryOf(names: string[], values: Value[]): string {
+  const pairs = values.flatMap((value, i): [string, string][] =>
+    'text' in value ? [[names[i]!, value.text]] : [],
+  )
+  return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ''
 }
 
 function segmentsOf(path: string, parameter: Value): (string | Value)[] {
