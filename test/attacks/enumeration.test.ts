@@ -13,7 +13,9 @@ import {
   spread,
   startParityService,
 } from '../helpers/parity.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { shapes, type TestService } from '../helpers/service.ts'
+import { socialSettings } from '../helpers/social.ts'
 
 setDefaultTimeout(120_000)
 
@@ -188,18 +190,25 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
 })
 
-test('login with the full password hash: the same for known and unknown', async () => {
-  const slow = await startParityService('redis')
+test('login with the full password hash: the same for known and unknown, and where there is no password', async () => {
+  const provider = await startPretendProvider()
+  const slow = await startParityService('redis', { settings: socialSettings(provider.issuer) })
   try {
     const login = operations(slow).find(({ name }) => name === 'login')!
-    const known = newEmail()
+    const [known, social] = [newEmail(), newEmail()]
     await slow.post('register', registration(known))
+    provider.present(newPerson({ email: social, email_verified: true }))
+    const id_token = await provider.idToken('n')
+    const signedIn = await slow.post('social/p1/token', { id_token, nonce: 'n' })
+    expect([signedIn.status, JSON.parse(signedIn.text).account.email]).toEqual([200, social])
     const classes = new Map([
       ['unknown', newEmail()],
       ['unconfirmed', known],
+      ['by a provider, without password', social],
     ] as const)
     await expectSameTime(() => measure(login, new Map(classes), 25))
   } finally {
     await slow.close()
+    await provider.stop()
   }
 })

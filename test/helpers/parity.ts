@@ -59,7 +59,7 @@ const lightHash: Settings = { password: { memory_kib: 8, iterations: 1 } }
 
 export async function startParityService(
   shape: Shape,
-  options: { lightHash?: boolean } = {},
+  options: { lightHash?: boolean; settings?: Settings } = {},
 ): Promise<ParityService> {
   const stores = await openStores(shape)
   const directory = newDirectory('parity')
@@ -68,6 +68,7 @@ export async function startParityService(
     ...unlimited,
     ...(options.lightHash && lightHash),
     ...stores.settings,
+    ...options.settings,
     server: { ...stores.settings.server, port },
   }
   await Bun.write(join(directory, 'config.toml'), stringify(settings))
@@ -115,6 +116,7 @@ export type Class =
   | 'unconfirmed'
   | 'locked'
   | 'two factors'
+  | 'by a provider, without password'
   | 'by phone'
   | 'unknown phone'
 
