@@ -1,7 +1,7 @@
 /**
- * PostgreSQL and Redis go away in every way there is, under a load of registrations, on the executable. While one is
- * away: 503 in shape within 5 s, /readyz 503, /healthz 200. Afterwards: the same process serves within 5 s, and every
- * acknowledged account is there.
+ * PostgreSQL (beside Redis, and alone) and Redis go away in every way there is, under a load of registrations, on the
+ * executable. While one is away: 503 in shape within 5 s, /readyz 503, /healthz 200. Afterwards: the same process
+ * serves within 5 s, and every acknowledged account is there.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import Redis from 'ioredis'
@@ -15,6 +15,7 @@ import {
   startPostgres,
   startRedis,
 } from '../helpers/servers.ts'
+import type { Settings } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -35,13 +36,21 @@ let service: Executable
 beforeAll(async () => {
   ;[postgresServer, redisServer] = await Promise.all([startPostgres(), startRedis()])
   databaseUrl = (await createDatabase({ server: postgresServer })).url
+  await startService({ redis: { url: redisServer.url } })
+})
+afterAll(async () => {
+  await service?.close()
+  await Promise.all([postgresServer?.stop(), redisServer?.stop()])
+})
+
+async function startService(codesAndCounters: Settings) {
   service = await startExecutable({
     storage: {
       server: { secret: 'ab'.repeat(32) },
       database: { url: databaseUrl, pool_size: POOL },
-      redis: { url: redisServer.url },
+      ...codesAndCounters,
     },
-    // Limits as in production, where Redis is asked first, but wide enough for the load.
+    // Limits as in production, where they are asked first, but wide enough for the load.
     settings: {
       codes: { attempts_per_day: WRONG_A_DAY },
       limits: {
@@ -57,11 +66,7 @@ beforeAll(async () => {
   const finish = putUnderLoad()
   await Bun.sleep(2000)
   await finish()
-})
-afterAll(async () => {
-  await service?.close()
-  await Promise.all([postgresServer?.stop(), redisServer?.stop()])
-})
+}
 
 async function query<T>(work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
   const sql = postgres(databaseUrl, { max: 1, connection: { default_transaction_read_only: false } })
@@ -153,7 +158,7 @@ async function survive(trouble: () => unknown, end: () => unknown): Promise<Seen
   return seen
 }
 
-describe('PostgreSQL', () => {
+function troublesOfPostgres() {
   const readOnly = (state: 'on' | 'off') =>
     query(async (sql) => {
       await sql.unsafe(`alter system set default_transaction_read_only = ${state}`)
@@ -177,7 +182,9 @@ describe('PostgreSQL', () => {
     expect(slowestMs).toBeLessThan(5000)
     await Promise.all(acknowledged.map((email) => service.smtp.waitForMailTo(email, 40_000)))
   })
-})
+}
+
+describe('PostgreSQL, with Redis beside it', troublesOfPostgres)
 
 describe('Redis', () => {
   test.each([
@@ -233,8 +240,21 @@ describe('Redis', () => {
   })
 })
 
-test('after all that, the process is the one that was started, and no error was logged', () => {
+const serviceIsUnharmed = () => {
   expect(service.log().filter(({ msg }) => msg === 'listening')).toHaveLength(1)
   expect(service.log().filter(({ level }) => level === 'error')).toEqual([])
   expect(service.process().stderr()).toBe('')
+}
+
+test('after all that, the process is the one that was started, and no error was logged', serviceIsUnharmed)
+
+describe('PostgreSQL alone, codes and counters in it too', () => {
+  beforeAll(async () => {
+    await service.close()
+    await startService({})
+  })
+
+  troublesOfPostgres()
+
+  test('after all that, the process is the one that was started, and no error was logged', serviceIsUnharmed)
 })
