@@ -6,18 +6,18 @@ import { lockAccount } from '../helpers/database.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import {
   createPeople,
+  expectSameTime,
   measure,
   measureFactors,
   operations,
   type ParityService,
-  spread,
   startParityService,
 } from '../helpers/parity.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { shapes, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 const HOUR = 3_600_000
 const newPassword = { password: 'another good one', password_confirmation: 'another good one' }
@@ -151,16 +151,6 @@ describe.each(shapes)('what an answer shows, on %s', (shape) => {
     }
   })
 })
-
-/** Within 3 ms or 5 %. The machine has other work: before it may fail it is measured again, and all samples count. */
-async function expectSameTime(take: () => Promise<Map<string, number[]>>) {
-  const all = new Map<string, number[]>()
-  for (let round = 1; ; round++) {
-    for (const [name, times] of await take()) all.set(name, [...(all.get(name) ?? []), ...times])
-    if (spread(all).alike) return
-    if (round === 6) throw new Error(`${spread(all).ms.toFixed(2)} ms apart`)
-  }
-}
 
 describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s', (shape) => {
   let service: ParityService
