@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import type { CodeKey } from '../../src/core/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
+import { seed } from '../random/seed.ts'
 import { countRows, forEachBackend } from './backends.ts'
 import { raceProcesses } from './racer.ts'
 import { runsOf } from './runs.ts'
@@ -221,7 +222,7 @@ forEachBackend('one-time codes', (backend, name) => {
             expect(await codes.take(key, code.hash, attempts, now)).toBe(model.take(hash, attempts, nowMs))
         }
       }),
-      { numRuns: runsOf(40) },
+      { seed, numRuns: runsOf(40) },
     )
   }, 120_000)
 

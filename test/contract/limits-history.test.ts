@@ -1,10 +1,11 @@
 /**
  * LimitStore against its model over random histories, on every backend. A failure prints fast-check's seed and path;
- * `fc.assert(…, { seed, path })` replays it.
+ * POTERNE_SEED, or `fc.assert(…, { seed, path })`, replays it.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Demand, LimitStore, Rule } from '../../src/core/limits/store.ts'
+import { seed } from '../random/seed.ts'
 import { forEachBackend } from './backends.ts'
 import { createLimitModel } from './limit-model.ts'
 import { runsOf } from './runs.ts'
@@ -81,14 +82,14 @@ forEachBackend('limits', (backend, name) => {
     const property = fc.asyncProperty(history(forwards), async (steps) => {
       await play(backend().limits, steps)
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, { seed, numRuns })
   }, 120_000)
 
   test('so it does when the clock is set back and forward', async () => {
     const property = fc.asyncProperty(history(bothWays), async (steps) => {
       await play(backend().limits, steps)
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, { seed, numRuns })
   }, 120_000)
 
   test('waiting the told time admits, a millisecond less does not', async () => {
@@ -103,7 +104,7 @@ forEachBackend('limits', (backend, name) => {
       expect(await limits.take(demands, new Date(nowMs + waitMs - 1))).toBe(1)
       expect(await limits.take(demands, new Date(nowMs + waitMs))).toBe(0)
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, { seed, numRuns })
   }, 120_000)
 })
 

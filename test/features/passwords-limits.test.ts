@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
+import { expectSameTime, type TimedCall, timeInterleaved } from '../helpers/parity.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -166,44 +167,32 @@ describe('the time of an answer', () => {
   }, 60_000)
   afterAll(() => service?.close())
 
-  /** Milliseconds; the ends trimmed by taking the middle one. */
-  async function medians(calls: (() => Promise<Answer>)[], samples: number): Promise<number[]> {
-    const times: number[][] = calls.map(() => [])
-    for (let i = 0; i < samples; i++) {
-      for (const [index, call] of calls.entries()) {
-        const startedAt = performance.now()
-        await call()
-        times[index]!.push(performance.now() - startedAt)
-      }
-    }
-    return times.map((each) => each.sort((a, b) => a - b)[Math.floor(each.length / 2)]!)
-  }
-
-  /** Within 3 ms or 5 %; measured again before it may fail, for the machine has other work. */
-  async function expectAlike(calls: (() => Promise<Answer>)[]): Promise<void> {
-    await medians(calls, 20)
-    for (let round = 1; ; round++) {
-      const [first, second] = (await medians(calls, 100)) as [number, number]
-      const apart = Math.abs(first - second)
-      if (apart <= Math.max(3, 0.05 * Math.max(first, second))) return
-      if (round === 4) throw new Error(`medians of ${first} and ${second} ms`)
-    }
-  }
+  /** In random order, and each call by itself: what the one before had to send is sent by then. */
+  const expectAlike = (known: TimedCall['call'], unknown: TimedCall['call']) =>
+    expectSameTime(() =>
+      timeInterleaved(
+        [
+          { name: 'known', before: service.delivered, call: known },
+          { name: 'unknown', before: service.delivered, call: unknown },
+        ],
+        50,
+      ),
+    )
 
   test('to a forgotten password is the same for known and unknown', async () => {
     const { identifier } = await service.signUp(newEmail())
-    await expectAlike([
+    await expectAlike(
       () => service.post('password/forgot', { identifier }),
       () => service.post('password/forgot', { identifier: newEmail() }),
-    ])
-  }, 60_000)
+    )
+  }, 120_000)
 
   test('to a wrong code is the same for known and unknown', async () => {
     const people = await Promise.all(Array.from({ length: 30 }, () => service.signUp(newEmail())))
     let next = 0
-    await expectAlike([
+    await expectAlike(
       () => service.post('password/reset', resetBody(people[next++ % people.length]!.identifier, 'no')),
       () => service.post('password/reset', resetBody(newEmail(), 'no')),
-    ])
-  }, 60_000)
+    )
+  }, 120_000)
 })

@@ -7,6 +7,7 @@ import { parseIdentifier } from '../../src/core/identifiers/identifier.ts'
 import { maskDestination } from '../../src/core/identifiers/mask.ts'
 import { parsePhone } from '../../src/core/identifiers/phone.ts'
 import { fastest } from '../helpers/timing.ts'
+import { seed } from '../random/seed.ts'
 
 setDefaultTimeout(20_000)
 
@@ -108,7 +109,7 @@ describe('an e-mail address', () => {
           expect(email.destination).toMatch(/^[!-~]+@[A-Za-z0-9.-]+$/)
         },
       ),
-      { numRuns: 2000 },
+      { seed, numRuns: 2000 },
     )
   })
 })
@@ -212,7 +213,7 @@ describe('a phone number', () => {
         expect([text, country, parsePhone(text, country)?.key]).toEqual([text, country, number.number])
         expect(parsePhone(number.number, 'FR')?.key).toBe(number.number)
       }),
-      { numRuns: 5000 },
+      { seed, numRuns: 5000 },
     )
   })
 })
