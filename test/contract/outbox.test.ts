@@ -1,7 +1,6 @@
 /** The promise of the outbox, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type SQL, sql } from 'drizzle-orm'
-import type { NewMessage } from '../../src/core/delivery/message.ts'
+import { sql } from 'drizzle-orm'
 import type { CodeMessage } from '../../src/core/delivery/store.ts'
 import {
   createMessageStore,
@@ -9,36 +8,10 @@ import {
   queueMessage,
   replaceWaiting,
 } from '../../src/core/delivery/store-postgres.ts'
-import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
-import { openServer } from '../../src/platform/postgres/server.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
-import { createDatabase } from '../helpers/servers.ts'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { after, coded, leaseMs, notice, openOutbox, outboxes, start } from './outboxes.ts'
 
 setDefaultTimeout(20_000)
-
-const start = new Date('2026-07-01T12:00:00.000Z')
-const after = (ms: number) => new Date(start.getTime() + ms)
-const leaseMs = 30_000
-
-const notice: NewMessage = {
-  channel: 'email',
-  destination: 'ada@example.com',
-  purpose: 'password_changed',
-  language: 'fr',
-  values: { device: `"{to}" \\ ' é 😀`, '"': '{"a":1}' },
-}
-
-function coded(subject: string = crypto.randomUUID()): NewMessage {
-  return {
-    channel: 'sms',
-    destination: '+33612345678',
-    purpose: 'confirmation',
-    language: 'en',
-    code: { subject, purpose: 'confirmation', seed: new Uint8Array([0, 1, 2, 255]) },
-  }
-}
 
 interface Row {
   id: number
@@ -53,21 +26,10 @@ const all = statement<Record<string, never>, Row>(
 )
 const empty = statement<Record<string, never>>(sql`delete from messages`)
 
-async function openAt(name: string): Promise<{ database: Database; close(): Promise<void> }> {
-  if (name === 'PostgreSQL') {
-    const { url, drop } = await createDatabase()
-    const database = openServer({ url, poolSize: 10 })
-    return { database, close: () => database.close().then(drop) }
-  }
-  const database = await openEmbedded(newDirectory('embedded'))
-  await applyMigrations(database, new Date())
-  return { database, close: () => database.close() }
-}
-
-describe.each(['PostgreSQL', 'embedded PostgreSQL'])('the outbox in %s', (name) => {
-  let opened: Awaited<ReturnType<typeof openAt>>
+describe.each(outboxes)('the outbox in %s', (name) => {
+  let opened: Awaited<ReturnType<typeof openOutbox>>
   beforeAll(async () => {
-    opened = await openAt(name)
+    opened = await openOutbox(name)
   }, 60_000)
   afterAll(() => opened.close())
   beforeEach(async () => {
@@ -231,35 +193,6 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'])('the outbox in %s', (name) 
     const { database, store } = outbox()
     await store.add(database, notice, after(3_600_000))
     expect(await store.claim('email', start, leaseMs, 10)).toHaveLength(1)
-  })
-
-  test('is as fast when thousands wait as it was planned for when none did', async () => {
-    const { database, store } = outbox()
-    const code = () => coded() as CodeMessage
-    const run = (text: SQL) => database.all(statement(text), {})
-    await run(sql`truncate messages`)
-    await run(sql`analyze messages`)
-    // PostgreSQL keeps a plan from the sixth execution on a connection on.
-    await Promise.all(Array.from({ length: 100 }, () => store.claim('sms', start, leaseMs, 1)))
-    await Promise.all(Array.from({ length: 100 }, () => store.addCode(code(), after(60_000))))
-    const backlog = (channel: string, from: number, count: number) => sql`
-      select ${channel}, ${channel}, 'confirmation', 'fr', gen_random_uuid(), 'confirmation', ''::bytea,
-             ${start.toISOString()}::timestamptz, ${after(from).toISOString()}::timestamptz + n * interval '1 ms'
-        from generate_series(1, ${count}::int) n`
-    await run(sql`
-      insert into messages (channel, destination, purpose, language, code_subject, code_purpose, code_seed,
-                            created_at, next_attempt_at)
-      ${backlog('email', 0, 30_000)} union all ${backlog('sms', 60_000, 30_000)}`)
-    const timed = async () => {
-      const beginMs = performance.now()
-      for (let round = 0; round < 20; round++) {
-        await Promise.all(Array.from({ length: 10 }, () => store.addCode(code(), after(90_000))))
-        expect(await store.claim('email', after(20_000), leaseMs, 8)).toHaveLength(8)
-        expect(await store.claim('sms', after(20_000), leaseMs, 8)).toHaveLength(0)
-      }
-      return performance.now() - beginMs
-    }
-    expect(Math.min(await timed(), await timed(), await timed())).toBeLessThan(700)
   })
 
   test('sweeps what was finished long ago, and nothing that waits', async () => {
