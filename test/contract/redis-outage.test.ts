@@ -7,6 +7,7 @@ import type { RedisListeners } from '../../src/platform/redis/connection.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
 import { defineScript, runScript } from '../../src/platform/redis/script.ts'
 import {
+  FAILOVER_MS,
   type RedisSentinel,
   type RedisServer,
   startRedis,
@@ -43,7 +44,7 @@ for (const mode of ['single', 'cluster'] as const)
     const all = (work: (server: RedisServer) => unknown) => Promise.all(servers.map(work))
 
     beforeAll(async () => {
-      servers = mode === 'single' ? [await startRedis()] : (await startRedisCluster()).masters
+      servers = mode === 'single' ? [await startRedis()] : (await startRedisCluster(2000)).masters
     }, 60_000)
     afterAll(async () => {
       await all((server) => server.stop())
@@ -132,7 +133,7 @@ describe('Redis, Sentinel', () => {
   let sentinel: RedisSentinel
   beforeAll(async () => {
     sentinel = await startRedisSentinel()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => sentinel.stop())
 
   test('the master dies: it serves again once the Sentinels have made another', async () => {
@@ -142,7 +143,7 @@ describe('Redis, Sentinel', () => {
     expect(await take(limits)).toBe(0)
     await sentinel.master.stop()
     await expectUnavailable(limits, 500)
-    await waitFor(async () => (await take(limits)) === 0, { what: 'the failover', timeoutMs: 15_000 })
+    await waitFor(async () => (await take(limits)) === 0, { what: 'the failover', timeoutMs: FAILOVER_MS })
     await redis.ping()
-  }, 40_000)
+  }, 120_000)
 })

@@ -67,8 +67,11 @@ export interface RedisCluster {
   stop(): Promise<void>
 }
 
-/** Three masters, no replicas. */
-export async function startRedisCluster(): Promise<RedisCluster> {
+/**
+ * Three masters, no replicas. A master that says nothing for `nodeTimeoutMs` counts as failed, and the cluster as down:
+ * longer than a busy machine may stop one, but for tests of what happens then.
+ */
+export async function startRedisCluster(nodeTimeoutMs = 15_000): Promise<RedisCluster> {
   const start = async () => {
     const busPort = String(await freePort())
     return startRedis([
@@ -77,7 +80,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       '--cluster-port',
       busPort,
       '--cluster-node-timeout',
-      '2000',
+      String(nodeTimeoutMs),
     ])
   }
   const masters = [await start(), await start(), await start()]
@@ -86,9 +89,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   for (const { port } of masters)
     await waitFor(
       () => onServer(port, async (redis) => (await redis.cluster('INFO')).includes('cluster_state:ok')),
-      {
-        what: `the cluster as seen from port ${port}`,
-      },
+      { what: `the cluster as seen from port ${port}`, timeoutMs: 30_000 },
     )
   return { urls: masters.map(({ url }) => url), masters, stop: () => stopAll(masters) }
 }
@@ -104,6 +105,9 @@ export interface RedisSentinel {
   sentinels: RedisServer[]
   stop(): Promise<void>
 }
+
+/** Sentinels whose own timer was late, as on a busy machine, do nothing for 30 seconds. */
+export const FAILOVER_MS = 60_000
 
 /** One master, one replica, three Sentinels of which two must agree; a failover takes about three seconds. */
 export async function startRedisSentinel(): Promise<RedisSentinel> {
@@ -125,7 +129,7 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
   for (const { port } of sentinels)
     await waitFor(() => onServer(port, (redis) => knowsEverybody(redis, masterName)), {
       what: 'the Sentinels to know each other',
-      timeoutMs: 15_000,
+      timeoutMs: 60_000,
     })
   const urls = sentinels.map(({ url }) => url)
   const stop = () => stopAll([...sentinels, replica, master])

@@ -11,6 +11,7 @@ export {
   type TestDatabase,
 } from './postgres-server.ts'
 export {
+  FAILOVER_MS,
   type RedisCluster,
   type RedisSentinel,
   type RedisServer,

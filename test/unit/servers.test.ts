@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { freePort } from '../helpers/free-port.ts'
 import {
   createDatabase,
+  FAILOVER_MS,
   redisPrefix,
   sharedPostgres,
   sharedRedis,
@@ -26,8 +27,8 @@ async function ask(url: string): Promise<unknown> {
   }
 }
 
-async function say(url: string): Promise<string> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: 300 })
+async function say(url: string, timeoutMs = 5000): Promise<string> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: timeoutMs })
   redis.on('error', () => {})
   try {
     await redis.connect()
@@ -103,7 +104,7 @@ describe('Redis', () => {
   test('a server of one own pauses, resumes and stops', async () => {
     const server = await startRedis()
     server.pause()
-    await expect(say(server.url)).rejects.toThrow()
+    await expect(say(server.url, 300)).rejects.toThrow()
     await Bun.sleep(400)
     server.resume()
     expect(await say(server.url)).toBe('PONG')
@@ -132,9 +133,9 @@ describe('Redis', () => {
         const address = (await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName)) as string[]
         return address[1] === String(replica.port)
       },
-      { what: 'the failover', timeoutMs: 15_000, intervalMs: 100 },
+      { what: 'the failover', timeoutMs: FAILOVER_MS, intervalMs: 100 },
     )
     sentinel.disconnect()
     await stop()
-  })
+  }, 120_000)
 })
