@@ -22,6 +22,17 @@ export async function medianMs(work: () => Promise<unknown>, runs = 9): Promise<
   return times.sort((a, b) => a - b)[runs >> 1] as number
 }
 
+/** How many times as long the first one takes as the second, by their medians, taken by turns. */
+export async function medianRatio(one: () => Promise<unknown>, other: () => Promise<unknown>, runs = 9) {
+  const times: [number[], number[]] = [[], []]
+  for (let run = 0; run < runs; run++) {
+    times[0].push(await medianMs(one, 1))
+    times[1].push(await medianMs(other, 1))
+  }
+  const [ofOne, ofOther] = times.map((each) => each.sort((a, b) => a - b)[runs >> 1] as number)
+  return (ofOne as number) / (ofOther as number)
+}
+
 /** The first of up to five measurements that is fine, or the last. */
 export async function measured(measure: () => Promise<number>, isFine: (value: number) => boolean) {
   for (let round = 1; ; round++) {
