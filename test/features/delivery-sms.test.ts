@@ -7,6 +7,7 @@ import type { GatewayConfig } from '../../src/platform/config/types.ts'
 import { newPhone, registration } from '../helpers/api-client.ts'
 import { type GatewayBehaviour, startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { measured } from '../helpers/timing.ts'
 
 setDefaultTimeout(20_000)
 
@@ -185,39 +186,47 @@ describe('a gateway cannot', () => {
 
   test('fill the memory: of a reply of ten megabytes, or without an end, only the beginning is read', async () => {
     const large = await serve({ replyBytes: 10_000_000 })
-    const closed = Promise.withResolvers<void>()
+    let closed = Promise.withResolvers<void>()
     const endless = createServer((_, response) => {
       response.writeHead(200)
       const write = () => {
         while (response.write('x'.repeat(65_536)));
       }
-      response.on('drain', write).on('close', closed.resolve).on('error', closed.resolve)
+      const { resolve } = closed
+      response.on('drain', write).on('close', resolve).on('error', resolve)
       write()
     })
     await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
     const { port } = endless.address() as { port: number }
-    const start = performance.now()
-    for (const { url } of [large, { url: `http://127.0.0.1:${port}` }]) {
-      expect(await send([gatewayAt({ url })])).toEqual({ outcome: 'sent', detail: 'acme' })
+    const untilRead = async () => {
+      closed = Promise.withResolvers<void>()
+      const start = performance.now()
+      for (const { url } of [large, { url: `http://127.0.0.1:${port}` }]) {
+        expect(await send([gatewayAt({ url })])).toEqual({ outcome: 'sent', detail: 'acme' })
+      }
+      await closed.promise
+      return performance.now() - start
     }
-    await closed.promise
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(await measured(untilRead, (ms) => ms < 1000)).toBeLessThan(1000)
     endless.close()
   })
 
   test('hold a message beyond its timeout, before the answer or in the middle of it', async () => {
-    const start = performance.now()
     const silent = await serve({ delayMs: 1500 })
-    expect(await send([gatewayAt(silent, { timeoutMs: 300 })])).toEqual({
-      outcome: 'failed',
-      detail: 'acme:timeout',
-    })
     const dripping = await serve({ drip: true, status: 500 })
-    expect(await send([gatewayAt(dripping, { timeoutMs: 300 })])).toEqual({
-      outcome: 'failed',
-      detail: 'acme:500',
-    })
-    expect(performance.now() - start).toBeLessThan(1400)
+    const untilGivenUp = async () => {
+      const start = performance.now()
+      expect(await send([gatewayAt(silent, { timeoutMs: 300 })])).toEqual({
+        outcome: 'failed',
+        detail: 'acme:timeout',
+      })
+      expect(await send([gatewayAt(dripping, { timeoutMs: 300 })])).toEqual({
+        outcome: 'failed',
+        detail: 'acme:500',
+      })
+      return performance.now() - start
+    }
+    expect(await measured(untilGivenUp, (ms) => ms < 1400)).toBeLessThan(1400)
   })
 
   test('have a message sent twice by dripping its reply: its status counts', async () => {

@@ -5,6 +5,7 @@ import type { MessageSender, RenderedMessage } from '../../src/core/delivery/mes
 import { createSmtpSender, type SmtpTimeouts } from '../../src/core/delivery/smtp.ts'
 import type { SmtpConfig } from '../../src/platform/config/types.ts'
 import { type SmtpOptions, startSmtp, type TestSmtp } from '../helpers/smtp.ts'
+import { measured } from '../helpers/timing.ts'
 
 setDefaultTimeout(20_000)
 
@@ -232,16 +233,20 @@ describe('what the server says', () => {
     const server = await serve()
     await server.stop()
     expect(await senderFor(server).send(message())).toEqual({ outcome: 'failed', detail: 'smtp_connection' })
-    const sender = senderFor(server, { smtp: { host: 'mail.invalid' } })
+    // A label is 63 letters at most: such a name is unknown without a question to the network.
+    const sender = senderFor(server, { smtp: { host: `${'m'.repeat(64)}.invalid` } })
     expect(await sender.send(message())).toEqual({ outcome: 'failed', detail: 'smtp_dns' })
   })
 
   test('too slowly: a dripping greeting, a silent server, an answer that never comes', async () => {
     const failed = { outcome: 'failed', detail: 'smtp_timeout' } as const
     const within = async (limitMs: number, send: () => Promise<unknown>) => {
-      const start = performance.now()
-      expect(await send()).toEqual(failed)
-      expect(performance.now() - start).toBeLessThan(limitMs)
+      const timed = async () => {
+        const start = performance.now()
+        expect(await send()).toEqual(failed)
+        return performance.now() - start
+      }
+      expect(await measured(timed, (ms) => ms < limitMs)).toBeLessThan(limitMs)
     }
     const dripping = await serve()
     await dripping.drip(50)

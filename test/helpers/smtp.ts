@@ -86,6 +86,8 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<TestSmtp> {
     authOptional: auth === null,
     allowInsecureAuth: security === 'none',
     logger: false,
+    // It would ask for the name of each client before the greeting: a second and more where nobody answers.
+    disableReverseLookup: true,
     ...checkAuth(auth),
     ...answers(state, messages),
   }

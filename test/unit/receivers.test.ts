@@ -13,9 +13,6 @@ function send(smtp: TestSmtp, overrides: object = {}): Promise<unknown> {
     requireTLS: true,
     ...(smtp.auth === null ? {} : { auth: { user: smtp.auth.username, pass: smtp.auth.password } }),
     tls: { ca: smtp.ca },
-    connectionTimeout: 1000,
-    greetingTimeout: 500,
-    socketTimeout: 1000,
     ...overrides,
   })
   return transport.sendMail({
@@ -94,7 +91,7 @@ describe('mail server', () => {
       await smtp.stop()
       await expect(send(smtp)).rejects.toThrow('ECONNREFUSED')
       await smtp.drip(20)
-      await expect(send(smtp)).rejects.toThrow()
+      await expect(send(smtp, { greetingTimeout: 500, socketTimeout: 1000 })).rejects.toThrow()
       await smtp.start()
       await send(smtp)
       expect(smtp.messages).toHaveLength(1)
