@@ -113,7 +113,7 @@ describe('Redis with TLS', () => {
   const program = `
     const { openRedis } = await import(process.argv[1])
     const redis = openRedis({ mode: process.argv[2], urls: [process.argv[3]], master: null, keyPrefix: 'tls:' })
-    const outcome = redis.ready(1500).then(() => redis.ping())
+    const outcome = redis.ready(5000).then(() => redis.ping())
     await outcome.then(() => console.log('connected'), (error) => console.log(error.name))
     process.exit(0)`
   const modulePath = join(import.meta.dir, '../../src/platform/redis/connection.ts')

@@ -5,6 +5,7 @@ import { newEmail } from '../helpers/api-client.ts'
 import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { startSmtp } from '../helpers/smtp.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -63,8 +64,10 @@ describe('--dev', () => {
     const email = newEmail()
     const password = 'correct horse battery'
     await dev.post('register', { email, password, password_confirmation: password })
-    await Bun.sleep(500)
-    const mailbox = await dev.call('GET', '/dev/mailbox.json')
+    const read = () => dev.call('GET', '/dev/mailbox.json')
+    await waitFor(async () => (await read()).body.length > 0, { what: 'the message' })
+    await Bun.sleep(200)
+    const mailbox = await read()
     expect(mailbox.body).toHaveLength(1)
     expect(mailbox.body[0]).toMatchObject({
       channel: 'email',

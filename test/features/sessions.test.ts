@@ -65,10 +65,18 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('by the same token again within 30 seconds gives the same successor, on any replica', async () => {
-      const { refresh_token } = await signedIn()
-      const first = await refresh(refresh_token)
-      service.clock.advance(29_000)
-      const again = await refresh(refresh_token, replica)
+      // The last of the 30 seconds is the machine's: if it took longer, the token was too old, and it is done again.
+      const refreshTwice = async () => {
+        const { refresh_token } = await signedIn()
+        const startedAt = performance.now()
+        const first = await refresh(refresh_token)
+        service.clock.advance(29_000)
+        const again = await refresh(refresh_token, replica)
+        return { first, again, isInTime: performance.now() - startedAt < 1000 }
+      }
+      let refreshed = await refreshTwice()
+      for (let round = 1; round < 5 && !refreshed.isInTime; round++) refreshed = await refreshTwice()
+      const { first, again } = refreshed
       expect(again.status).toBe(200)
       expect(again.body.refresh_token).toBe(first.body.refresh_token)
       expect((await refresh(again.body.refresh_token)).status).toBe(200)

@@ -126,7 +126,7 @@ async function open(path = '/'): Promise<Page> {
 }
 
 async function result(page: Page) {
-  await page.waitForFunction("document.querySelector('#result')?.textContent !== ''")
+  await page.waitForFunction("document.querySelector('#result')?.textContent")
   return JSON.parse((await page.textContent('#result'))!)
 }
 
