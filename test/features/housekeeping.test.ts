@@ -129,7 +129,8 @@ describe.each(shapes)('housekeeping on %s', (shape) => {
     }
     const housekeeping = createHousekeeping({
       store: createHousekeepingStore(service.inside.database),
-      ...{ messages: sweeping, codes: sweeping, limits: sweeping, tickets: sweeping, budgets: sweeping },
+      ...{ messages: sweeping, codes: sweeping, limits: sweeping, tickets: sweeping },
+      ...{ budgets: sweeping, spentTokens: sweeping },
       clock: service.clock,
       logger: createLogger({ clock: service.clock, write: (line) => service.log.push(line) }),
       intervalMs: 5,
@@ -142,8 +143,8 @@ describe.each(shapes)('housekeeping on %s', (shape) => {
         },
         { what: `${enough} sweeps`, intervalMs: 20 },
       )
-    // Five in a round.
-    await minutesPassUntil(11)
+    // Six in a round.
+    await minutesPassUntil(13)
     await housekeeping.close()
     const atItsEnd = sweeps
     service.clock.advance(60_000)
