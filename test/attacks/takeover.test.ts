@@ -4,7 +4,7 @@
  * what both do is tried; at the end the owner has the account and nobody else's password or session opens it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { type Shape, startService, type TestService } from '../helpers/service.ts'
 
@@ -48,23 +48,14 @@ const strangerLogsIn = async (cast: Cast) => {
   }
 }
 
-const strangerRegisters =
+const registering =
+  (password: string, address: CallOptions) =>
   (contactsOf: (cast: Cast) => { email?: string; phone?: string }): Step[1] =>
   (cast) =>
-    service.post(
-      'register',
-      { ...contactsOf(cast), password: STRANGERS, password_confirmation: STRANGERS },
-      strangersAddress,
-    )
+    service.post('register', { ...contactsOf(cast), password, password_confirmation: password }, address)
 
-const ownerRegisters =
-  (contactsOf: (cast: Cast) => { email?: string; phone?: string }): Step[1] =>
-  (cast) =>
-    service.post(
-      'register',
-      { ...contactsOf(cast), password: OWNERS, password_confirmation: OWNERS },
-      ownersAddress,
-    )
+const strangerRegisters = registering(STRANGERS, strangersAddress)
+const ownerRegisters = registering(OWNERS, ownersAddress)
 
 const ownerConfirms =
   (by: 'email' | 'phone'): Step[1] =>
