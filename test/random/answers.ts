@@ -10,6 +10,7 @@ export interface GivenAnswer {
   status: number
   headers: Headers
   text: string
+  /** But for those in which the machine let the process do nothing. */
   ms: number
 }
 
@@ -26,7 +27,7 @@ export interface AnswerJudge {
   judge(request: SentRequest, answer: GivenAnswer, secrets: string[]): string[]
 }
 
-/** The machine may be busy; a request that hangs, or work that grows with the input, takes longer. */
+/** A request that hangs, or work that grows with the input, takes longer. */
 export const LONGEST_MS = 5000
 
 const KEYS = '/.well-known/jwks.json'

@@ -11,6 +11,7 @@ import { type AnswerJudge, createAnswerJudge, type GivenAnswer } from './answers
 import { createPeople, type People } from './people.ts'
 import { type GeneratedRequest, type Held, type Operation, requestTo, type Value } from './requests.ts'
 import { seed, soaking, stepsOf } from './seed.ts'
+import { stalledMs } from './stalls.ts'
 
 setDefaultTimeout(soaking ? 3_600_000 : 120_000)
 
@@ -92,7 +93,7 @@ function createSender(service: TestService, people: People) {
   return async (request: GeneratedRequest) => {
     const body = request.method === 'GET' || request.method === 'HEAD' ? undefined : bodyOf(request)
     const path = pathOf(request)
-    const startedAt = performance.now()
+    const [startedAt, stalledBefore] = [performance.now(), stalledMs()]
     const response = await fetch(service.url + path + request.query, {
       method: request.method,
       headers: headersOf(request, body),
@@ -103,7 +104,7 @@ function createSender(service: TestService, people: People) {
       status: response.status,
       headers: response.headers,
       text: await response.text(),
-      ms: performance.now() - startedAt,
+      ms: performance.now() - startedAt - (stalledMs() - stalledBefore),
     }
     const fields = request.body !== null && 'fields' in request.body ? request.body.fields : []
     const sent = fields.map(([, value]) => plain(value)).filter((value) => typeof value === 'string')
