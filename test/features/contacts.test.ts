@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { passMidnight } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -238,6 +239,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
   )
 
   test('twenty wrong codes a day close the way, whatever is asked for again', async () => {
+    passMidnight(service.clock)
     const { bearer } = await signedIn()
     const codes: unknown[] = []
     for (let i = 0; i < 22; i++) {

@@ -22,6 +22,13 @@ export function createFrozenClock(start = Date.now()): TestClock {
 /** Noon (UTC): a test that lets hours pass stays within the day that budgets count by. */
 export const noon = () => createFrozenClock(new Date().setUTCHours(12, 0, 0, 0))
 
+const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000]
+/** A midnight (UTC) that is near is passed at once, not within a test of a budget that begins anew with it. */
+export function passMidnight(clock: TestClock): void {
+  const toMidnightMs = DAY_MS - (clock.now().getTime() % DAY_MS)
+  if (toMidnightMs < MINUTE_MS) clock.advance(toMidnightMs)
+}
+
 export function startLimited(options: ServiceOptions = {}): Promise<TestService> {
   const limited = { limits: { enabled: true }, server: { trusted_proxies: ['127.0.0.1'] } }
   return startService({
