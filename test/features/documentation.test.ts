@@ -7,6 +7,8 @@ import { startService } from '../helpers/service.ts'
 
 setDefaultTimeout(20_000)
 
+setDefaultTimeout(20_000)
+
 type App = Awaited<ReturnType<typeof startEnvelopeApp>>
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
 type Document = any

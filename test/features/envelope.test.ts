@@ -1,7 +1,9 @@
 /** What every answer has in common, on a listening app: headers, errors, languages, methods, the log. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startEnvelopeApp } from '../helpers/envelope-app.ts'
 import { bodiesOf, sendRaw, statusesOf } from '../helpers/raw-http.ts'
+
+setDefaultTimeout(20_000)
 
 type App = Awaited<ReturnType<typeof startEnvelopeApp>>
 type Body = Record<string, unknown>

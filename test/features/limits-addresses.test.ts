@@ -1,7 +1,7 @@
 /** Limits by client address (decisions §7), whose address counts, the hash queue, replicas, and a store that is away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
-import { createFrozenClock, from, newClient, seen, startLimited } from '../helpers/limited-service.ts'
+import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'
 import { startRedis } from '../helpers/servers.ts'
 import { createStorage, shapes, startService, type TestService } from '../helpers/service.ts'
 
@@ -154,7 +154,7 @@ test('the numbers by address are configuration', async () => {
 
 test('limits.enabled = false turns all of this off, but neither the wrong-code budgets nor the hash queue', async () => {
   const settings = { limits: { enabled: false, hash_concurrency: 1, hash_queue: 2 } }
-  const service = await startService({ settings })
+  const service = await startService({ settings, clock: noon() })
   try {
     const email = newEmail()
     for (let i = 0; i < 15; i++)
@@ -176,7 +176,8 @@ test('limits.enabled = false turns all of this off, but neither the wrong-code b
 test('the hash queue is bounded: 503 server_busy, come back in a second; and the refused cost nothing', async () => {
   const settings = {
     limits: { hash_concurrency: 1, hash_queue: 4 },
-    password: { memory_kib: 65_536, iterations: 3 },
+    // Slow enough that the queue is full while all of them come, also where they come slowly.
+    password: { memory_kib: 65_536, iterations: 12 },
   }
   const service = await startLimited({ settings })
   try {

@@ -122,13 +122,20 @@ describe('a full queue of passwords to hash', () => {
 
   test('refuses the reset before its code is taken, and the code serves a moment later', async () => {
     const { identifier } = await service.signUp(newEmail())
-    await service.post('password/forgot', { identifier })
-    const otp = await service.inbox.nextCode(identifier)
-    const logins = Array.from({ length: 4 }, () => service.post('login', { identifier, password: 'wrong' }))
-    await Promise.race(logins)
-    const busy = await service.post('password/reset', resetBody(identifier, otp))
+    const resetWhileFull = async () => {
+      await service.post('password/forgot', { identifier })
+      const otp = await service.inbox.nextCode(identifier)
+      const logins = Array.from({ length: 4 }, () => service.post('login', { identifier, password: 'wrong' }))
+      await Promise.race(logins)
+      const answer = await service.post('password/reset', resetBody(identifier, otp))
+      await Promise.all(logins)
+      return { answer, otp }
+    }
+    let { answer: busy, otp } = await resetWhileFull()
+    // There is room again where this process was stopped for the time of a hash.
+    for (let round = 1; round < 5 && busy.status === 200; round++)
+      ({ answer: busy, otp } = await resetWhileFull())
     expect([...failure(busy), busy.headers.get('retry-after')]).toEqual([503, 'server_busy', '1'])
-    await Promise.all(logins)
     expect((await service.post('password/reset', resetBody(identifier, otp))).status).toBe(200)
   }, 60_000)
 

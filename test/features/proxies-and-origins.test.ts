@@ -1,6 +1,8 @@
 /** The client's address behind proxies, and cross-origin requests, on a listening app. */
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type EnvelopeAppOptions, startEnvelopeApp } from '../helpers/envelope-app.ts'
+
+setDefaultTimeout(20_000)
 
 type App = Awaited<ReturnType<typeof startEnvelopeApp>>
 let app: App

@@ -1,7 +1,9 @@
 /** What a request's body may be: type, size, encoding, shape; and that nothing in it is ever said back. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startEnvelopeApp } from '../helpers/envelope-app.ts'
 import { bodiesOf, sendRaw, statusesOf } from '../helpers/raw-http.ts'
+
+setDefaultTimeout(20_000)
 
 type App = Awaited<ReturnType<typeof startEnvelopeApp>>
 

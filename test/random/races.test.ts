@@ -8,6 +8,7 @@ import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { measureBelow } from '../helpers/soak.ts'
 import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { appCode, STEP_MS } from './model.ts'
@@ -146,21 +147,25 @@ test('what a thief began with session and password ends with the session', async
 
 for (const first of ['reset', 'confirm'] as const)
   test(`another contact that is proved while the owner resets the password, the ${first} first`, async () => {
-    const { identifier, password, uuid, bearer } = await signedIn()
-    const strangers = newEmail()
-    await service.post('email/change', { email: strangers, password }, { bearer })
-    const otp = await service.inbox.nextCode(strangers)
-    const confirm = () => service.post('email/confirm', { otp }, { bearer })
-    const calls = [await resetOf(identifier), confirm]
-    const beginMs = performance.now()
-    const answers = await inOrder(uuid, first === 'reset' ? calls : calls.reverse())
+    const race = async () => {
+      const { identifier, password, uuid, bearer } = await signedIn()
+      const strangers = newEmail()
+      await service.post('email/change', { email: strangers, password }, { bearer })
+      const otp = await service.inbox.nextCode(strangers)
+      const confirm = () => service.post('email/confirm', { otp }, { bearer })
+      const calls = [await resetOf(identifier), confirm]
+      const beginMs = performance.now()
+      const answers = await inOrder(uuid, first === 'reset' ? calls : calls.reverse())
+      const tookMs = performance.now() - beginMs
+      // Whoever holds the account first wins: a proof that came before the reset is the account's.
+      expect(answers.map(({ status }) => status)).toEqual([200, 422])
+      const mine = first === 'reset' ? identifier : strangers
+      const kept = first === 'reset' ? NEW_PASSWORD : password
+      expect((await service.post('login', { identifier: mine, password: kept })).status).toBe(200)
+      return tookMs
+    }
     // PostgreSQL looks for a deadlock after a second: there is none.
-    expect(performance.now() - beginMs).toBeLessThan(900)
-    // Whoever holds the account first wins: a proof that came before the reset is the account's.
-    expect(answers.map(({ status }) => status)).toEqual([200, 422])
-    const mine = first === 'reset' ? identifier : strangers
-    const kept = first === 'reset' ? NEW_PASSWORD : password
-    expect((await service.post('login', { identifier: mine, password: kept })).status).toBe(200)
+    expect(await measureBelow(900, race)).toBeLessThan(900)
   })
 
 test('a way in that the stranger links while the owner resets the password opens nothing', async () => {
