@@ -35,20 +35,25 @@ const reserveTwo = statement<TwoParams & { perDay: number }, { subject: string }
    where budget.wrong < ${param('perDay', 'int')}
   returning subject`)
 
+/** Giving back does not wait for the disk: a crash that forgets it leaves a try less, never one more. */
+const unhurried = sql`unhurried as (select set_config('synchronous_commit', 'off', true) as off)`
+
 const releaseTwo = statement<TwoParams>(sql`
-  with locked as materialized (
+  with ${unhurried},
+  locked as materialized (
     select subject, purpose, day from ${codeBudgets}
      where subject in (${param('subject', 'uuid')}, ${param('other', 'uuid')})
        and purpose = ${param('purpose', 'text')} and day = ${day}
      order by subject
        for update)
-  update ${codeBudgets} as budget set wrong = wrong - 1 from locked
-   where budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day = locked.day
+  update ${codeBudgets} as budget set wrong = wrong - 1 from locked, unhurried
+   where unhurried.off is not null and budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day = locked.day
      and wrong > 0`)
 
 const release = statement<DayParams>(sql`
-  update ${codeBudgets} set wrong = wrong - 1
-   where subject = ${param('subject', 'uuid')} and purpose = ${param('purpose', 'text')} and day = ${day}
+  with ${unhurried}
+  update ${codeBudgets} set wrong = wrong - 1 from unhurried
+   where unhurried.off is not null and subject = ${param('subject', 'uuid')} and purpose = ${param('purpose', 'text')} and day = ${day}
      and wrong > 0`)
 
 /** A CTE, since a subquery with LIMIT may run more than once. */
