@@ -3,7 +3,9 @@
  * different each time, POTERNE_STEPS sets the number of steps by itself.
  */
 
-export const soaking = process.env.POTERNE_SOAK === '1'
+import { soaking } from '../helpers/soak.ts'
+
+export { soaking }
 
 /** Of the normal run: what passed once is not refused the next time for a case that nobody had met. */
 const USUAL_SEED = 20_260_701
