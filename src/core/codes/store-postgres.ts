@@ -6,6 +6,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { codes } from '../../platform/postgres/schema.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { CodeStore } from './store.ts'
 
 type KeyParams = { subject: string; purpose: string }
@@ -46,14 +47,12 @@ const take = statement<
 
 const remove = statement<KeyParams>(sql`delete from ${codes} where ${isKey}`)
 
-/** A CTE, since a subquery with LIMIT may run more than once. */
-const sweep = statement<{ now: Date; limit: number }, { removed: number }>(sql`
-  with expired as materialized (
-    select subject, purpose from ${codes} where expires_at <= ${now}
-     order by expires_at limit ${param('limit', 'int')} for update skip locked),
-  gone as (
-    delete from ${codes} where (subject, purpose) in (select subject, purpose from expired) returning 1)
-  select count(*)::int as removed from gone`)
+const sweep = createSweep<{ now: Date }>({
+  table: codes,
+  key: sql`subject, purpose`,
+  where: sql`expires_at <= ${now}`,
+  order: sql`expires_at`,
+})
 
 export function createPostgresCodeStore(database: Database): CodeStore {
   return {
@@ -66,6 +65,6 @@ export function createPostgresCodeStore(database: Database): CodeStore {
     remove: async (key) => {
       await database.all(remove, { ...key })
     },
-    sweep: async (at, limit) => (await database.first(sweep, { now: at, limit }))?.removed ?? 0,
+    sweep: (at, limit) => sweep(database, { now: at, limit }),
   }
 }

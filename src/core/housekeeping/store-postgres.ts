@@ -1,5 +1,5 @@
 /** Table `housekeeping` (one row: when the next round is due), and what is swept from the others: see store.ts. */
-import { type SQL, sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import {
   accounts,
@@ -9,6 +9,7 @@ import {
   sessions,
   totpEnrolments,
 } from '../../platform/postgres/schema.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { HousekeepingStore } from './store.ts'
 
 const now = param('now', 'timestamptz')
@@ -23,27 +24,18 @@ const claim = statement<{ now: Date; nextAt: Date; horizon: Date }, { id: number
    where id = 1 and (next_at <= ${now} or next_at > ${param('horizon', 'timestamptz')})
   returning id`)
 
-/** Rows that somebody holds are left for another round. A CTE, since a subquery with LIMIT may run more than once. */
-const sweepOf = (table: SQL, key: SQL, where: SQL) =>
-  statement<{ before: Date; limit: number }, { removed: number }>(sql`
-    with old as materialized (
-      select ${key} from ${table} where ${where} order by created_at limit ${limit} for update skip locked),
-    gone as (delete from ${table} where (${key}) in (select ${key} from old) returning 1)
-    select count(*)::int as removed from gone`)
+const sweepOf = (table: SQLWrapper, key: SQL, where: SQL) =>
+  createSweep<{ before: Date }>({ table, key, where, order: sql`created_at` })
 
 /** A registration sent again is a new one; the index is on its creation, which is never later. */
 const registrations = sweepOf(
-  sql`${accounts}`,
+  accounts,
   sql`id`,
   sql`account_confirmed_at is null and created_at < ${before} and updated_at < ${before}`,
 )
-const claims = sweepOf(
-  sql`${registrationClaims}`,
-  sql`contact, address, password_tag`,
-  sql`created_at < ${before}`,
-)
-const changes = sweepOf(sql`${contactChanges}`, sql`account_id, kind`, sql`created_at < ${before}`)
-const enrolments = sweepOf(sql`${totpEnrolments}`, sql`account_id`, sql`created_at < ${before}`)
+const claims = sweepOf(registrationClaims, sql`contact, address, password_tag`, sql`created_at < ${before}`)
+const changes = sweepOf(contactChanges, sql`account_id, kind`, sql`created_at < ${before}`)
+const enrolments = sweepOf(totpEnrolments, sql`account_id`, sql`created_at < ${before}`)
 
 /** By the primary key, since no index may hold when a session ends (see schema.ts). */
 const sessionSlice = statement<
@@ -61,8 +53,8 @@ const sessionSlice = statement<
 export function createHousekeepingStore(database: Database): HousekeepingStore {
   const run =
     (sweep: typeof registrations) =>
-    async (time: Date, rows: number): Promise<number> =>
-      (await database.first(sweep, { before: time, limit: rows }))?.removed ?? 0
+    (time: Date, rows: number): Promise<number> =>
+      sweep(database, { before: time, limit: rows })
   return {
     async claimRound(at, nextAt) {
       const horizon = new Date(at.getTime() + HORIZON_MS)

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { spentIdTokens } from '../../platform/postgres/schema.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { SpentTokenStore } from './spent-token-store.ts'
 
 const spend = statement<{ hash: Uint8Array; expiresAt: Date }, { spent: boolean }>(sql`
@@ -10,17 +11,16 @@ const spend = statement<{ hash: Uint8Array; expiresAt: Date }, { spent: boolean 
   on conflict (hash) do nothing
   returning true as spent`)
 
-/** A CTE, since a subquery with LIMIT may run more than once. */
-const sweep = statement<{ now: Date; limit: number }, { removed: number }>(sql`
-  with expired as materialized (
-    select hash from ${spentIdTokens} where expires_at <= ${param('now', 'timestamptz')} - interval '1 day'
-     order by expires_at limit ${param('limit', 'int')} for update skip locked),
-  gone as (delete from ${spentIdTokens} where hash in (select hash from expired) returning 1)
-  select count(*)::int as removed from gone`)
+const sweep = createSweep<{ now: Date }>({
+  table: spentIdTokens,
+  key: sql`hash`,
+  where: sql`expires_at <= ${param('now', 'timestamptz')} - interval '1 day'`,
+  order: sql`expires_at`,
+})
 
 export function createSpentTokenStore(database: Database): SpentTokenStore {
   return {
     spend: async (hash, expiresAt) => (await database.first(spend, { hash, expiresAt })) !== null,
-    sweep: async (now, limit) => (await database.first(sweep, { now, limit }))?.removed ?? 0,
+    sweep: (now, limit) => sweep(database, { now, limit }),
   }
 }

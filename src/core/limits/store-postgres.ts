@@ -6,6 +6,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { limits } from '../../platform/postgres/schema.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
 import { normalizeDemands } from './demand.ts'
 import type { LimitStore } from './store.ts'
 
@@ -20,13 +21,12 @@ const clear = statement<{ keys: string }>(sql`
      order by key
        for update)`)
 
-/** Rows that somebody counts in right now are left. A CTE, since a subquery with LIMIT may run more than once. */
-const sweep = statement<{ now: Date; limit: number }, { removed: number }>(sql`
-  with expired as materialized (
-    select key from ${limits} where expires_at <= ${param('now', 'timestamptz')}
-     order by expires_at limit ${param('limit', 'int')} for update skip locked),
-  gone as (delete from ${limits} where key in (select key from expired) returning 1)
-  select count(*)::int as removed from gone`)
+const sweep = createSweep<{ now: Date }>({
+  table: limits,
+  key: sql`key`,
+  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
+  order: sql`expires_at`,
+})
 
 export function createPostgresLimitStore(database: Database): LimitStore {
   return {
@@ -40,6 +40,6 @@ export function createPostgresLimitStore(database: Database): LimitStore {
     clear: async (keys) => {
       if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })
     },
-    sweep: async (now, limit) => (await database.first(sweep, { now, limit }))?.removed ?? 0,
+    sweep: (now, limit) => sweep(database, { now, limit }),
   }
 }

@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { tickets } from '../../platform/postgres/schema.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { TicketStore } from './store.ts'
 
 type TicketRow = { value: Record<string, unknown> }
@@ -25,13 +26,12 @@ const take = statement<{ key: string; now: Date }, TicketRow>(sql`
 
 const remove = statement<{ key: string }>(sql`delete from ${tickets} where key = ${key}`)
 
-/** A CTE, since a subquery with LIMIT may run more than once. */
-const sweep = statement<{ now: Date; limit: number }, { removed: number }>(sql`
-  with expired as materialized (
-    select key from ${tickets} where expires_at <= ${now}
-     order by expires_at limit ${param('limit', 'int')} for update skip locked),
-  gone as (delete from ${tickets} where key in (select key from expired) returning 1)
-  select count(*)::int as removed from gone`)
+const sweep = createSweep<{ now: Date }>({
+  table: tickets,
+  key: sql`key`,
+  where: sql`expires_at <= ${now}`,
+  order: sql`expires_at`,
+})
 
 export function createPostgresTicketStore(database: Database): TicketStore {
   return {
@@ -43,6 +43,6 @@ export function createPostgresTicketStore(database: Database): TicketStore {
     remove: async (name) => {
       await database.all(remove, { key: name })
     },
-    sweep: async (at, limit) => (await database.first(sweep, { now: at, limit }))?.removed ?? 0,
+    sweep: (at, limit) => sweep(database, { now: at, limit }),
   }
 }
