@@ -1,6 +1,12 @@
 /** Table `accounts` (and the outbox rows its changes cause): see store.ts for what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
+import {
+  type Database,
+  param,
+  type Statement,
+  statement,
+  unawaited,
+} from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { accounts, registrationClaims, sessions } from '../../platform/postgres/schema.ts'
 import {
@@ -201,9 +207,9 @@ const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
 
 /** The count may be lost with the machine: waiting for the disk would tell known accounts from unknown ones. */
 const noteFailure = statement<{ accountId: number }>(sql`
-  with unhurried as (select set_config('synchronous_commit', 'off', true) as off)
-  update ${accounts} set failed_attempts = failed_attempts + 1 from unhurried
-   where id = ${param('accountId', 'bigint')} and unhurried.off is not null`)
+  with ${unawaited}
+  update ${accounts} set failed_attempts = failed_attempts + 1 from unawaited
+   where id = ${param('accountId', 'bigint')} and unawaited.off is not null`)
 
 export function createAccountStore(database: Database): AccountStore {
   return {

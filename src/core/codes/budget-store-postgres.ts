@@ -3,8 +3,9 @@
  * swept two days later. One statement a method.
  */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param, statement, unawaited } from '../../platform/postgres/database.ts'
 import { codeBudgets } from '../../platform/postgres/schema.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { CodeBudgetStore } from './store.ts'
 
 type DayParams = { subject: string; purpose: string; day: string }
@@ -36,35 +37,30 @@ const reserveTwo = statement<TwoParams & { perDay: number }, { subject: string }
   returning subject`)
 
 /** Giving back does not wait for the disk: a crash that forgets it leaves a try less, never one more. */
-const unhurried = sql`unhurried as (select set_config('synchronous_commit', 'off', true) as off)`
-
 const releaseTwo = statement<TwoParams>(sql`
-  with ${unhurried},
+  with ${unawaited},
   locked as materialized (
     select subject, purpose, day from ${codeBudgets}
      where subject in (${param('subject', 'uuid')}, ${param('other', 'uuid')})
        and purpose = ${param('purpose', 'text')} and day = ${day}
      order by subject
        for update)
-  update ${codeBudgets} as budget set wrong = wrong - 1 from locked, unhurried
-   where unhurried.off is not null and budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day = locked.day
-     and wrong > 0`)
+  update ${codeBudgets} as budget set wrong = wrong - 1 from locked, unawaited
+   where budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day = locked.day
+     and wrong > 0 and unawaited.off is not null`)
 
 const release = statement<DayParams>(sql`
-  with ${unhurried}
-  update ${codeBudgets} set wrong = wrong - 1 from unhurried
-   where unhurried.off is not null and subject = ${param('subject', 'uuid')} and purpose = ${param('purpose', 'text')} and day = ${day}
-     and wrong > 0`)
+  with ${unawaited}
+  update ${codeBudgets} set wrong = wrong - 1 from unawaited
+   where unawaited.off is not null and subject = ${param('subject', 'uuid')}
+     and purpose = ${param('purpose', 'text')} and day = ${day} and wrong > 0`)
 
-/** A CTE, since a subquery with LIMIT may run more than once. */
-const sweep = statement<{ day: string; limit: number }, { removed: number }>(sql`
-  with old as materialized (
-    select subject, purpose, day from ${codeBudgets} where day < ${day} - 1
-     order by day limit ${param('limit', 'int')} for update skip locked),
-  gone as (
-    delete from ${codeBudgets}
-     where (subject, purpose, day) in (select subject, purpose, day from old) returning 1)
-  select count(*)::int as removed from gone`)
+const sweep = createSweep<{ day: string }>({
+  table: codeBudgets,
+  key: sql`subject, purpose, day`,
+  where: sql`day < ${day} - 1`,
+  order: sql`day`,
+})
 
 export function createCodeBudgetStore(database: Database): CodeBudgetStore {
   return {
@@ -81,7 +77,7 @@ export function createCodeBudgetStore(database: Database): CodeBudgetStore {
     release: async (key, now) => {
       await database.all(release, { ...key, day: dayOf(now) })
     },
-    sweep: async (now, limit) => (await database.first(sweep, { day: dayOf(now), limit }))?.removed ?? 0,
+    sweep: (now, limit) => sweep(database, { day: dayOf(now), limit }),
   }
 }
 

@@ -26,6 +26,12 @@ export function param(name: string, type?: string): SQL {
   return type === undefined ? sql`${sql.placeholder(name)}` : sql`${sql.placeholder(name)}::${sql.raw(type)}`
 }
 
+/**
+ * A CTE with which a statement of its own commits without waiting for the disk, where a crash may forget it. What uses
+ * it joins it and asks for `unawaited.off is not null`, or it is never evaluated.
+ */
+export const unawaited = sql`unawaited as (select set_config('synchronous_commit', 'off', true) as off)`
+
 /** Drizzle's select builder, for statements it writes better than a template. */
 export const select = new QueryBuilder()
 
