@@ -1,8 +1,8 @@
 /** Accounts by the thousand, written by SQL: confirmed ones that share one digest, and ones that wait for a code. */
 import postgres from 'postgres'
-import { createCodeService } from '../../src/core/codes/service.ts'
-import type { CodeBudgetStore } from '../../src/core/codes/store.ts'
-import { createRedisCodeStore } from '../../src/core/codes/store-redis.ts'
+import { createCodeService } from '../../src/domain/codes/service.ts'
+import type { CodeBudgetStore } from '../../src/domain/codes/store.ts'
+import { createRedisCodeStore } from '../../src/domain/codes/store-redis.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 import { SERVER_SECRET } from './poterne.ts'

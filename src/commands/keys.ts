@@ -1,8 +1,8 @@
 /** `poterne keys list | rotate`: the keys that sign access tokens. Running replicas follow within a minute. */
 import { Command } from 'commander'
 import { openDatabase, openSecret } from '../compose/connections.ts'
-import { createKeyRotation, type KeyDescription, type KeyRotation } from '../core/tokens/key-rotation.ts'
-import { createKeyStore } from '../core/tokens/key-store-postgres.ts'
+import { createKeyRotation, type KeyDescription, type KeyRotation } from '../domain/tokens/key-rotation.ts'
+import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
 import { systemClock } from '../platform/clock.ts'
 import { requireMigrated } from '../platform/postgres/migrate.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'

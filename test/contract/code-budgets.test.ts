@@ -1,6 +1,6 @@
 /** The promise of CodeBudgetStore, on the two backends that are PostgreSQL. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { CodeKey } from '../../src/core/codes/store.ts'
+import type { CodeKey } from '../../src/domain/codes/store.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
 
 setDefaultTimeout(20_000)

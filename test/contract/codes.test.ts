@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import type { CodeKey } from '../../src/core/codes/store.ts'
+import type { CodeKey } from '../../src/domain/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { seed } from '../random/seed.ts'
 import { countRows, forEachBackend } from './backends.ts'

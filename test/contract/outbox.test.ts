@@ -1,13 +1,13 @@
 /** The promise of the outbox, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { CodeMessage } from '../../src/core/delivery/store.ts'
+import type { CodeMessage } from '../../src/domain/delivery/store.ts'
 import {
   createMessageStore,
   messageParams,
   queueMessage,
   replaceWaiting,
-} from '../../src/core/delivery/store-postgres.ts'
+} from '../../src/domain/delivery/store-postgres.ts'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { after, coded, leaseMs, notice, openOutbox, outboxes, start } from './outboxes.ts'
 

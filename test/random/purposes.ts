@@ -1,7 +1,7 @@
 /** What a message that arrived is for, as its reader tells: from its words. */
 
-import type { MessagePurpose } from '../../src/core/delivery/message.ts'
-import { serviceName } from '../../src/core/delivery/render.ts'
+import type { MessagePurpose } from '../../src/domain/delivery/message.ts'
+import { serviceName } from '../../src/domain/delivery/render.ts'
 import { messages } from '../../src/texts/messages-fr.ts'
 
 const DIGITS = '000000'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, getPriority } from 'node:os'
-import { createHashService } from '../../src/core/hashing/service.ts'
+import { createHashService } from '../../src/domain/hashing/service.ts'
 import { AppError } from '../../src/errors.ts'
 import { measured, medianMs, medianRatio } from '../helpers/timing.ts'
 

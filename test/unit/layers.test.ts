@@ -6,18 +6,18 @@ const check = (path: string, text: string) => checkLayers([{ path, text }])
 
 describe('imports', () => {
   test.each([
-    ['src/platform/http/x.ts', "import { a } from '../../core/codes/store.ts'", 'platform imports core'],
-    ['src/texts/fr.ts', "import type { A } from '../features/login/service.ts'", 'texts imports features'],
+    ['src/platform/http/x.ts', "import { a } from '../../domain/codes/store.ts'", 'platform imports domain'],
+    ['src/texts/fr.ts', "import type { A } from '../domain/login/service.ts'", 'texts imports domain'],
     [
-      'src/core/codes/service.ts',
-      "import { a } from '../../features/login/service.ts'",
-      'core imports features',
+      'src/domain/codes/service.ts',
+      "import { a } from '../login/service.ts'",
+      'room codes imports login, a later room',
     ],
-    ['src/features/login/routes.ts', "import { createApp } from '../../app.ts'", 'features imports app'],
+    ['src/domain/login/routes.ts', "import { createApp } from '../../app.ts'", 'domain imports app'],
     [
-      'src/features/login/routes.ts',
-      "import { a } from '../registration/service.ts'",
-      'feature login imports feature',
+      'src/domain/login/routes.ts',
+      "import { a } from '../cellar/service.ts'",
+      'room cellar is missing in the order',
     ],
     ['src/app.ts', "export { compose } from './compose.ts'", 'app imports compose'],
     ['src/compose.ts', "const a = await import('./commands/serve.ts')", 'compose imports commands'],
@@ -27,12 +27,12 @@ describe('imports', () => {
   })
 
   test.each([
-    ['src/features/login/service.ts', 'elysia'],
-    ['src/core/tokens/service.ts', '@elysiajs/swagger'],
-    ['src/core/codes/service.ts', 'drizzle-orm'],
-    ['src/core/codes/store-redis.ts', 'drizzle-orm/pg-core'],
+    ['src/domain/login/service.ts', 'elysia'],
+    ['src/domain/tokens/service.ts', '@elysiajs/swagger'],
+    ['src/domain/codes/service.ts', 'drizzle-orm'],
+    ['src/domain/codes/store-redis.ts', 'drizzle-orm/pg-core'],
     ['src/compose.ts', 'postgres'],
-    ['src/core/codes/store-postgres.ts', 'ioredis'],
+    ['src/domain/codes/store-postgres.ts', 'ioredis'],
     ['src/commands/serve.ts', '@electric-sql/pglite'],
   ])('%s may not import %s', (path, name) => {
     expect(check(path, `import x from '${name}'`)).toEqual([`${path}: ${expectedPlace(name)}`])
@@ -50,27 +50,27 @@ describe('imports', () => {
 
   test('a new room must be given its place first', () => {
     expect(check('src/plugins/x.ts', "import { a } from '../platform/clock.ts'")).toEqual([
-      expect.stringContaining('stands in no room'),
+      expect.stringContaining('is not a floor of src'),
     ])
   })
 
   test('every import of a multi-line statement and of one line is seen', () => {
     const text =
-      "import {\n  a,\n  b,\n} from '../../core/a.ts'\nexport * from '../../core/b.ts'; import '../../core/c.ts'"
+      "import {\n  a,\n  b,\n} from '../../domain/codes/a.ts'\nexport * from '../../domain/codes/b.ts'; import '../../domain/codes/c.ts'"
     expect(check('src/platform/http/x.ts', text)).toHaveLength(3)
   })
 
   test.each([
-    ['src/core/codes/store-postgres.ts', "import { sql } from 'drizzle-orm'"],
-    ['src/core/codes/budget-store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/domain/codes/store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/domain/codes/budget-store-postgres.ts', "import { sql } from 'drizzle-orm'"],
     ['src/platform/redis/connection.ts', "import Redis from 'ioredis'"],
-    ['src/features/login/routes.ts', "import { Elysia } from 'elysia'\nimport { a } from './service.ts'"],
+    ['src/domain/login/routes.ts', "import { Elysia } from 'elysia'\nimport { a } from './service.ts'"],
     [
-      'src/features/login/service.ts',
-      "import { AppError } from '../../errors.ts'\nimport { b } from '../../core/x.ts'",
+      'src/domain/login/service.ts',
+      "import { AppError } from '../../errors.ts'\nimport { b } from '../codes/x.ts'",
     ],
-    ['src/core/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
-    ['src/core/codes/service.ts', "import { a } from '../limits/store.ts'"],
+    ['src/domain/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
+    ['src/domain/limits/service.ts', "import { a } from '../codes/store.ts'"],
     ['src/commands/version.ts', "import manifest from '../../package.json' with { type: 'json' }"],
     ['src/main.ts', "import { serve } from './commands/serve.ts'"],
     ['scripts/bench/run.ts', "import postgres from 'postgres'"],
@@ -82,5 +82,5 @@ describe('imports', () => {
 function expectedPlace(name: string): string {
   if (name.includes('elysia')) return `imports ${name}, which belongs in app.ts, platform/http/ and routes.ts`
   if (name === 'ioredis') return `imports ${name}, which belongs in platform/redis/ and store-redis.ts`
-  return `imports ${name}, which belongs in platform/postgres/ and store-postgres.ts`
+  return `imports ${name}, which belongs in platform/postgres/, store-postgres.ts and *-sql.ts`
 }

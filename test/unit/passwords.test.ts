@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { maskDigest, parseDigest } from '../../src/core/hashing/digest.ts'
-import { checkPassword, normalizePassword } from '../../src/core/hashing/password.ts'
-import { type Identifier, parseIdentifier } from '../../src/core/identifiers/identifier.ts'
+import { maskDigest, parseDigest } from '../../src/domain/hashing/digest.ts'
+import { checkPassword, normalizePassword } from '../../src/domain/hashing/password.ts'
+import { type Identifier, parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
 import { fastest } from '../helpers/timing.ts'
 
 setDefaultTimeout(20_000)

@@ -1,0 +1,100 @@
+/** Another e-mail address or phone: asked for with the password, proved by a code. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { accountSchema, messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
+import { texts } from '../../texts/index.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { ContactsService } from './service.ts'
+
+const newEmail = t.String({ maxLength: 512, description: 'The new address', examples: ['ada@example.com'] })
+const newPhone = t.String({
+  maxLength: 512,
+  description: 'The new number; a national one is read in accounts.default_country',
+  examples: ['+33612345678'],
+})
+
+const changeResponses = () => ({
+  201: messageAnswer(201),
+  ...errorResponses(
+    'invalid_credentials',
+    'password_not_set',
+    'country_not_allowed',
+    'identifier_taken',
+    'too_many_requests',
+    'server_busy',
+  ),
+})
+
+const confirmSchema = () => ({
+  body: t.Object({ otp: otpField }),
+  response: {
+    200: t.Object({ status: t.Literal(200), account: accountSchema }),
+    ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests'),
+  },
+})
+
+function changeDetail(operationId: string, summary: string) {
+  const description =
+    'A code goes to the new one; a later request voids it. Where it is somebody else’s, its owner is told.'
+  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
+}
+
+function confirmDetail(operationId: string, summary: string) {
+  const description =
+    'The contacts proved before are told. Two factors stay on, their codes go to the new one.'
+  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
+}
+
+export function createContactRoutes(
+  envelope: Envelope,
+  bearer: Bearer<Authenticated>,
+  contacts: ContactsService,
+) {
+  return new Elysia({ name: 'contacts', prefix: '/api/v1/auth' })
+    .use(envelope)
+    .use(bearer)
+    .post(
+      '/email/change',
+      async ({ signedIn, body: { email, password }, client, status }) => {
+        await contacts.change(signedIn, 'email', { contact: email, password }, client)
+        const { email_change_sent } = texts[client.language].messages
+        return status(201, { status: 201 as const, message: email_change_sent })
+      },
+      {
+        body: t.Object({ email: newEmail, password: passwordField }),
+        response: changeResponses(),
+        detail: changeDetail('changeEmail', 'Ask for another e-mail address'),
+      },
+    )
+    .post(
+      '/email/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.confirm(signedIn, 'email', body, client),
+      }),
+      { ...confirmSchema(), detail: confirmDetail('confirmEmail', 'Prove the new e-mail address') },
+    )
+    .post(
+      '/phone/change',
+      async ({ signedIn, body: { phone, password }, client, status }) => {
+        await contacts.change(signedIn, 'phone', { contact: phone, password }, client)
+        const { phone_change_sent } = texts[client.language].messages
+        return status(201, { status: 201 as const, message: phone_change_sent })
+      },
+      {
+        body: t.Object({ phone: newPhone, password: passwordField }),
+        response: changeResponses(),
+        detail: changeDetail('changePhone', 'Ask for another telephone number'),
+      },
+    )
+    .post(
+      '/phone/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.confirm(signedIn, 'phone', body, client),
+      }),
+      { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Prove the new telephone number') },
+    )
+}

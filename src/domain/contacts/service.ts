@@ -1,0 +1,121 @@
+/**
+ * Another e-mail address or phone for somebody signed in: the password lets them ask, a code at the new one proves it.
+ * Of an identifier that is somebody else's the owner is told.
+ */
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { type AccountRecord, accountRecord, hasProved } from '../accounts/account.ts'
+import type { OwnerNotices } from '../accounts/owner-notices.ts'
+import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { NewMessage } from '../delivery/message.ts'
+import type { Outbox } from '../delivery/outbox.ts'
+import { emailProblem, parseEmail } from '../identifiers/email.ts'
+import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import { parsePhone } from '../identifiers/phone.ts'
+import type { LimitService } from '../limits/service.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { ContactChange, ContactStore } from './store.ts'
+
+type Kind = Identifier['kind']
+
+export interface ContactsService {
+  /**
+   * A later call for the same kind voids this one. Throws `validation_failed`, `country_not_allowed`, `identifier_taken`,
+   * `too_many_requests`, and what PresenceCheck does.
+   */
+  change(
+    signedIn: Authenticated,
+    kind: Kind,
+    body: { contact: string; password: string },
+    client: { addressBucket: string },
+  ): Promise<void>
+  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. */
+  confirm(
+    signedIn: Authenticated,
+    kind: Kind,
+    body: { otp: string },
+    client: { addressBucket: string },
+  ): Promise<AccountRecord>
+}
+
+interface Options {
+  store: ContactStore
+  codes: CodeService
+  limits: LimitService
+  presence: PresenceCheck
+  notices: OwnerNotices
+  outbox: Outbox
+  clock: Clock
+  config: Pick<Config, 'accounts'>
+}
+
+const purposes = {
+  email: { code: 'email_change', notice: 'email_changed' },
+  phone: { code: 'phone_change', notice: 'phone_changed' },
+} as const
+
+export function createContactsService(options: Options): ContactsService {
+  const { store, codes, limits, presence, notices, outbox, clock, config } = options
+  const { defaultCountry } = config.accounts
+
+  function read(kind: Kind, contact: string): Identifier {
+    const identifier = kind === 'email' ? parseEmail(contact) : parsePhone(contact, defaultCountry)
+    if (identifier !== null) return identifier
+    const code = kind === 'email' ? emailProblem(contact) : 'invalid_phone'
+    throw new AppError('validation_failed', { fields: [{ field: kind, code }] })
+  }
+
+  /** The day's budget is the account's, so that no new request refills it. */
+  const bindingOf = (accountUuid: string, kind: Kind, change: ContactChange | null): CodeBinding => ({
+    purpose: purposes[kind].code,
+    subject: change?.codeSubject ?? codes.decoySubject(`${kind} change of ${accountUuid}`),
+    destination: change?.destination ?? '',
+    budgetSubject: accountUuid,
+  })
+
+  /** To every contact that was proved before, the old one among them; to none where nothing changed. */
+  async function noticesOf({ account }: Authenticated, change: ContactChange): Promise<NewMessage[]> {
+    const identifier = parseIdentifier(change.destination, defaultCountry)
+    if (identifier !== null && hasProved(account, identifier)) return []
+    return notices.about(account, purposes[change.kind].notice)
+  }
+
+  return {
+    async change(signedIn, kind, { contact, password }, client) {
+      const identifier = read(kind, contact)
+      const { account } = signedIn
+      const demands = [
+        ...limits.codeDemands(identifier, purposes[kind].code, client.addressBucket),
+        ...limits.contactChangeDemands(account.uuid),
+      ]
+      await presence.require(signedIn, password, client)
+      await limits.take(demands)
+      const code = { subject: randomUUID(), seed: codes.createSeed() }
+      const outcome = await store.request(signedIn, identifier, code, clock.now())
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+      if (outcome === 'taken') {
+        outbox.wake()
+        throw new AppError('identifier_taken')
+      }
+      const { destination } = identifier
+      await codes.put({ purpose: purposes[kind].code, subject: code.subject, destination }, code.seed, null)
+      outbox.wake()
+    },
+
+    async confirm(signedIn, kind, { otp }, { addressBucket }) {
+      await limits.take(limits.verificationDemands(addressBucket))
+      const { account } = signedIn
+      const change = await store.find(account, kind)
+      await codes.take(bindingOf(account.uuid, kind, change), otp)
+      if (change === null) throw new AppError('invalid_code')
+      const [messages] = await Promise.all([noticesOf(signedIn, change), codes.kill(account.uuid)])
+      const changed = await store.confirm(signedIn, change, messages, clock.now())
+      if (changed === null) throw new AppError('invalid_code')
+      outbox.wake()
+      return accountRecord(changed, config.accounts.passwordDigest)
+    },
+  }
+}

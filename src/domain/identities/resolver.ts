@@ -1,0 +1,82 @@
+/**
+ * Whose account an identity opens. Issuer and subject alone say who it is; an e-mail address opens an account only
+ * where the provider verified it and its owner proved it here, and only at the first sign-in.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config, Language } from '../../platform/config/types.ts'
+import { type Account, hasProved, type SignedIn } from '../accounts/account.ts'
+import type { OwnerNotices } from '../accounts/owner-notices.ts'
+import type { AccountStore } from '../accounts/store.ts'
+import type { Outbox } from '../delivery/outbox.ts'
+import type { ProviderService } from '../providers/service.ts'
+import type { ProvedIdentity } from './identity.ts'
+import type { IdentityStore } from './store.ts'
+
+export interface IdentityService {
+  /** The account it opens; at its first sign-in one is found for it, or made. */
+  accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
+  /** Adds it to the account, and tells the owner. False: it is an account's already. */
+  link(signedIn: SignedIn, identity: ProvedIdentity): Promise<boolean>
+}
+
+interface Options {
+  store: IdentityStore
+  accounts: AccountStore
+  providers: ProviderService
+  notices: OwnerNotices
+  outbox: Outbox
+  clock: Clock
+  config: Pick<Config, 'accounts'>
+}
+
+/** Each try fails only because another call finished what it was about; one of them is soon the last. */
+const TRIES = 10
+
+export function createIdentityService(options: Options): IdentityService {
+  const { store, accounts, providers, notices, outbox, clock, config } = options
+  const { accountableType, roleId } = config.accounts
+
+  async function noticesFor(account: Account, { provider }: ProvedIdentity) {
+    const { label } = providers.get(provider)
+    return (await notices.about(account, 'identity_linked')).map((notice) => ({
+      ...notice,
+      values: { provider: label },
+    }))
+  }
+
+  /** The account that proved the e-mail the provider verified. */
+  async function ownerOf({ verifiedEmail }: ProvedIdentity): Promise<Account | null> {
+    const account = verifiedEmail && (await accounts.findByIdentifier(verifiedEmail))
+    return account && hasProved(account, verifiedEmail) ? account : null
+  }
+
+  /** Null: something of it changed meanwhile. */
+  async function findOrOpen(identity: ProvedIdentity, language: Language): Promise<Account | null> {
+    const account = await store.findAccount(identity)
+    if (account) return account
+    const owner = await ownerOf(identity)
+    if (owner && (await store.linkByEmail(owner, identity, await noticesFor(owner, identity), clock.now()))) {
+      outbox.wake()
+      return owner
+    }
+    const fresh = { uuid: randomUUID(), language, accountableType, roleId }
+    return store.open(identity, fresh, owner === null, clock.now())
+  }
+
+  return {
+    async accountOf(identity, language) {
+      for (let tries = 1; ; tries++) {
+        const account = await findOrOpen(identity, language)
+        if (account) return account
+        if (tries === TRIES) throw new Error('an identity changed hands too often')
+      }
+    },
+    async link(signedIn, identity) {
+      const notices = await noticesFor(signedIn.account, identity)
+      const linked = await store.link(signedIn, identity, notices, clock.now())
+      if (linked) outbox.wake()
+      return linked
+    },
+  }
+}

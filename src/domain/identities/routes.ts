@@ -1,0 +1,116 @@
+/** The ways in through other providers, of somebody signed in. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import {
+  codeVerifierField,
+  idTokenField,
+  nonceField,
+  optionalField,
+  passwordField,
+} from '../../platform/http/schemas.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { IdentitiesService } from './service.ts'
+
+const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
+  t.Object({
+    status: t.Literal(status),
+    identities: t.Array(
+      t.Object({
+        provider: t.String({ examples: ['google'] }),
+        provider_uid: t.String({ description: 'Who it is there' }),
+        email: t.Union([t.String(), t.Null()], {
+          description: 'As the provider verified it when it was linked',
+        }),
+        created_at: t.String({ format: 'date-time' }),
+      }),
+    ),
+  })
+
+const providerParams = t.Object({
+  provider: t.String({ description: 'Name of the provider, e.g. google' }),
+})
+const ownerErrors = ['invalid_credentials', 'too_many_requests', 'server_busy'] as const
+const whereSet = 'With the password where the account has one; else only within 5 minutes of signing in.'
+
+export function createIdentityRoutes(
+  envelope: Envelope,
+  bearer: Bearer<Authenticated>,
+  identities: IdentitiesService,
+) {
+  return new Elysia({ name: 'identities', prefix: '/api/v1/auth/identities' })
+    .use(envelope)
+    .use(bearer)
+    .get(
+      '',
+      async ({ signedIn }) => ({ status: 200 as const, identities: await identities.list(signedIn) }),
+      {
+        response: { 200: identitiesAnswer(200), ...errorResponses() },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'listIdentities',
+          summary: 'The identities linked to the own account',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .post(
+      '/:provider',
+      async ({ signedIn, params, body, client, status }) => {
+        const linked = await identities.link(signedIn, params.provider, body, client)
+        return status(201, { status: 201 as const, identities: linked })
+      },
+      {
+        params: providerParams,
+        body: t.Object({
+          code: optionalField(
+            t.String({ maxLength: 256, description: 'From the redirect of a browser flow' }),
+          ),
+          code_verifier: optionalField(codeVerifierField),
+          id_token: optionalField(idTokenField),
+          nonce: optionalField(nonceField),
+          password: optionalField(passwordField),
+        }),
+        response: {
+          201: identitiesAnswer(201),
+          ...errorResponses(
+            'invalid_code',
+            'provider_not_found',
+            'identity_taken',
+            'provider_unavailable',
+            ...ownerErrors,
+          ),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'linkIdentity',
+          summary: 'Link an identity',
+          description: `By \`code\` and \`code_verifier\`, or by \`id_token\` and \`nonce\`. ${whereSet} The owner is told.`,
+          security: bearerSecurity,
+        },
+      },
+    )
+    .delete(
+      '/:provider',
+      async ({ signedIn, params, body, client }) => ({
+        status: 200 as const,
+        identities: await identities.unlink(signedIn, params.provider, body?.password, client),
+      }),
+      {
+        params: providerParams,
+        body: t.Optional(t.Object({ password: optionalField(passwordField) })),
+        response: {
+          200: identitiesAnswer(200),
+          ...errorResponses('identity_not_found', 'last_way_in', ...ownerErrors),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'unlinkIdentity',
+          summary: 'Unlink an identity',
+          description: whereSet,
+          security: bearerSecurity,
+        },
+      },
+    )
+}

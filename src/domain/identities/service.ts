@@ -1,0 +1,108 @@
+/** The ways in through other providers, of somebody signed in: seen, added, removed; never the last one. */
+
+import { AppError, type FieldError } from '../../errors.ts'
+import type { ProviderService } from '../providers/service.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import type { IdentityProofs } from './proof.ts'
+import type { IdentityService } from './resolver.ts'
+import type { IdentityStore } from './store.ts'
+
+type Optional = string | null | undefined
+
+/** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
+export interface LinkBody {
+  code?: Optional
+  code_verifier?: Optional
+  id_token?: Optional
+  nonce?: Optional
+  /** Where the account has one. */
+  password?: Optional
+}
+
+/** As clients see it. */
+export interface IdentityRecord {
+  provider: string
+  provider_uid: string
+  email: string | null
+  created_at: string
+}
+
+interface Client {
+  addressBucket: string
+}
+
+export interface IdentitiesService {
+  list(signedIn: Authenticated): Promise<IdentityRecord[]>
+  /**
+   * The list with it. Nothing changes where it is the account's already. Throws `invalid_code`, `invalid_token`,
+   * `identity_taken`, `provider_not_found`, `provider_unavailable` and what PresenceCheck does.
+   */
+  link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<IdentityRecord[]>
+  /** The list without it. Throws `identity_not_found`, `last_way_in` and what PresenceCheck does. */
+  unlink(
+    signedIn: Authenticated,
+    provider: string,
+    password: Optional,
+    client: Client,
+  ): Promise<IdentityRecord[]>
+}
+
+interface Options {
+  store: IdentityStore
+  identities: IdentityService
+  proofs: IdentityProofs
+  providers: ProviderService
+  presence: PresenceCheck
+}
+
+export function createIdentitiesService(options: Options): IdentitiesService {
+  const { store, identities, proofs, providers, presence } = options
+
+  async function prove(provider: string, body: LinkBody): Promise<ProvedIdentity> {
+    const { code, code_verifier, id_token, nonce } = body
+    if (id_token) return proofs.takeIdToken(provider, id_token, nonce ?? '')
+    const identity = await proofs.takeCode(code ?? '', code_verifier ?? '')
+    if (identity.provider !== provider) throw new AppError('invalid_code')
+    return identity
+  }
+
+  const list = async ({ account }: Authenticated) => (await store.list(account.id)).map(record)
+
+  return {
+    list,
+    async link(signedIn, provider, body, client) {
+      providers.get(provider)
+      requireOneProof(body)
+      await presence.requireWhereSet(signedIn, body.password, client)
+      const identity = await prove(provider, body)
+      if (!(await identities.link(signedIn, identity))) {
+        const holder = await store.findAccount(identity)
+        if (holder === null) throw new AppError('invalid_token', { cause: 'account changed' })
+        if (holder.id !== signedIn.account.id) throw new AppError('identity_taken')
+      }
+      return list(signedIn)
+    },
+    async unlink(signedIn, provider, password, client) {
+      await presence.requireWhereSet(signedIn, password, client)
+      const outcome = await store.unlink(signedIn, provider, providers.names)
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+      if (outcome === 'not_found') throw new AppError('identity_not_found')
+      if (outcome === 'last_way_in') throw new AppError('last_way_in')
+      return list(signedIn)
+    },
+  }
+}
+
+function record({ provider, subject, email, createdAt }: LinkedIdentity): IdentityRecord {
+  return { provider, provider_uid: subject, email, created_at: createdAt.toISOString() }
+}
+
+function requireOneProof(body: LinkBody): void {
+  const pair = body.id_token ? (['id_token', 'nonce'] as const) : (['code', 'code_verifier'] as const)
+  const fields: FieldError[] = pair
+    .filter((field) => !body[field])
+    .map((field) => ({ field, code: 'required' }))
+  if (fields.length > 0) throw new AppError('validation_failed', { fields })
+}

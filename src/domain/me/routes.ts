@@ -1,0 +1,50 @@
+/** The own account: seen, and erased. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { accountSchema, messageAnswer, passwordField } from '../../platform/http/schemas.ts'
+import { texts } from '../../texts/index.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { AccountService } from './service.ts'
+
+export function createAccountRoutes(
+  envelope: Envelope,
+  bearer: Bearer<Authenticated>,
+  accounts: AccountService,
+) {
+  return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
+    .use(envelope)
+    .use(bearer)
+    .get('/me', ({ signedIn }) => ({ status: 200 as const, account: accounts.describe(signedIn) }), {
+      response: { 200: t.Object({ status: t.Literal(200), account: accountSchema }), ...errorResponses() },
+      detail: {
+        tags: ['Account'],
+        operationId: 'getAccount',
+        summary: 'The own account',
+        security: bearerSecurity,
+      },
+    })
+    .delete(
+      '/me',
+      async ({ signedIn, body, client }) => {
+        await accounts.erase(signedIn, body.password, client)
+        return { status: 200 as const, message: texts[client.language].messages.account_erased }
+      },
+      {
+        body: t.Object({ password: passwordField }),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses('invalid_credentials', 'password_not_set', 'too_many_requests', 'server_busy'),
+        },
+        detail: {
+          tags: ['Account'],
+          operationId: 'eraseAccount',
+          summary: 'Erase the own account',
+          description:
+            'At once and for good: its sessions end, its e-mail address and telephone number are free again.',
+          security: bearerSecurity,
+        },
+      },
+    )
+}

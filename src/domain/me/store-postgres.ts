@@ -1,0 +1,33 @@
+/** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see erasure-store.ts. */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { accounts, contactChanges, messages } from '../../platform/postgres/schema.ts'
+import { changeHeldAccount, sessionLives } from '../accounts/store-postgres.ts'
+import type { ErasureStore } from './store.ts'
+
+/** Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. */
+const erase = statement<
+  { accountId: number; sessionId: string; judgedDigest: string | null },
+  { uuid: string }
+>(sql`
+  with gone as (
+    delete from ${accounts}
+     where id = ${param('accountId', 'bigint')} and ${sessionLives}
+       and password_digest is not distinct from ${param('judgedDigest', 'text')}
+    returning id, uuid),
+  dropped as (
+    delete from ${messages}
+     where outcome is null and code_subject in (
+       select uuid from gone
+       union all
+       select code_subject from ${contactChanges} join gone on gone.id = ${contactChanges}.account_id))
+  select uuid from gone`)
+
+export function createErasureStore(database: Database): ErasureStore {
+  return {
+    async erase({ account, sessionId }) {
+      const params = { accountId: account.id, sessionId, judgedDigest: account.passwordDigest }
+      return (await changeHeldAccount(database, erase, params)) !== null
+    },
+  }
+}

@@ -1,0 +1,86 @@
+/** A forgotten password (two calls), and another one for somebody signed in. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import {
+  identifierField,
+  messageAnswer,
+  newPasswordFields,
+  otpField,
+  passwordField,
+} from '../../platform/http/schemas.ts'
+import { texts } from '../../texts/index.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { PasswordsService } from './service.ts'
+
+export function createPasswordRoutes(
+  envelope: Envelope,
+  bearer: Bearer<Authenticated>,
+  passwords: PasswordsService,
+) {
+  return new Elysia({ name: 'passwords', prefix: '/api/v1/auth/password' })
+    .use(envelope)
+    .post(
+      '/forgot',
+      async ({ body, client, status }) => {
+        await passwords.forgot(body, client)
+        const { password_reset_sent } = texts[client.language].messages
+        return status(201, { status: 201 as const, message: password_reset_sent })
+      },
+      {
+        body: t.Object({ identifier: identifierField }),
+        response: { 201: messageAnswer(201), ...errorResponses('too_many_requests', 'country_not_allowed') },
+        detail: {
+          tags: ['Passwords'],
+          operationId: 'forgotPassword',
+          summary: 'Ask for a code to choose a new password',
+          description:
+            'The same answer for every identifier; a code goes out where it is proved, or waits to be.',
+        },
+      },
+    )
+    .post(
+      '/reset',
+      async ({ body, client }) => {
+        await passwords.reset(body, client)
+        return { status: 200 as const, message: texts[client.language].messages.password_reset }
+      },
+      {
+        body: t.Object({ identifier: identifierField, otp: otpField, ...newPasswordFields }),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),
+        },
+        detail: {
+          tags: ['Passwords'],
+          operationId: 'resetPassword',
+          summary: 'Choose a new password with the code',
+          description:
+            'Confirms the account if it waited for that, ends all its sessions and does not log in; two factors stay on.',
+        },
+      },
+    )
+    .use(bearer)
+    .post(
+      '/change',
+      async ({ signedIn, body, client }) => {
+        await passwords.change(signedIn, body, client)
+        return { status: 200 as const, message: texts[client.language].messages.password_changed }
+      },
+      {
+        body: t.Object({ current_password: passwordField, ...newPasswordFields }),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses('invalid_credentials', 'password_not_set', 'too_many_requests', 'server_busy'),
+        },
+        detail: {
+          tags: ['Passwords'],
+          operationId: 'changePassword',
+          summary: 'Replace the own password',
+          description: 'The other sessions of the account end; this one stays. The owner is told.',
+          security: bearerSecurity,
+        },
+      },
+    )
+}

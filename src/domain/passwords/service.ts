@@ -1,0 +1,152 @@
+/**
+ * A forgotten password, and another one for the one that is known. Who reads a code at a proved contact, or at the one
+ * a registration waits for, owns the account. Answers, work and time are the same for identifiers nobody has.
+ */
+
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import {
+  type Account,
+  type Contact,
+  channelOf,
+  contactOf,
+  hasProved,
+  provedContacts,
+  provedKeys,
+} from '../accounts/account.ts'
+import type { OwnerNotices } from '../accounts/owner-notices.ts'
+import type { AccountStore } from '../accounts/store.ts'
+import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { Outbox } from '../delivery/outbox.ts'
+import { checkPassword } from '../hashing/password.ts'
+import type { HashService } from '../hashing/service.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
+import type { LimitService } from '../limits/service.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { PasswordStore } from './store.ts'
+
+interface NewPasswordBody {
+  password: string
+  password_confirmation: string
+}
+
+export interface PasswordsService {
+  /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
+  forgot(body: { identifier: string }, client: { addressBucket: string }): Promise<void>
+  /**
+   * A password that is refused (`validation_failed`) and a full queue (`server_busy`) leave the code as it was. Throws
+   * `invalid_code`, `too_many_attempts`, `too_many_requests` too.
+   */
+  reset(
+    body: NewPasswordBody & { identifier: string; otp: string },
+    client: { addressBucket: string },
+  ): Promise<void>
+  /** Throws `validation_failed`, and what PresenceCheck does. Of two calls at once one is `invalid_credentials`. */
+  change(
+    signedIn: Authenticated,
+    body: NewPasswordBody & { current_password: string },
+    client: { addressBucket: string },
+  ): Promise<void>
+}
+
+interface Options {
+  accounts: AccountStore
+  store: PasswordStore
+  codes: CodeService
+  limits: LimitService
+  hashing: HashService
+  presence: PresenceCheck
+  notices: OwnerNotices
+  outbox: Outbox
+  clock: Clock
+  config: Pick<Config, 'accounts' | 'password'>
+}
+
+export function createPasswordsService(options: Options): PasswordsService {
+  const { accounts, store, codes, limits, hashing, presence, notices, outbox, clock, config } = options
+  const { defaultCountry } = config.accounts
+
+  function check({ password, password_confirmation }: NewPasswordBody, identifiers: Identifier[]): void {
+    const fields = checkPassword(password, password_confirmation, identifiers, config.password.minimumLength)
+    if (fields.length > 0) throw new AppError('validation_failed', { fields })
+  }
+
+  /** Whose password a code sent to this identifier may replace. Who merely claims it is nobody here. */
+  async function findOwner(identifier: Identifier): Promise<Account | null> {
+    const account = await accounts.findByIdentifier(identifier)
+    if (account === null) return null
+    const waits = account.accountConfirmedAt === null && account.waitingFor === identifier.key
+    return waits || hasProved(account, identifier) ? account : null
+  }
+
+  const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
+    purpose: 'password_reset',
+    subject: account?.uuid ?? codes.decoySubject(identifier.key),
+    destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
+  })
+
+  /** Once the code is taken nothing may refuse the caller any more: the queue was asked for room before. */
+  async function replace(account: Account, identifier: Identifier, password: string): Promise<void> {
+    const { destination } = bindingOf(account, identifier)
+    const proved = provedContacts(account)
+    const contacts: Contact[] =
+      proved.length > 0 ? proved : [{ channel: channelOf(identifier.kind), destination }]
+    const [digest, messages] = await Promise.all([
+      hashing.hash(password, { admitted: true }),
+      notices.about(account, 'password_changed', contacts),
+      codes.kill(account.uuid),
+    ])
+    const done = await store.reset(account, identifier, { digest, notices: messages }, clock.now())
+    if (done === null) throw new AppError('invalid_code')
+    outbox.wake()
+    const keys = new Set([identifier.key, ...provedKeys(account)])
+    await limits.clear(
+      ...[...keys].flatMap((key) =>
+        [null, ...done.fingerprints].map((fingerprint) => limits.failureDemand(key, fingerprint)),
+      ),
+    )
+  }
+
+  return {
+    async forgot({ identifier: typed }, { addressBucket }) {
+      const identifier = readIdentifier(typed, defaultCountry)
+      await limits.take(limits.codeDemands(identifier, 'password_reset', addressBucket))
+      const account = await findOwner(identifier)
+      await outbox.sendCode(
+        bindingOf(account, identifier),
+        account && { channel: channelOf(identifier.kind), language: account.language },
+      )
+    },
+
+    async reset(body, { addressBucket }) {
+      const identifier = readIdentifier(body.identifier, defaultCountry)
+      check(body, [identifier])
+      await limits.take(limits.verificationDemands(addressBucket))
+      hashing.requireRoom()
+      const account = await findOwner(identifier)
+      await codes.takeNamed(bindingOf(account, identifier), body.otp, identifier.key)
+      if (account === null) throw new AppError('invalid_code')
+      await replace(account, identifier, body.password)
+    },
+
+    async change(signedIn, body, client) {
+      const { account } = signedIn
+      const own = [account.email, account.phone].map((one) => parseIdentifier(one ?? '', defaultCountry))
+      check(
+        body,
+        own.filter((one) => one !== null),
+      )
+      await presence.require(signedIn, body.current_password, client)
+      const digest = await hashing.hash(body.password)
+      const [messages] = await Promise.all([
+        notices.about(account, 'password_changed'),
+        codes.kill(account.uuid),
+      ])
+      const changed = await store.change(signedIn, { digest, notices: messages }, clock.now())
+      if (!changed) throw new AppError('invalid_credentials')
+      outbox.wake()
+    },
+  }
+}

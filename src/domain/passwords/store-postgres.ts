@@ -1,0 +1,92 @@
+/** Column `password_digest` of `accounts`, and what changes with it: see password-store.ts for what is promised. */
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
+import {
+  bareColumns,
+  changeHeldAccount,
+  endOtherClaims,
+  proveIdentifier,
+  sessionLives,
+} from '../accounts/store-postgres.ts'
+import { type NoticeParams, noticeParams, queueNotices, replaceWaiting } from '../delivery/store-postgres.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { PasswordStore } from './store.ts'
+
+const now = param('now', 'timestamptz')
+const accountId = param('accountId', 'bigint')
+const key = param('key', 'text')
+const digest = param('digest', 'text')
+
+/** As many devices as a person may have and lose. */
+const KNOWN_DEVICES = 100
+
+/** What ends with the password of the account in the CTE `proved`; `kept`: which sessions do not. */
+const endings = (kept: SQL) => sql`
+    revoked as (
+      update ${sessions} set revoked_at = ${now} from proved
+       where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
+    dropped as (
+      delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
+    replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
+    notices as (${queueNotices(sql`proved`)})`
+
+type ResetParams = { now: Date; accountId: number; key: string; digest: string } & NoticeParams
+
+const resetBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, provedAt } = bareColumns[kind]
+  return statement<ResetParams, { fingerprints: string[] }>(sql`
+    with proved as (
+      update ${accounts}
+         set password_digest = ${digest}, failed_attempts = 0, updated_at = ${now},
+             account_confirmed_at = coalesce(account_confirmed_at, ${now}),
+             ${provedAt} = coalesce(${provedAt}, ${now}), waiting_for = null
+       where id = ${accountId} and ${keyColumn} = ${key}
+         and (${provedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))
+      returning id, uuid),
+    ${endOtherClaims(kind)},
+    ${endings(sql`false`)}
+    select to_json(array(
+      select device_fingerprint from ${sessions}
+       where account_id = proved.id and device_fingerprint is not null
+       group by device_fingerprint order by max(last_used_at) desc limit ${sql.raw(String(KNOWN_DEVICES))}
+    )) as fingerprints from proved`)
+}
+
+const reset = { email: resetBy('email'), phone: resetBy('phone') }
+
+type ChangeParams = {
+  now: Date
+  accountId: number
+  judgedDigest: string | null
+  digest: string
+  sessionId: string
+} & NoticeParams
+
+const change = statement<ChangeParams, { id: number }>(sql`
+  with proved as (
+    update ${accounts} set password_digest = ${digest}, updated_at = ${now}
+     where id = ${accountId} and password_digest = ${param('judgedDigest', 'text')} and ${sessionLives}
+    returning id, uuid),
+  ${endings(sql`${sessions}.id = ${param('sessionId', 'uuid')}`)}
+  select id from proved`)
+
+export function createPasswordStore(database: Database): PasswordStore {
+  return {
+    reset: ({ id: accountId }, { kind, key }, { digest, notices }, now) =>
+      proveIdentifier(kind, () =>
+        changeHeldAccount(database, reset[kind], { accountId, key, digest, now, ...noticeParams(notices) }),
+      ),
+    async change({ account, sessionId }, { digest, notices }, now) {
+      const changed = await changeHeldAccount(database, change, {
+        accountId: account.id,
+        sessionId,
+        judgedDigest: account.passwordDigest,
+        digest,
+        now,
+        ...noticeParams(notices),
+      })
+      return changed !== null
+    },
+  }
+}

@@ -1,0 +1,124 @@
+/** The life of a session after login. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { messageAnswer, nullable, refreshedAnswer, timeField } from '../../platform/http/schemas.ts'
+import { texts } from '../../texts/index.ts'
+import type { Authenticated } from './authentication.ts'
+import type { SessionsService } from './service.ts'
+
+const refreshToken = t.String({ description: 'The newest one of the session' })
+
+const sessionSchema = t.Object({
+  id: t.String({ format: 'uuid' }),
+  device_type: nullable(t.String()),
+  device_name: nullable(t.String()),
+  device_os: nullable(t.String()),
+  ip: nullable(t.String({ description: 'Where it was last refreshed from' })),
+  created_at: timeField(),
+  last_used_at: timeField(),
+  expires_at: timeField(),
+  current: t.Boolean({ description: 'The session of the access token that asks' }),
+})
+
+export function createSessionRoutes(
+  envelope: Envelope,
+  bearer: Bearer<Authenticated>,
+  sessions: SessionsService,
+) {
+  return createOpenRoutes(envelope, sessions)
+    .use(bearer)
+    .post(
+      '/logout-all',
+      async ({ signedIn, client }) => {
+        await sessions.logOutAll(signedIn)
+        return { status: 200 as const, message: texts[client.language].messages.logged_out_everywhere }
+      },
+      {
+        response: { 200: messageAnswer(200), ...errorResponses() },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'logOutEverywhere',
+          summary: 'End every session of the account, this one too',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/sessions',
+      async ({ signedIn }) => ({ status: 200 as const, sessions: await sessions.list(signedIn) }),
+      {
+        response: {
+          200: t.Object({ status: t.Literal(200), sessions: t.Array(sessionSchema) }),
+          ...errorResponses(),
+        },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'listSessions',
+          summary: 'The sessions of the account',
+          description: 'The 100 that were used last; ended ones are not among them.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .delete(
+      '/sessions/:id',
+      async ({ signedIn, params, client }) => {
+        await sessions.end(signedIn, params.id)
+        return { status: 200 as const, message: texts[client.language].messages.session_ended }
+      },
+      {
+        params: t.Object({ id: t.String({ description: 'As in the list' }) }),
+        response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'endSession',
+          summary: 'End one session of the account',
+          security: bearerSecurity,
+        },
+      },
+    )
+}
+
+function createOpenRoutes(envelope: Envelope, sessions: SessionsService) {
+  return new Elysia({ name: 'sessions', prefix: '/api/v1/auth' })
+    .use(envelope)
+    .post(
+      '/refresh',
+      async ({ body, client }) => ({
+        status: 200 as const,
+        ...(await sessions.refresh(body.refresh_token, client.address)),
+      }),
+      {
+        body: t.Object({ refresh_token: refreshToken }),
+        response: { 200: refreshedAnswer, ...errorResponses('invalid_token', 'token_expired') },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'refresh',
+          summary: 'New tokens for a refresh token',
+          description:
+            'Each refresh token serves once. The same one again within 30 seconds gives the same successor; later, or once the successor was used, the session ends.',
+        },
+      },
+    )
+    .post(
+      '/logout',
+      async ({ body, headers, client }) => {
+        const { refresh_token: refreshToken = null } = body
+        await sessions.logOut({ refreshToken, authorization: headers.authorization })
+        return { status: 200 as const, message: texts[client.language].messages.logged_out }
+      },
+      {
+        body: t.Object({ refresh_token: t.Optional(nullable(refreshToken)) }),
+        response: { 200: messageAnswer(200), ...errorResponses() },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'logOut',
+          summary: 'End the session of a refresh token, or of the access token',
+          description: 'The same answer for tokens whose session is over, and for what is no token at all.',
+          security: [...bearerSecurity, {}],
+        },
+      },
+    )
+}

@@ -1,0 +1,144 @@
+/**
+ * The life of a session after login. A refresh token serves once; the same one again soon after gives the same
+ * successor, later it is taken for stolen and its session ends.
+ */
+
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { OwnerNotices } from '../accounts/owner-notices.ts'
+import type { Outbox } from '../delivery/outbox.ts'
+import type { AccessTokenService, TokenSubject } from '../tokens/access-token.ts'
+import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
+import { type Authenticated, readBearerToken } from './authentication.ts'
+import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
+
+export interface SessionsService {
+  /**
+   * One round trip to the database where the token is the newest of its session. Throws `token_expired` for a session
+   * whose idle or absolute end has come, `invalid_token` for everything else that does not serve.
+   */
+  refresh(refreshToken: string, address: string): Promise<{ access_token: string; refresh_token: string }>
+  /**
+   * Ends the session of each token given, and says nothing of tokens that have none. Throws `validation_failed` when
+   * there is neither.
+   */
+  logOut(tokens: { refreshToken: string | null; authorization: string | undefined }): Promise<void>
+  /** Every session of the account, the asking one too. */
+  logOutAll(signedIn: Authenticated): Promise<void>
+  list(signedIn: Authenticated): Promise<SessionRecord[]>
+  /** Throws `session_not_found`, also for a session of another account. */
+  end(signedIn: Authenticated, sessionId: string): Promise<void>
+}
+
+export type SessionRecord = ReturnType<typeof sessionRecord>
+
+interface Options {
+  store: SessionStore
+  accessTokens: AccessTokenService
+  refreshTokens: RefreshTokens
+  notices: OwnerNotices
+  outbox: Pick<Outbox, 'wake'>
+  clock: Clock
+  config: Pick<Config, 'tokens'>
+}
+
+/** A client that lost the answer tries again, and two tabs that wake up together are one person. */
+const SAME_SUCCESSOR_MS = 30_000
+
+/**
+ * How long after its end an access token may still name the session to log out of: as long as its key is published
+ * (core/tokens/key-rotation.ts).
+ */
+const LATE_LOGOUT_SECONDS = 3600
+
+/** More devices than a person looks through. */
+const MAXIMUM_LISTED = 100
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export function createSessionsService(options: Options): SessionsService {
+  const { store, accessTokens, refreshTokens, notices, outbox, clock, config } = options
+
+  /** The token is not the newest of a living session: whose is it, and is it only late? */
+  async function judgeOlder({ familyHash, generation }: RefreshToken, now: Date): Promise<TokenSubject> {
+    const family = await store.findFamily(familyHash)
+    if (family === null || family.revokedAt !== null || family.account.lockedAt !== null) {
+      throw new AppError('invalid_token', { cause: 'session_over' })
+    }
+    if (family.expiresAt <= now) throw new AppError('token_expired')
+    const rotatedMsAgo = now.getTime() - (family.rotatedAt?.getTime() ?? 0)
+    if (family.generation === generation + 1 && rotatedMsAgo < SAME_SUCCESSOR_MS) return family.subject
+    if (family.generation > generation) await endReused(family, now)
+    throw new AppError('invalid_token', { cause: 'reused' })
+  }
+
+  async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
+    const [first] = await notices.about(account, 'refresh_token_reused')
+    const values = deviceName === null ? {} : { device: deviceName }
+    const ended = await store.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
+    if (ended) outbox.wake()
+  }
+
+  return {
+    async refresh(typed, address) {
+      const presented = refreshTokens.read(typed)
+      if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
+      const now = clock.now()
+      const { family, familyHash, generation } = presented
+      const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
+      const subject =
+        (await store.rotate({ familyHash, generation, address, expiresAt }, now)) ??
+        (await judgeOlder(presented, now))
+      return {
+        access_token: await accessTokens.sign(subject),
+        refresh_token: refreshTokens.write({ family, generation: generation + 1 }),
+      }
+    },
+    async logOut({ refreshToken, authorization }) {
+      if (refreshToken === null && authorization === undefined) {
+        throw new AppError('validation_failed', { fields: [{ field: 'refresh_token', code: 'required' }] })
+      }
+      const now = clock.now()
+      const presented = refreshToken === null ? null : refreshTokens.read(refreshToken)
+      if (presented !== null) await store.endFamily(presented.familyHash, now)
+      const claims = await readClaims(authorization)
+      if (claims !== null) await store.end(claims.sessionId, claims.accountUuid, now)
+    },
+    logOutAll: ({ account }) => store.endAll(account.id, clock.now()),
+    async list({ account, sessionId }) {
+      const sessions = await store.list(account.id, MAXIMUM_LISTED, clock.now())
+      return sessions.map((session) => sessionRecord(session, sessionId))
+    },
+    async end({ account }, sessionId) {
+      const ended = UUID.test(sessionId) && (await store.end(sessionId, account.uuid, clock.now()))
+      if (!ended) throw new AppError('session_not_found')
+    },
+  }
+
+  /** Null for every token that is not one of ours. */
+  async function readClaims(authorization: string | undefined) {
+    const token = readBearerToken(authorization)
+    if (token === null) return null
+    try {
+      return await accessTokens.verify(token, LATE_LOGOUT_SECONDS)
+    } catch (error) {
+      if (error instanceof AppError) return null
+      throw error
+    }
+  }
+}
+
+function sessionRecord(session: ListedSession, currentId: string) {
+  return {
+    id: session.id,
+    device_type: session.deviceType,
+    device_name: session.deviceName,
+    device_os: session.deviceOs,
+    ip: session.ip,
+    created_at: session.createdAt.toISOString(),
+    last_used_at: session.lastUsedAt.toISOString(),
+    expires_at: session.expiresAt.toISOString(),
+    current: session.id === currentId,
+  }
+}

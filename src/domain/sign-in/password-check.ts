@@ -1,0 +1,63 @@
+/**
+ * Judges a typed password, for login and for every call that asks for the password again: the try is counted before
+ * the hash, on the identifier or on the device that is known; one unknown identifier costs what a known one costs.
+ */
+
+import type { Account } from '../accounts/account.ts'
+import type { AccountStore } from '../accounts/store.ts'
+import type { HashService } from '../hashing/service.ts'
+import type { LimitService } from '../limits/service.ts'
+import type { Demand } from '../limits/store.ts'
+import type { SessionStore } from '../sessions/store.ts'
+import { createUnjudgedTries } from './pending-attempts.ts'
+
+export interface PasswordTry {
+  /** Null: nobody has this identifier. */
+  account: Account | null
+  /** Comparable form, or what was typed where it is no identifier at all. */
+  identifierKey: string
+  fingerprint: string | null
+  password: string
+  /** Counted in the same step as the failure. */
+  demands: Demand[]
+}
+
+export interface PasswordJudge {
+  /** Throws `too_many_requests`, `server_busy`. `newDigest`: where the stored one has older parameters. */
+  judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
+  /** Throws `server_busy` when `judge` would: asked first, a flood costs no question to the stores. */
+  requireRoom(): void
+}
+
+interface Options {
+  accounts: AccountStore
+  sessions: SessionStore
+  limits: LimitService
+  hashing: HashService
+}
+
+/** No account has it: keeps the work alike. */
+const NOBODY = 0
+
+export function createPasswordJudge({ accounts, sessions, limits, hashing }: Options): PasswordJudge {
+  const tries = createUnjudgedTries()
+  return {
+    requireRoom: hashing.requireRoom,
+    async judge({ account, identifierKey, fingerprint, password, demands }) {
+      const accountId = account?.id ?? NOBODY
+      const known = fingerprint !== null && (await sessions.knowsDevice(accountId, fingerprint))
+      const failure = limits.failureDemand(identifierKey, known ? fingerprint : null)
+      const admit = () => limits.take([...demands, failure])
+      return tries.run(failure.key, admit, async () => {
+        const digest = account?.passwordDigest ?? null
+        const right = await hashing.verify(password, digest)
+        if (!right || digest === null) {
+          await accounts.noteFailure(accountId)
+          return { right: false, newDigest: null }
+        }
+        await limits.clear(failure)
+        return { right, newDigest: hashing.needsRehash(digest) ? await hashing.hash(password) : null }
+      })
+    },
+  }
+}

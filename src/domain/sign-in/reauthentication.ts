@@ -1,0 +1,80 @@
+/**
+ * "Is it still the owner who asks?" Whatever a stolen access token alone must not do asks for the password in the same
+ * call. It is judged and counted as at a login from the device of the session.
+ */
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type Account, provedContacts, provedKeys } from '../accounts/account.ts'
+import type { LimitService } from '../limits/service.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { PasswordJudge } from './password-check.ts'
+
+export interface PresenceCheck {
+  /**
+   * Throws `invalid_credentials`, `too_many_requests`, `server_busy`; `password_not_set` for an account without
+   * password that can get one by reset. One that cannot, having no proved contact, must have signed in a moment ago.
+   */
+  require(signedIn: Authenticated, password: string, client: { addressBucket: string }): Promise<void>
+  /**
+   * For what an account without password must do too: its password where it has one (`validation_failed` where none
+   * was sent), else a sign-in of a moment ago.
+   */
+  requireWhereSet(
+    signedIn: Authenticated,
+    password: string | null | undefined,
+    client: { addressBucket: string },
+  ): Promise<void>
+}
+
+interface Options {
+  passwords: PasswordJudge
+  limits: LimitService
+  clock: Clock
+}
+
+const RECENT_SIGN_IN_MS = 5 * 60_000
+
+export function createPresenceCheck({ passwords, limits, clock }: Options): PresenceCheck {
+  async function requirePassword(
+    { account, deviceFingerprint }: Authenticated,
+    password: string,
+    addressBucket: string,
+  ): Promise<void> {
+    const { right } = await passwords.judge({
+      account,
+      identifierKey: ownKey(account),
+      fingerprint: deviceFingerprint,
+      password,
+      demands: limits.loginDemands(addressBucket),
+    })
+    if (!right) throw new AppError('invalid_credentials')
+  }
+
+  function requireRecentSignIn({ claims }: Authenticated): void {
+    if (clock.now().getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS) {
+      throw new AppError('invalid_credentials', { cause: 'no recent sign-in' })
+    }
+  }
+
+  return {
+    async require(signedIn, password, { addressBucket }) {
+      const { account } = signedIn
+      if (account.passwordDigest !== null) return requirePassword(signedIn, password, addressBucket)
+      if (provedContacts(account).length > 0) throw new AppError('password_not_set')
+      requireRecentSignIn(signedIn)
+    },
+    async requireWhereSet(signedIn, password, { addressBucket }) {
+      const { account } = signedIn
+      if (account.passwordDigest === null) return requireRecentSignIn(signedIn)
+      if (typeof password !== 'string') {
+        throw new AppError('validation_failed', { fields: [{ field: 'password', code: 'required' }] })
+      }
+      await requirePassword(signedIn, password, addressBucket)
+    },
+  }
+}
+
+/** Never a mere claim: it may be somebody else's identifier, whose failures are not this account's to add or forget. */
+function ownKey(account: Account): string {
+  return provedKeys(account)[0] ?? account.uuid
+}

@@ -1,0 +1,198 @@
+/** Sign in through another provider: in a browser, or with the identity token of a native app. */
+import { Elysia, t } from 'elysia'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { readCookies, redirect } from '../../platform/http/redirect.ts'
+import {
+  codeVerifierField,
+  deviceFields,
+  deviceOf,
+  idTokenField,
+  nonceField,
+  signedInAnswer,
+  twoFactorAnswer,
+  twoFactorDue,
+} from '../../platform/http/schemas.ts'
+import { providerFailureReasons } from '../providers/provider.ts'
+import type { SocialService } from './service.ts'
+
+const providerParams = t.Object({
+  provider: t.String({ description: 'Name of the provider, e.g. google' }),
+})
+
+const onward = (description: string) =>
+  t.Void({ description, headers: { Location: { description: 'Where to', schema: { type: 'string' } } } })
+
+const answerFields = {
+  state: t.Optional(t.String({ maxLength: 256 })),
+  code: t.Optional(t.String({ maxLength: 8192 })),
+  iss: t.Optional(t.String({ maxLength: 1024 })),
+  error: t.Optional(t.String({ maxLength: 256 })),
+}
+
+/** As at login; `two_factor.identifier` stands for the account where nobody typed an identifier. */
+const socialTwoFactorAnswer = t.Object({
+  ...twoFactorAnswer.properties,
+  two_factor: t.Object({
+    ...twoFactorAnswer.properties.two_factor.properties,
+    identifier: t.String({ description: 'What `2fa/verify` and `2fa/request-otp` take as `identifier`' }),
+  }),
+})
+
+const entryErrors = [
+  'provider_not_found',
+  'account_locked',
+  'country_not_allowed',
+  'too_many_requests',
+] as const
+
+const errorsOfRedirect = providerFailureReasons.map((reason) => `\`${reason}\``).join(', ')
+
+export function createSocialRoutes(
+  envelope: Envelope,
+  social: SocialService,
+  { secure }: { secure: boolean },
+) {
+  return new Elysia({ name: 'social', prefix: '/api/v1/auth/social' })
+    .use(envelope)
+    .get('', () => ({ status: 200 as const, providers: social.list() }), {
+      response: {
+        200: t.Object({
+          status: t.Literal(200),
+          providers: t.Array(
+            t.Object({ name: t.String({ examples: ['google'] }), authorize_url: t.String() }),
+          ),
+        }),
+        ...errorResponses(),
+      },
+      detail: { tags: ['Social login'], operationId: 'listProviders', summary: 'The providers offered' },
+    })
+    .get(
+      '/:provider/authorize',
+      async ({ params, query, client }) => {
+        const { location, cookie } = await social.authorize(params.provider, query, client)
+        return redirect(302, location, { ...cookie, secure })
+      },
+      {
+        params: providerParams,
+        query: t.Object({
+          redirect_uri: t.String({
+            maxLength: 2048,
+            description: 'One of social.redirect_uris, letter by letter',
+          }),
+          code_challenge: t.String({
+            pattern: '^[A-Za-z0-9_-]{43}$',
+            description: 'BASE64URL(SHA256(code_verifier)), RFC 7636',
+          }),
+          state: t.Optional(t.String({ maxLength: 512, description: 'Comes back as it is' })),
+        }),
+        response: {
+          302: onward('To the provider; a short-lived cookie binds the sign-in to this browser'),
+          ...errorResponses(
+            'provider_not_found',
+            'invalid_redirect_uri',
+            'validation_failed',
+            'too_many_requests',
+            'provider_unavailable',
+          ),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'authorizeProvider',
+          summary: 'Begin to sign in, in a browser',
+          description: 'For the browser to go to, not for scripts to fetch.',
+        },
+      },
+    )
+    .get(
+      '/:provider/callback',
+      async ({ params, query, headers, client }) => {
+        const { location, cookie } = await social.finish(
+          params.provider,
+          query,
+          readCookies(headers.cookie),
+          client,
+        )
+        return redirect(302, location, { ...cookie, secure })
+      },
+      {
+        params: providerParams,
+        query: t.Object(answerFields),
+        response: {
+          302: onward(`To redirect_uri with \`code\` and \`state\`, or with \`error\`: ${errorsOfRedirect}`),
+          ...errorResponses('provider_not_found', 'invalid_state', 'validation_failed', 'too_many_requests'),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'finishProvider',
+          summary: 'Where the provider sends the browser back to',
+        },
+      },
+    )
+    .post(
+      '/:provider/callback',
+      ({ params, body }) => redirect(303, social.callbackUrl(params.provider, body)),
+      {
+        params: providerParams,
+        body: t.Object(answerFields),
+        response: {
+          303: onward('To the same path with what the form held, so that the browser brings its cookie'),
+          ...errorResponses('provider_not_found', 'validation_failed'),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'finishProviderByForm',
+          summary: 'The same for a provider that answers with a form',
+          description: 'As Apple does. For browsers: the body is a form.',
+        },
+      },
+    )
+    .post(
+      '/exchange',
+      async ({ body, client, status }) => {
+        const outcome = await social.exchange(body, deviceOf(body), client)
+        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        return status(202, twoFactorDue(outcome.due, client.language))
+      },
+      {
+        body: t.Object({
+          code: t.String({ maxLength: 256, description: 'From the redirect; 60 s, once' }),
+          code_verifier: codeVerifierField,
+          ...deviceFields,
+        }),
+        response: {
+          200: signedInAnswer,
+          202: socialTwoFactorAnswer,
+          ...errorResponses('invalid_code', 'invalid_credentials', ...entryErrors),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'exchangeSocialCode',
+          summary: 'Log in with the code of the redirect',
+        },
+      },
+    )
+    .post(
+      '/:provider/token',
+      async ({ params, body, client, status }) => {
+        const outcome = await social.signIn(params.provider, body, deviceOf(body), client)
+        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        return status(202, twoFactorDue(outcome.due, client.language))
+      },
+      {
+        params: providerParams,
+        body: t.Object({ id_token: idTokenField, nonce: nonceField, ...deviceFields }),
+        response: {
+          200: signedInAnswer,
+          202: socialTwoFactorAnswer,
+          ...errorResponses('invalid_token', 'invalid_credentials', 'provider_unavailable', ...entryErrors),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'signInNatively',
+          summary: 'Log in with the identity token of a native app',
+          description: 'Once: the same identity token is refused a second time.',
+        },
+      },
+    )
+}

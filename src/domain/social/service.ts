@@ -1,0 +1,184 @@
+/**
+ * Sign-in through other providers: in a browser (authorize, callback, exchange) and by the identity token of a native
+ * app. The browser never carries a token, only a code that works once, for a minute, for the client that began.
+ */
+
+import { AppError } from '../../errors.ts'
+import type { Config, Language } from '../../platform/config/types.ts'
+import type { ProvedIdentity } from '../identities/identity.ts'
+import type { IdentityProofs } from '../identities/proof.ts'
+import type { IdentityService } from '../identities/resolver.ts'
+import type { LimitService } from '../limits/service.ts'
+import { ProviderFailure } from '../providers/provider.ts'
+import type { ProviderService } from '../providers/service.ts'
+import type { SignedIn } from '../sessions/session-opener.ts'
+import type { Device } from '../sessions/store.ts'
+import { mainIdentifier } from '../sign-in/named-account.ts'
+import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
+import type { BrowserBinding, Flows } from './flow.ts'
+
+export interface SocialClient {
+  address: string
+  addressBucket: string
+  language: Language
+}
+
+export interface AuthorizeQuery {
+  redirect_uri: string
+  code_challenge: string
+  state?: string | undefined
+}
+
+/** What a provider sends back, by the query or by a form. */
+export interface ProviderAnswer {
+  state?: string | undefined
+  code?: string | undefined
+  iss?: string | undefined
+  error?: string | undefined
+}
+
+/** The browser goes on to `location`, and gets the cookie. */
+export interface Onward {
+  location: string
+  cookie: BrowserBinding
+}
+
+/** `identifier` is what `2fa/verify` takes: here nobody typed one. */
+export type SocialOutcome = { signedIn: SignedIn } | { due: TwoFactorDue & { identifier: string } }
+
+export interface SocialService {
+  list(): { name: string; authorize_url: string }[]
+  /** Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
+  authorize(provider: string, query: AuthorizeQuery, client: SocialClient): Promise<Onward>
+  /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_state`, `too_many_requests`. */
+  finish(
+    provider: string,
+    answer: ProviderAnswer,
+    cookies: ReadonlyMap<string, string>,
+    client: SocialClient,
+  ): Promise<Onward>
+  /**
+   * Where the browser takes an answer that came as a form: a cookie comes along only with a GET. Throws
+   * `provider_not_found`.
+   */
+  callbackUrl(provider: string, answer: ProviderAnswer): string
+  /** Throws `invalid_code`, `account_locked`, `too_many_requests`, `provider_not_found`. */
+  exchange(
+    body: { code: string; code_verifier: string },
+    device: Device,
+    client: SocialClient,
+  ): Promise<SocialOutcome>
+  /** Throws `invalid_token`, `provider_unavailable`, `provider_not_found`, `account_locked`, `too_many_requests`. */
+  signIn(
+    provider: string,
+    body: { id_token: string; nonce: string },
+    device: Device,
+    client: SocialClient,
+  ): Promise<SocialOutcome>
+}
+
+interface Options {
+  providers: ProviderService
+  flows: Flows
+  proofs: IdentityProofs
+  identities: IdentityService
+  signIn: SignInService
+  limits: LimitService
+  /** For the operator: the person only sees that it did not work. */
+  onFailure: (provider: string, reason: string, detail: string) => void
+  config: Pick<Config, 'server' | 'social' | 'accounts'>
+}
+
+export function createSocialService(options: Options): SocialService {
+  const { providers, flows, proofs, identities, signIn, limits, onFailure, config } = options
+  const { redirectUris } = config.social
+  const urlOf = (provider: string, operation: string) =>
+    `${config.server.baseUrl}/api/v1/auth/social/${provider}/${operation}`
+
+  async function enter(
+    identity: ProvedIdentity,
+    device: Device,
+    client: SocialClient,
+  ): Promise<SocialOutcome> {
+    const account = await identities.accountOf(identity, client.language)
+    const identifier = mainIdentifier(account, config.accounts.defaultCountry)
+    const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, client })
+    return 'due' in outcome ? { due: { ...outcome.due, identifier: account.uuid } } : outcome
+  }
+
+  function noteFailure(provider: string, error: unknown): ProviderFailure {
+    if (!(error instanceof ProviderFailure)) throw error
+    onFailure(provider, error.reason, error.detail)
+    return error
+  }
+
+  return {
+    list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
+
+    async authorize(name, { redirect_uri, code_challenge, state }, { addressBucket }) {
+      const provider = providers.get(name)
+      if (!redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
+      await limits.take(limits.loginDemands(addressBucket))
+      const { checks, binding } = await flows.begin({
+        provider: name,
+        redirectUri: redirect_uri,
+        codeChallenge: code_challenge,
+        clientState: state ?? null,
+      })
+      try {
+        return { location: (await provider.authorizationUrl(checks)).href, cookie: binding }
+      } catch (error) {
+        throw new AppError('provider_unavailable', { cause: noteFailure(name, error).detail })
+      }
+    },
+
+    async finish(name, answer, cookies, { addressBucket }) {
+      const provider = providers.get(name)
+      await limits.take(limits.loginDemands(addressBucket))
+      const flow = await flows.take(answer.state ?? '', cookies)
+      if (flow === null) throw new AppError('invalid_state')
+      const { redirectUri, codeChallenge, clientState, provider: begunWith } = flow.request
+      const back = (result: Record<string, string>): Onward => ({
+        location: withParameters(redirectUri, {
+          ...result,
+          ...(clientState !== null && { state: clientState }),
+        }),
+        cookie: { ...flow.binding, value: '', lifetimeSeconds: 0 },
+      })
+      try {
+        if (begunWith !== name) throw new ProviderFailure('invalid_token', 'other_provider')
+        const identity = await provider.redeem(parametersOf(answer), flow.checks)
+        return back({ code: await proofs.issueCode({ ...identity, provider: name }, codeChallenge) })
+      } catch (error) {
+        return back({ error: noteFailure(name, error).reason })
+      }
+    },
+
+    callbackUrl(name, answer) {
+      const provider = providers.get(name)
+      return `${urlOf(provider.name, 'callback')}?${parametersOf(answer)}`
+    },
+
+    async exchange({ code, code_verifier }, device, client) {
+      await limits.take(limits.loginDemands(client.addressBucket))
+      return enter(await proofs.takeCode(code, code_verifier), device, client)
+    },
+
+    async signIn(provider, { id_token, nonce }, device, client) {
+      await limits.take(limits.loginDemands(client.addressBucket))
+      return enter(await proofs.takeIdToken(provider, id_token, nonce), device, client)
+    },
+  }
+}
+
+/** What counts of an answer, each once. */
+function parametersOf({ state, code, iss, error }: ProviderAnswer): URLSearchParams {
+  const given = Object.entries({ state, code, iss, error }).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(given as [string, string][])
+}
+
+function withParameters(uri: string, parameters: Record<string, string>): string {
+  const url = new URL(uri)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
+}

@@ -1,0 +1,181 @@
+/** Turn two factors on and off: sent codes, an authenticator app, recovery codes. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import type { Envelope } from '../../platform/http/envelope.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
+import { texts } from '../../texts/index.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import type { FactorsService } from './service.ts'
+
+const ok = 200 as const
+
+/** What asking for the password can end in. */
+const presenceErrors = [
+  'invalid_credentials',
+  'password_not_set',
+  'too_many_requests',
+  'server_busy',
+] as const
+
+/** What a try with a code can end in. */
+const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
+
+const recoveryCodesAnswer = t.Object({
+  status: t.Literal(200),
+  recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
+    description:
+      'Ten; each serves once in place of a code. They are shown this once, and older ones are dead',
+  }),
+})
+
+const appAnswer = t.Object({
+  status: t.Literal(200),
+  secret: t.String({ description: 'Base32, for typing in', pattern: '^[A-Z2-7]{32}$' }),
+  otpauth_uri: t.String({ description: 'RFC 6238: SHA-1, 6 digits, 30 seconds' }),
+  qr_svg: t.String({ description: '`otpauth_uri` as a QR code' }),
+})
+
+const passwordBody = t.Object({ password: passwordField })
+const codeBody = t.Object({ otp: otpField })
+
+const documented = (operationId: string, summary: string, description: string) => ({
+  tags: ['Two factors'],
+  operationId,
+  summary,
+  description,
+  security: bearerSecurity,
+})
+
+export function createFactorRoutes(
+  envelope: Envelope,
+  bearer: Bearer<Authenticated>,
+  factors: FactorsService,
+) {
+  return new Elysia({ name: 'factors', prefix: '/api/v1/auth/2fa' })
+    .use(envelope)
+    .use(bearer)
+    .post(
+      '/enable',
+      async ({ signedIn, body, client, status }) => {
+        await factors.requestEnabling(signedIn, body.password, client)
+        const message = texts[client.language].messages.two_factor_enrolment_sent
+        return status(201, { status: 201 as const, message })
+      },
+      {
+        body: passwordBody,
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses(
+            ...presenceErrors,
+            'two_factor_already_enabled',
+            'no_proved_contact',
+            'country_not_allowed',
+          ),
+        },
+        detail: documented(
+          'requestTwoFactor',
+          'Ask to turn on two factors with sent codes',
+          'A code goes to the proved e-mail address, else to the proved telephone number.',
+        ),
+      },
+    )
+    .post(
+      '/enable/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        recovery_codes: await factors.confirmEnabling(signedIn, body.otp, client),
+      }),
+      {
+        body: codeBody,
+        response: {
+          200: recoveryCodesAnswer,
+          ...errorResponses(...codeErrors, 'two_factor_already_enabled', 'no_proved_contact'),
+        },
+        detail: documented(
+          'confirmTwoFactor',
+          'Turn on two factors with the code that was sent',
+          'Other sessions that were opened with one factor end.',
+        ),
+      },
+    )
+    .post(
+      '/totp',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        ...(await factors.requestApp(signedIn, body.password, client)),
+      }),
+      {
+        body: passwordBody,
+        response: { 200: appAnswer, ...errorResponses(...presenceErrors) },
+        detail: documented(
+          'requestAuthenticatorApp',
+          'Ask to take codes from an authenticator app',
+          'Serves for 30 minutes. An app that is in use stays so until the new one is confirmed.',
+        ),
+      },
+    )
+    .post(
+      '/totp/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        recovery_codes: await factors.confirmApp(signedIn, body.otp, client),
+      }),
+      {
+        body: codeBody,
+        response: { 200: recoveryCodesAnswer, ...errorResponses(...codeErrors) },
+        detail: documented(
+          'confirmAuthenticatorApp',
+          'Confirm the authenticator app with its first code',
+          'Turns two factors on where they were off; other sessions that were opened with one factor end. No code is sent to this account any more.',
+        ),
+      },
+    )
+    .post(
+      '/disable',
+      async ({ signedIn, body, client }) => {
+        await factors.disable(signedIn, body, client)
+        return { status: ok, message: texts[client.language].messages.two_factor_disabled }
+      },
+      {
+        body: t.Object({
+          password: passwordField,
+          otp: otpField,
+          identifier: t.Optional(
+            t.Union([t.String(), t.Null()], {
+              description:
+                'What a sent code was requested with, where that was not the e-mail address of an account that has both',
+            }),
+          ),
+        }),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses(...presenceErrors, ...codeErrors, 'two_factor_not_enabled'),
+        },
+        detail: documented(
+          'disableTwoFactor',
+          'Turn off two factors',
+          '`otp` is a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent. The app and the recovery codes are erased; sessions stay.',
+        ),
+      },
+    )
+    .post(
+      '/recovery-codes',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        recovery_codes: await factors.replaceRecoveryCodes(signedIn, body.password, client),
+      }),
+      {
+        body: passwordBody,
+        response: {
+          200: recoveryCodesAnswer,
+          ...errorResponses(...presenceErrors, 'two_factor_not_enabled'),
+        },
+        detail: documented(
+          'replaceRecoveryCodes',
+          'New recovery codes',
+          'The old ones are dead. Two factors must be on.',
+        ),
+      },
+    )
+}

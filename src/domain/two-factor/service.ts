@@ -1,0 +1,144 @@
+/**
+ * The second factor of somebody signed in: turned on with sent codes or an authenticator app, turned off, its recovery
+ * codes renewed. Every change begins with the password; a stolen access token alone changes nothing. Turning it on
+ * ends the other sessions that one factor opened; turning it off ends none.
+ */
+import { renderSVG } from 'uqr'
+import { AppError } from '../../errors.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { type Account, type Contact, provedContacts } from '../accounts/account.ts'
+import type { FactorService } from '../authenticators/service.ts'
+import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { Outbox } from '../delivery/outbox.ts'
+import { parseIdentifier } from '../identifiers/identifier.ts'
+import type { LimitService } from '../limits/service.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import { mainIdentifier } from '../sign-in/named-account.ts'
+import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { SecondFactor } from '../sign-in/second-factor.ts'
+
+type Client = { addressBucket: string }
+
+export interface NewApp {
+  /** Base32, for who cannot scan. */
+  secret: string
+  otpauth_uri: string
+  qr_svg: string
+}
+
+export interface DisableBody {
+  password: string
+  otp: string
+  /** What the sent code was requested with. */
+  identifier?: string | null | undefined
+}
+
+/** All throw `too_many_requests`; those with a password what PresenceCheck does, those with a code `invalid_code`. */
+export interface FactorsService {
+  /**
+   * Sends a code to a proved contact, the e-mail first. Throws `two_factor_already_enabled`, `no_proved_contact`,
+   * `country_not_allowed`.
+   */
+  requestEnabling(signedIn: Authenticated, password: string, client: Client): Promise<void>
+  /** Gives the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
+  confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
+  /** An app that was confirmed before stays the one in use until `confirmApp`. */
+  requestApp(signedIn: Authenticated, password: string, client: Client): Promise<NewApp>
+  /** Gives the recovery codes; older ones are dead. Throws `too_many_attempts`. */
+  confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
+  /** Throws `two_factor_not_enabled`, `too_many_attempts`. */
+  disable(signedIn: Authenticated, body: DisableBody, client: Client): Promise<void>
+  /** Throws `two_factor_not_enabled`. */
+  replaceRecoveryCodes(signedIn: Authenticated, password: string, client: Client): Promise<string[]>
+}
+
+interface Options {
+  presence: PresenceCheck
+  factors: FactorService
+  secondFactor: SecondFactor
+  codes: CodeService
+  limits: LimitService
+  outbox: Outbox
+  config: Pick<Config, 'accounts'>
+}
+
+/** ISO/IEC 18004 asks for four modules of quiet around the code. */
+const QUIET_MODULES = 4
+
+export function createFactorsService(options: Options): FactorsService {
+  const { presence, factors, secondFactor, codes, limits, outbox, config } = options
+  const { defaultCountry } = config.accounts
+
+  function enrolmentContact(account: Account): Contact {
+    const [contact] = provedContacts(account)
+    if (contact === undefined) throw new AppError('no_proved_contact')
+    return contact
+  }
+
+  const enrolmentBinding = ({ uuid }: Account, { destination }: Contact): CodeBinding => ({
+    subject: uuid,
+    purpose: 'two_factor_enrolment',
+    destination,
+  })
+
+  const takeVerification = ({ addressBucket }: Client) =>
+    limits.take(limits.verificationDemands(addressBucket))
+
+  return {
+    async requestEnabling(signedIn, password, client) {
+      await presence.require(signedIn, password, client)
+      const { account } = signedIn
+      if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+      const contact = enrolmentContact(account)
+      const identifier = mainIdentifier(account, defaultCountry)
+      await limits.take(limits.codeDemands(identifier, 'two_factor_enrolment'))
+      const { channel } = contact
+      await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
+    },
+
+    async confirmEnabling(signedIn, otp, client) {
+      await takeVerification(client)
+      const { account } = signedIn
+      if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+      await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp)
+      return factors.enable(signedIn)
+    },
+
+    async requestApp(signedIn, password, client) {
+      await presence.require(signedIn, password, client)
+      const { account } = signedIn
+      const { secret, uri } = await factors.beginEnrolment(
+        signedIn,
+        mainIdentifier(account, defaultCountry).destination,
+      )
+      return { secret, otpauth_uri: uri, qr_svg: renderSVG(uri, { border: QUIET_MODULES }) }
+    },
+
+    async confirmApp(signedIn, otp, client) {
+      await takeVerification(client)
+      const wasRight = await codes.count({
+        subject: signedIn.account.uuid,
+        purpose: 'two_factor_enrolment',
+      })
+      const recoveryCodes = await factors.confirmEnrolment(signedIn, otp)
+      if (recoveryCodes === null) throw new AppError('invalid_code')
+      await wasRight()
+      return recoveryCodes
+    },
+
+    async disable(signedIn, { password, otp, identifier }, client) {
+      await presence.require(signedIn, password, client)
+      const { account } = signedIn
+      if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+      await takeVerification(client)
+      const named = identifier ? parseIdentifier(identifier, defaultCountry) : null
+      await secondFactor.takeCode(account, named ?? mainIdentifier(account, defaultCountry), otp, 'account')
+      await factors.disable(signedIn)
+    },
+
+    async replaceRecoveryCodes(signedIn, password, client) {
+      await presence.require(signedIn, password, client)
+      return factors.replaceRecoveryCodes(signedIn)
+    },
+  }
+}

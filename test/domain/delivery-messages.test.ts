@@ -1,0 +1,133 @@
+/** The sentences of every message, in both languages and on both channels. */
+import { describe, expect, test } from 'bun:test'
+import { codePurposes } from '../../src/domain/codes/store.ts'
+import { noticePurposes, type RenderedMessage } from '../../src/domain/delivery/message.ts'
+import { createRenderer } from '../../src/domain/delivery/render.ts'
+import type { QueuedMessage } from '../../src/domain/delivery/store.ts'
+
+const languages = ['fr', 'en'] as const
+const purposes = [...codePurposes, ...noticePurposes]
+const every = languages.flatMap((language) => purposes.map((purpose) => ({ language, purpose })))
+
+/** GSM 03.38, basic and extended: anything else makes an SMS of 70 characters instead of 160. */
+const gsm = /^[@£$¥èéùìòÇ\nØøÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ!"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/
+
+function renderer(baseUrl = 'https://auth.example.com', from: string | null = null) {
+  const smtp = from === null ? null : { from }
+  return createRenderer({ server: { baseUrl, language: 'fr' }, smtp } as never)
+}
+
+function queued(values: Partial<QueuedMessage>): QueuedMessage {
+  return {
+    id: 7,
+    channel: 'email',
+    destination: 'ada@example.com',
+    purpose: 'confirmation',
+    language: 'fr',
+    values: {},
+    codeSubject: null,
+    codePurpose: null,
+    codeSeed: null,
+    createdAt: new Date(0),
+    attempts: 1,
+    firstAttemptAt: new Date(0),
+    detail: null,
+    ...values,
+  }
+}
+
+const codeOf = (purpose: string) => (codePurposes.some((known) => known === purpose) ? '012345' : null)
+const render = (values: Partial<QueuedMessage>, from = renderer()): RenderedMessage => {
+  const message = queued(values)
+  return from(message, codeOf(message.purpose), 10)
+}
+
+describe.each(every)('$purpose in $language', ({ language, purpose }) => {
+  test('has a subject, the same sentences in text and HTML, and the code where there is one', () => {
+    const mail = render({ language, purpose })
+    expect(mail).toMatchObject({ id: 7, to: 'ada@example.com', purpose, language })
+    expect(mail.subject.length).toBeGreaterThan(10)
+    expect(mail.html).toContain(`<html lang="${language}">`)
+    for (const written of [mail.text, mail.html as string, mail.subject]) {
+      expect(written).not.toMatch(/undefined|null|\[object|\{\w+\}|NaN/)
+    }
+    const digits = /(?<!\d)\d{6}(?!\d)/g
+    const expected = codeOf(purpose) === null ? [] : ['012345']
+    const found = (written: string): string[] => written.match(digits) ?? []
+    expect(found(mail.text)).toEqual(expected)
+    expect(found(mail.html as string)).toEqual(expected)
+    expect(mail.subject).not.toMatch(digits)
+  })
+
+  test('says how long the code lives, and that others may ignore it', () => {
+    const { text } = render({ language, purpose })
+    if (codeOf(purpose) === null) return expect(text).not.toMatch(/\b10 minutes\b/)
+    expect(text).toContain('10 minutes')
+    expect(text).toContain(language === 'fr' ? 'ignorez ce message' : 'ignore this message')
+  })
+
+  test('fits one SMS', () => {
+    const { text, subject, html } = render({ language, purpose, channel: 'sms', destination: '+33612345678' })
+    expect({ subject, html }).toEqual({ subject: '', html: null })
+    expect(text).toMatch(gsm)
+    expect(text.length).toBeLessThanOrEqual(160)
+  })
+})
+
+describe('an SMS', () => {
+  const sms = { channel: 'sms', destination: '+33612345678' } as const
+
+  test('ends with the line that binds the code to the site, without a port', () => {
+    const { text } = render(sms, renderer('https://auth.example.com:8443/gate'))
+    expect(text.split('\n').at(-1)).toBe('@auth.example.com #012345')
+  })
+
+  test('has no such line without https, nor without a code', () => {
+    expect(render(sms, renderer('http://127.0.0.1:8080')).text).not.toMatch(/@|\n/)
+    expect(render({ ...sms, purpose: 'password_changed' }).text).not.toMatch(/@|\n/)
+  })
+})
+
+describe('a value', () => {
+  const hostile = '<b>{code}</b>\r\nBcc: eve@example.com\u2028"\'&\u202E{device}{{to}}'
+  const values = { device: hostile, provider: hostile }
+
+  test('is escaped in HTML, and is never read as a template', () => {
+    const { html, text } = render({ purpose: 'refresh_token_reused', values })
+    expect(html).not.toContain('<b>')
+    expect(html).toContain('&lt;b&gt;{code}&lt;/b&gt; Bcc: eve@example.com &quot;&#39;&amp; {device}')
+    expect(text).toContain('<b>{code}</b> Bcc')
+    expect(text).not.toMatch(/^Bcc/m)
+  })
+
+  test('breaks no line and has a bounded length', () => {
+    const plain = render({ purpose: 'identity_linked', values: { provider: 'x' }, channel: 'sms' }).text
+    const long = render({
+      purpose: 'identity_linked',
+      values: { provider: 'é\n'.repeat(9000) },
+      channel: 'sms',
+    })
+    expect(long.text.length).toBeLessThan(plain.length + 60)
+    expect(long.text).not.toContain('\n')
+  })
+})
+
+describe('who writes', () => {
+  test.each([
+    ['https://auth.example.com', 'Acme Bank <no-reply@example.com>', 'Acme Bank'],
+    ['https://auth.example.com', '"Acme, Inc." <no-reply@example.com>', 'Acme, Inc.'],
+    ['https://auth.example.com', 'no-reply@example.com', 'auth.example.com'],
+    ['https://auth.example.com', '<no-reply@example.com>', 'auth.example.com'],
+    ['https://auth.example.com:8443', null, 'auth.example.com'],
+    ['http://127.0.0.1:8080', null, 'Poterne'],
+    ['http://localhost:8080', null, 'Poterne'],
+    ['http://[::1]:8080', null, 'Poterne'],
+  ] as const)('at %s with the sender %j is %s', (baseUrl, from, name) => {
+    const { text } = render({ channel: 'sms' }, renderer(baseUrl, from))
+    expect(text).toStartWith(`${name} : 012345`)
+  })
+
+  test('a purpose of another version is not guessed', () => {
+    expect(() => render({ purpose: 'toString' })).toThrow('unknown')
+  })
+})
