@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Glob } from 'bun'
 import manifest from '../package.json'
-import { carriedPaths } from '../src/platform/carried/paths.ts'
+import { assetPaths } from '../src/platform/bundled/paths.ts'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
@@ -53,28 +53,38 @@ async function compressed(path: string): Promise<string> {
   return copy
 }
 
-/** What stands in the place of src/platform/carried/paths.ts: a third of the size. */
-async function carriedModule(database: string): Promise<string> {
-  const names = Object.keys(carriedPaths) as (keyof typeof carriedPaths)[]
-  const copies = await Promise.all(names.map((name) => compressed(carriedPaths[name])))
+/** What stands in the place of src/platform/bundled/paths.ts: a third of the size. */
+async function assetModule(database: string): Promise<string> {
+  const names = Object.keys(assetPaths) as (keyof typeof assetPaths)[]
+  const copies = await Promise.all(names.map((name) => compressed(assetPaths[name])))
   const imports = [...copies, database].map(
     (file, index) => `import file${index} from ${JSON.stringify(file)} with { type: 'file' }`,
   )
   return `${imports.join('\n')}
-    export const carriedPaths = { ${names.map((name, index) => `${name}: file${index}`).join(', ')} }
+    export const assetPaths = { ${names.map((name, index) => `${name}: file${index}`).join(', ')} }
     export const preparedDatabasePath = file${copies.length}`
 }
 
-function replaceCarried(contents: string): Bun.BunPlugin {
+/** Throws at the end of the build if the module it replaces was never loaded. */
+function replaceAssetPaths(contents: string): Bun.BunPlugin & { check(): void } {
+  let replaced = false
   return {
-    name: 'carried files',
+    name: 'bundled assets',
     setup: (build) => {
-      build.onLoad({ filter: /\/carried\/paths\.ts$/ }, () => ({ contents, loader: 'ts' }))
+      build.onLoad({ filter: /\/bundled\/paths\.ts$/ }, () => {
+        replaced = true
+        return { contents, loader: 'ts' }
+      })
+    },
+    check() {
+      if (!replaced)
+        throw new Error('src/platform/bundled/paths.ts was not replaced by the compressed assets')
     },
   }
 }
 
-async function compile(carried: string): Promise<void> {
+async function compile(assets: string): Promise<void> {
+  const replacement = replaceAssetPaths(assets)
   const partial = `${outfile}.partial`
   await Bun.build({
     entrypoints: [join(root, 'src/main.ts')],
@@ -83,9 +93,10 @@ async function compile(carried: string): Promise<void> {
     bytecode: true,
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [replaceCarried(carried)],
+    plugins: [replacement],
     compile: { outfile: partial, autoloadDotenv: false, autoloadBunfig: false },
   })
+  replacement.check()
   // In one step: a poterne that runs keeps its file, and an interrupted build leaves none that looks finished.
   renameSync(partial, outfile)
 }
@@ -99,8 +110,8 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
 
 mkdirSync(dist, { recursive: true })
 const database = await timed('embedded database', prepareDatabase)
-const carried = await timed('carried files', () => carriedModule(database))
-await timed('executable', () => compile(carried))
+const assets = await timed('bundled assets', () => assetModule(database))
+await timed('executable', () => compile(assets))
 const mebibytes = (file: string) => `${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`
 console.log(
   `dist/poterne ${manifest.version}: ${mebibytes(outfile)}, of which embedded database ${mebibytes(database)}`,

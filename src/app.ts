@@ -5,11 +5,11 @@ import type { ContactsService } from './domain/contacts/service.ts'
 import type { Mailbox } from './domain/delivery/mailbox.ts'
 import { createHealthRoutes } from './domain/health/routes.ts'
 import { createIdentityRoutes } from './domain/identities/routes.ts'
-import type { IdentitiesService } from './domain/identities/service.ts'
+import type { IdentityService } from './domain/identities/service.ts'
 import { createLoginRoutes } from './domain/login/routes.ts'
 import type { LoginService } from './domain/login/service.ts'
-import { createTwoFactorRoutes } from './domain/login-by-code/routes.ts'
-import type { TwoFactorService } from './domain/login-by-code/service.ts'
+import { createLoginByCodeRoutes } from './domain/login-by-code/routes.ts'
+import type { LoginByCodeService } from './domain/login-by-code/service.ts'
 import { createMailboxRoutes } from './domain/mailbox/routes.ts'
 import { createAccountRoutes } from './domain/me/routes.ts'
 import type { AccountService } from './domain/me/service.ts'
@@ -19,29 +19,29 @@ import { createRegistrationRoutes } from './domain/registration/routes.ts'
 import type { RegistrationService } from './domain/registration/service.ts'
 import type { Authentication } from './domain/sessions/authentication.ts'
 import { createSessionRoutes } from './domain/sessions/routes.ts'
-import type { SessionsService } from './domain/sessions/service.ts'
+import type { SessionService } from './domain/sessions/service.ts'
 import { createSocialRoutes } from './domain/social/routes.ts'
 import type { SocialService } from './domain/social/service.ts'
 import type { KeyService } from './domain/tokens/key-service.ts'
 import { createKeyRoutes } from './domain/tokens/routes.ts'
-import { createFactorRoutes } from './domain/two-factor/routes.ts'
-import type { FactorsService } from './domain/two-factor/service.ts'
+import { createTwoFactorRoutes } from './domain/two-factor/routes.ts'
+import type { TwoFactorService } from './domain/two-factor/service.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import { createDocumentation, type DocumentationOptions } from './platform/http/documentation.ts'
-import { appSettings, createEnvelope, type EnvelopeOptions } from './platform/http/envelope.ts'
+import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
 
 export interface Services {
   registration: RegistrationService
   login: LoginService
-  twoFactor: TwoFactorService
+  loginByCode: LoginByCodeService
   authentication: Authentication
-  sessions: SessionsService
-  account: AccountService
-  factors: FactorsService
+  sessions: SessionService
+  me: AccountService
+  twoFactor: TwoFactorService
   passwords: PasswordsService
   contacts: ContactsService
   social: SocialService
-  identities: IdentitiesService
+  identities: IdentityService
   keys: Pick<KeyService, 'published'>
   /** Throws when a store does not answer. */
   ping: () => Promise<void>
@@ -49,7 +49,7 @@ export interface Services {
   mailbox: Mailbox | null
 }
 
-export interface AppOptions extends EnvelopeOptions {
+export interface AppOptions extends HttpBaseOptions {
   /** Cookies only over TLS. */
   secureCookies: boolean
   /** Null: no documentation. */
@@ -57,23 +57,23 @@ export interface AppOptions extends EnvelopeOptions {
 }
 
 export function createApp(services: Services, { documentation, secureCookies, ...options }: AppOptions) {
-  const envelope = createEnvelope(options)
+  const httpBase = createHttpBase(options)
   const bearer = createBearer(services.authentication.authenticate)
   const app = new Elysia(appSettings)
-    .use(envelope)
+    .use(httpBase)
     .use(createHealthRoutes(services.ping))
     .use(createKeyRoutes(services.keys))
-    .use(createRegistrationRoutes(envelope, services.registration))
-    .use(createLoginRoutes(envelope, services.login))
-    .use(createTwoFactorRoutes(envelope, services.twoFactor))
-    .use(createSessionRoutes(envelope, bearer, services.sessions))
-    .use(createAccountRoutes(envelope, bearer, services.account))
-    .use(createFactorRoutes(envelope, bearer, services.factors))
-    .use(createPasswordRoutes(envelope, bearer, services.passwords))
-    .use(createContactRoutes(envelope, bearer, services.contacts))
+    .use(createRegistrationRoutes(httpBase, services.registration))
+    .use(createLoginRoutes(httpBase, services.login))
+    .use(createLoginByCodeRoutes(httpBase, services.loginByCode))
+    .use(createSessionRoutes(httpBase, bearer, services.sessions))
+    .use(createAccountRoutes(httpBase, bearer, services.me))
+    .use(createTwoFactorRoutes(httpBase, bearer, services.twoFactor))
+    .use(createPasswordRoutes(httpBase, bearer, services.passwords))
+    .use(createContactRoutes(httpBase, bearer, services.contacts))
   app
-    .use(createSocialRoutes(envelope, services.social, { secure: secureCookies }))
-    .use(createIdentityRoutes(envelope, bearer, services.identities))
+    .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))
+    .use(createIdentityRoutes(httpBase, bearer, services.identities))
   if (services.mailbox) app.use(createMailboxRoutes(services.mailbox, options.language))
   if (documentation) app.use(createDocumentation(documentation))
   return app

@@ -3,7 +3,7 @@
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
 import { createRecoveryCodes } from '../domain/authenticators/recovery-codes.ts'
-import { createFactorService } from '../domain/authenticators/service.ts'
+import { createAuthenticators } from '../domain/authenticators/service.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
 import { createTotp } from '../domain/authenticators/totp.ts'
 import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
@@ -15,16 +15,16 @@ import { createMessageStore } from '../domain/delivery/store-postgres.ts'
 import { createDeliveryWorker } from '../domain/delivery/worker.ts'
 import { createHashService } from '../domain/hashing/service.ts'
 import { createIdentityProofs } from '../domain/identities/proof.ts'
-import { createIdentityService } from '../domain/identities/resolver.ts'
+import { createIdentityResolver } from '../domain/identities/resolver.ts'
 import { createSpentTokenStore } from '../domain/identities/spent-token-store-postgres.ts'
 import { createIdentityStore } from '../domain/identities/store-postgres.ts'
 import { createLimitService } from '../domain/limits/service.ts'
 import { createProviderService } from '../domain/providers/service.ts'
-import { createSessionService } from '../domain/sessions/session-opener.ts'
+import { createSessionOpener } from '../domain/sessions/session-opener.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
 import { createFirstFactorProofs } from '../domain/sign-in/first-factor-proof.ts'
-import { createPasswordJudge } from '../domain/sign-in/password-check.ts'
-import { createPresenceCheck } from '../domain/sign-in/reauthentication.ts'
+import { createPasswordCheck } from '../domain/sign-in/password-check.ts'
+import { createReauthentication } from '../domain/sign-in/reauthentication.ts'
 import { createSecondFactor } from '../domain/sign-in/second-factor.ts'
 import { createSignInService } from '../domain/sign-in/service.ts'
 import { createAccessTokenService } from '../domain/tokens/access-token.ts'
@@ -94,13 +94,13 @@ export async function buildCore(options: CoreOptions) {
     logger,
   })
   const outbox = createOutbox({ messages, codes, database, worker, clock })
-  const sessions = createSessionService({ store: sessionStore, accessTokens, refreshTokens, clock, config })
-  const passwords = createPasswordJudge({ accounts, sessions: sessionStore, limits, hashing })
-  const presence = createPresenceCheck({ passwords, limits, clock })
+  const sessions = createSessionOpener({ store: sessionStore, accessTokens, refreshTokens, clock, config })
+  const passwords = createPasswordCheck({ accounts, sessions: sessionStore, limits, hashing })
+  const reauthentication = createReauthentication({ passwords, limits, clock })
   const proofs = createFirstFactorProofs({ tickets: stores.tickets, clock })
   const { defaultCountry } = config.accounts
   const notices = createOwnerNotices({ limits, defaultCountry })
-  const factors = createFactorService({
+  const factors = createAuthenticators({
     store: createFactorStore(database),
     totp: createTotp({ secret, issuer: serviceName(config) }),
     recoveryCodes: createRecoveryCodes({ secret }),
@@ -120,7 +120,7 @@ export async function buildCore(options: CoreOptions) {
   const providers = createProviderService({ config, clock, network })
   const identityStore = createIdentityStore(database)
   const identityProofs = createIdentityProofs({ providers, tickets: stores.tickets, spentTokens, clock })
-  const identities = createIdentityService({
+  const identities = createIdentityResolver({
     store: identityStore,
     accounts,
     providers,
@@ -146,7 +146,7 @@ export async function buildCore(options: CoreOptions) {
     outbox,
     sessions,
     passwords,
-    presence,
+    reauthentication,
     proofs,
     notices,
     factors,

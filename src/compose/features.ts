@@ -2,19 +2,19 @@
 
 import { createContactsService } from '../domain/contacts/service.ts'
 import { createContactStore } from '../domain/contacts/store-postgres.ts'
-import { createIdentitiesService } from '../domain/identities/service.ts'
+import { createIdentityService } from '../domain/identities/service.ts'
 import { createLoginService } from '../domain/login/service.ts'
-import { createTwoFactorService } from '../domain/login-by-code/service.ts'
+import { createLoginByCodeService } from '../domain/login-by-code/service.ts'
 import { createAccountService } from '../domain/me/service.ts'
 import { createErasureStore } from '../domain/me/store-postgres.ts'
 import { createPasswordsService } from '../domain/passwords/service.ts'
 import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
 import { createRegistrationService } from '../domain/registration/service.ts'
 import { createAuthentication } from '../domain/sessions/authentication.ts'
-import { createSessionsService } from '../domain/sessions/service.ts'
+import { createSessionService } from '../domain/sessions/service.ts'
 import { createFlows } from '../domain/social/flow.ts'
 import { createSocialService } from '../domain/social/service.ts'
-import { createFactorsService } from '../domain/two-factor/service.ts'
+import { createTwoFactorService } from '../domain/two-factor/service.ts'
 import type { Core, CoreOptions } from './core.ts'
 
 export type FeatureOptions = Pick<
@@ -38,7 +38,7 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
     outbox,
     sessions,
     passwords,
-    presence,
+    reauthentication,
     proofs,
     notices,
     factors,
@@ -61,7 +61,7 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
       config,
     }),
     login: createLoginService({ accounts, passwords, limits, signIn, config }),
-    twoFactor: createTwoFactorService({
+    loginByCode: createLoginByCodeService({
       accounts,
       sessions,
       passwords,
@@ -71,7 +71,7 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
       config,
     }),
     authentication: createAuthentication({ store: sessionStore, accessTokens, clock }),
-    sessions: createSessionsService({
+    sessions: createSessionService({
       store: sessionStore,
       accessTokens,
       refreshTokens,
@@ -86,24 +86,32 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
       codes,
       limits,
       hashing,
-      presence,
+      reauthentication,
       notices,
       outbox,
       clock,
       config,
     }),
-    factors: createFactorsService({ presence, factors, secondFactor, codes, limits, outbox, config }),
+    twoFactor: createTwoFactorService({
+      reauthentication,
+      factors,
+      secondFactor,
+      codes,
+      limits,
+      outbox,
+      config,
+    }),
     contacts: createContactsService({
       store: createContactStore(database),
       codes,
       limits,
-      presence,
+      reauthentication,
       notices,
       outbox,
       clock,
       config,
     }),
-    account: createAccountService({ store: createErasureStore(database), presence, config }),
+    me: createAccountService({ store: createErasureStore(database), reauthentication, config }),
     social: createSocialService({
       providers,
       flows: createFlows({
@@ -120,12 +128,12 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
         logger.warn({ provider, reason, cause }, 'a sign-in through a provider failed'),
       config,
     }),
-    identities: createIdentitiesService({
+    identities: createIdentityService({
       store: identityStore,
       identities,
       proofs: identityProofs,
       providers,
-      presence,
+      reauthentication,
     }),
   }
 }

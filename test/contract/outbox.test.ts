@@ -6,7 +6,7 @@ import {
   createMessageStore,
   messageParams,
   queueMessage,
-  replaceWaiting,
+  supersedePending,
 } from '../../src/domain/delivery/store-postgres.ts'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { after, coded, leaseMs, notice, openOutbox, outboxes, start } from './outboxes.ts'
@@ -85,7 +85,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
       ReturnType<typeof messageParams> & { now: Date; uuid: string; wanted: boolean }
     >(sql`
       with account as (select ${param('uuid', 'uuid')} as uuid where ${param('wanted', 'boolean')}),
-           replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from account)` })}),
+           replaced as (${supersedePending({ codeSubject: sql`(select uuid from account)` })}),
            queued as (${queueMessage(sql`account`, { codeSubject: sql`account.uuid` })} returning id)
       select id from queued`)
     const params = { ...messageParams(coded()), now: after(1), uuid: subject }
@@ -107,10 +107,10 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const { database, store } = outbox()
     const subject = crypto.randomUUID()
     for (let i = 0; i < 3; i++) await store.add(database, coded(subject), start)
-    await store.replaceWaiting(database, subject, 'two_factor', after(1))
+    await store.supersedePending(database, subject, 'two_factor', after(1))
     expect((await rows()).filter(({ outcome }) => outcome !== null)).toHaveLength(0)
     await database.transaction(async (transaction) => {
-      await store.replaceWaiting(transaction, subject, 'confirmation', after(1))
+      await store.supersedePending(transaction, subject, 'confirmation', after(1))
       await store.add(transaction, coded(subject), after(1))
     })
     expect((await rows()).map(({ outcome }) => outcome)).toEqual(['replaced', 'replaced', 'replaced', null])
@@ -123,7 +123,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await Promise.all(
       Array.from({ length: 16 }, () =>
         database.transaction(async (transaction) => {
-          await store.replaceWaiting(transaction, subject, 'confirmation', after(1))
+          await store.supersedePending(transaction, subject, 'confirmation', after(1))
           await store.add(transaction, coded(subject), after(1))
         }),
       ),
@@ -180,7 +180,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.add(database, coded(subject), start)
     const [taken] = await store.claim('sms', start, leaseMs, 1)
     const id = taken?.id as number
-    await store.replaceWaiting(database, subject, 'confirmation', after(1))
+    await store.supersedePending(database, subject, 'confirmation', after(1))
     await store.retry(id, after(2), 'acme:503')
     await store.renew(id, after(2))
     expect(await store.claim('sms', after(leaseMs), leaseMs, 1)).toHaveLength(0)

@@ -67,7 +67,7 @@ describe('a message', () => {
     expect(mail).toMatchObject({
       secure: true,
       username: 'poterne',
-      envelope: { from: 'no-reply@example.com', to: ['ada@example.com'] },
+      httpBase: { from: 'no-reply@example.com', to: ['ada@example.com'] },
       from: 'no-reply@example.com',
       to: 'ada@example.com',
       subject: 'Confirmez votre compte Été',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { lintOpenapi } from '../../scripts/lint-openapi.ts'
 import { errorStatus } from '../../src/errors.ts'
-import { startEnvelopeApp } from '../helpers/envelope-app.ts'
+import { startEnvelopeApp } from '../helpers/http-base-app.ts'
 import { startService } from '../helpers/service.ts'
 
 setDefaultTimeout(20_000)

@@ -4,12 +4,12 @@ import { decodeJwt } from 'jose'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import {
   appCode,
+  type LogInAnswer,
   logInWithApp,
   PERIOD_MS,
   protectByApp,
   protectBySentCodes,
   readQr,
-  type SignedIn,
   signedIn,
 } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
@@ -37,7 +37,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
   const noticed = (to: string, words: RegExp) =>
     waitFor(() => service.inbox.textsTo(to).some((text) => words.test(text)), { what: `${words} to ${to}` })
   /** By one of 32 callers, and the recovery codes it was shown are those that serve. */
-  async function confirmedOnce(operation: string, otp: string, { person, bearer }: SignedIn) {
+  async function confirmedOnce(operation: string, otp: string, { person, bearer }: LogInAnswer) {
     const answers = await race([service], () => service.post(operation, { otp }, { bearer }))
     const { body } = onlySuccess(answers, 'invalid_code', 'too_many_attempts', 'two_factor_already_enabled')
     expect((await me(bearer)).two_factor_enabled).toBe(true)

@@ -1,6 +1,6 @@
 /** The client's address behind proxies, and cross-origin requests, on a listening app. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type EnvelopeAppOptions, startEnvelopeApp } from '../helpers/envelope-app.ts'
+import { type EnvelopeAppOptions, startEnvelopeApp } from '../helpers/http-base-app.ts'
 
 setDefaultTimeout(20_000)
 

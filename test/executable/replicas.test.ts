@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { appCode, protectByApp, type SignedIn, signedIn } from '../helpers/authenticator.ts'
+import { appCode, type LogInAnswer, protectByApp, signedIn } from '../helpers/authenticator.ts'
 import { type Executable, newStorage, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -136,7 +136,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     const byApp = () => protectByApp({ ...first(), clock: createTestClock() }, newEmail())
 
     /** By one of 32 callers, and the recovery codes it was shown are those that serve. */
-    async function confirmedOnce(operation: string, otp: string, { person, bearer }: SignedIn) {
+    async function confirmedOnce(operation: string, otp: string, { person, bearer }: LogInAnswer) {
       const answers = await ask(operation, { otp }, { bearer })
       const { body } = onlySuccess(answers, ...USED, 'two_factor_already_enabled')
       expect((await second().post('login', person)).status).toBe(202)

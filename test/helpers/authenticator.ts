@@ -33,14 +33,14 @@ export async function readQr(svg: string): Promise<string> {
   return run(['zbarimg', '--quiet', '--raw', picture])
 }
 
-export interface SignedIn {
+export interface LogInAnswer {
   person: Person
   /** Access token. */
   bearer: string
 }
 
 /** Somebody with two factors on, and what they keep. */
-export interface Protected extends SignedIn {
+export interface Protected extends LogInAnswer {
   recoveryCodes: string[]
 }
 
@@ -49,7 +49,7 @@ type Api = Pick<TestService, 'post' | 'signUp' | 'logIn' | 'inbox'>
 export async function signedIn(
   service: Pick<Api, 'signUp' | 'logIn'>,
   identifier: string,
-): Promise<SignedIn> {
+): Promise<LogInAnswer> {
   const person = await service.signUp(identifier)
   return { person, bearer: (await service.logIn(person)).access_token }
 }

@@ -67,7 +67,7 @@ async function inOrder(
       }
       if (meanwhile !== null) await transaction.all(meanwhile, { uuid })
     },
-    { unhurried: true },
+    { noDeadline: true },
   )
   return Promise.all(answers)
 }
@@ -209,7 +209,7 @@ test('a session that ended before it links, of an account without password, link
       await waitFor(waits, { what: 'the call to wait for the account', intervalMs: 5 })
       expect((await endAll()).status).toBe(200)
     },
-    { unhurried: true },
+    { noDeadline: true },
   )
   expect((await linked)?.status).toBe(401)
 })

@@ -36,7 +36,7 @@ export interface Account {
 }
 
 /** An account and the session that speaks for it. What the end of that session overtakes does not happen. */
-export interface SignedIn {
+export interface AccountSession {
   account: Account
   sessionId: string
 }
@@ -87,7 +87,7 @@ export interface Contact {
 }
 
 /** Where codes for this account may go: its proved contacts, the kind named first. */
-export function provedContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
+export function verifiedContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
   const contacts: Contact[] = []
   if (account.email !== null && account.emailConfirmedAt !== null) {
     contacts.push({ channel: 'email', destination: account.email })

@@ -5,7 +5,7 @@
 import type { NewMessage, NoticePurpose } from '../delivery/message.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { LimitService } from '../limits/service.ts'
-import { type Account, type Contact, provedContacts } from './account.ts'
+import { type Account, type Contact, verifiedContacts } from './account.ts'
 
 export interface OwnerNotices {
   /** Counted as sent, without those that a limit forbids now. `contacts`: instead of all the proved ones. */
@@ -19,7 +19,7 @@ interface Options {
 
 export function createOwnerNotices({ limits, defaultCountry }: Options): OwnerNotices {
   return {
-    async about(account, purpose, contacts = provedContacts(account)) {
+    async about(account, purpose, contacts = verifiedContacts(account)) {
       const { language } = account
       const notices: NewMessage[] = []
       for (const { channel, destination } of contacts) {

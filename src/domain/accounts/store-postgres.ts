@@ -13,7 +13,7 @@ import {
   type MessageParams,
   messageParams,
   queueMessage,
-  replaceWaiting,
+  supersedePending,
 } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
@@ -24,8 +24,8 @@ const key = param('key', 'text')
 
 /** Column of the comparable form, and of the moment it was proved. */
 const columns = {
-  email: { key: accounts.emailKey, provedAt: accounts.emailConfirmedAt },
-  phone: { key: accounts.phone, provedAt: accounts.phoneConfirmedAt },
+  email: { key: accounts.emailKey, verifiedAt: accounts.emailConfirmedAt },
+  phone: { key: accounts.phone, verifiedAt: accounts.phoneConfirmedAt },
 }
 
 const holdAccount = statement<{ accountId: number }>(
@@ -37,7 +37,7 @@ const holdAccount = statement<{ accountId: number }>(
  * account commits before the statement, which sees it, or waits and finds the account changed; in one statement with
  * the lock it would see neither.
  */
-export const changeHeldAccount = <Params extends { accountId: number }, Row extends object>(
+export const updateLockedAccount = <Params extends { accountId: number }, Row extends object>(
   database: Database,
   change: Statement<Params, Row>,
   params: Params,
@@ -56,15 +56,15 @@ export const sessionLives = sql`exists (
      and ${sessions}.account_id = ${param('accountId', 'bigint')} and ${sessions}.revoked_at is null)`
 
 /** The same without their table, as SET wants them; `cleared`: the assignments that remove the contact. */
-export const bareColumns = {
+export const unqualifiedColumns = {
   email: {
     key: sql.raw('email_key'),
-    provedAt: sql.raw('email_confirmed_at'),
+    verifiedAt: sql.raw('email_confirmed_at'),
     cleared: sql.raw('email = null, email_key = null'),
   },
   phone: {
     key: sql.raw('phone'),
-    provedAt: sql.raw('phone_confirmed_at'),
+    verifiedAt: sql.raw('phone_confirmed_at'),
     cleared: sql.raw('phone = null'),
   },
 }
@@ -75,21 +75,21 @@ export const bareColumns = {
  * it, and what is known of who named it.
  */
 export function endOtherClaims(kind: Identifier['kind']): SQL {
-  const { key: keyColumn, provedAt, cleared } = bareColumns[kind]
+  const { key: keyColumn, verifiedAt, cleared } = unqualifiedColumns[kind]
   return sql`
     ended as (
       delete from ${accounts} using proved
        where ${accounts}.waiting_for = ${key} and ${accounts}.id <> proved.id),
     cleared as (
       update ${accounts} set ${cleared} from proved
-       where ${accounts}.${keyColumn} = ${key} and ${accounts}.${provedAt} is null
+       where ${accounts}.${keyColumn} = ${key} and ${accounts}.${verifiedAt} is null
          and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id),
     forgotten as (
       delete from ${registrationClaims} using proved where contact = ${key})`
 }
 
 /** Runs what proves an identifier; null when somebody else proved it first. */
-export async function proveIdentifier<T>(
+export async function verifyIdentifier<T>(
   kind: Identifier['kind'],
   work: () => Promise<T | null>,
 ): Promise<T | null> {
@@ -102,19 +102,19 @@ export async function proveIdentifier<T>(
   }
 }
 
-const whoeverIsMeantBy = (kind: Identifier['kind']) =>
+const selectByIdentifier = (kind: Identifier['kind']) =>
   statement<{ key: string }, Account>(sql`
     select * from ${accounts} where ${columns[kind].key} = ${key}
-     order by ${columns[kind].provedAt} is not null desc, ${accounts.waitingFor} is not distinct from ${key} desc,
+     order by ${columns[kind].verifiedAt} is not null desc, ${accounts.waitingFor} is not distinct from ${key} desc,
               ${accounts.accountConfirmedAt} is not null desc, id desc
      limit 1`)
 
-const findByIdentifier = { email: whoeverIsMeantBy('email'), phone: whoeverIsMeantBy('phone') }
+const findByIdentifier = { email: selectByIdentifier('email'), phone: selectByIdentifier('phone') }
 
 const findByUuid = statement<{ uuid: string }, Account>(sql`
   select * from ${accounts} where uuid = ${param('uuid', 'uuid')}`)
 
-const anyProved = statement<{ email: string | null; phone: string | null }, { proved: boolean }>(sql`
+const anyVerified = statement<{ email: string | null; phone: string | null }, { proved: boolean }>(sql`
   select exists (
     select 1 from ${accounts} where email_key = ${param('email', 'text')} and email_confirmed_at is not null
     union all
@@ -138,12 +138,12 @@ type RegisterParams = {
 
 /** The code's subject is the account's uuid, which a replaced registration keeps, and with it its day's budget. */
 const registerBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, provedAt } = columns[kind]
+  const { key: keyColumn, verifiedAt } = columns[kind]
   const stored = kind === 'email' ? accounts.email : accounts.phone
   return statement<RegisterParams, { uuid: string; messageId: number }>(sql`
     with owner as (
       select uuid, language, ${stored} as destination
-        from ${accounts} where ${keyColumn} = ${key} and ${provedAt} is not null),
+        from ${accounts} where ${keyColumn} = ${key} and ${verifiedAt} is not null),
     registered as (
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
                                updated_at, language, waiting_for)
@@ -163,7 +163,7 @@ const registerBy = (kind: Identifier['kind']) => {
                      (${param('phone', 'text')}, ${param('phoneTag', 'bytea')})) named (contact, tag)
        where contact is not null and not exists (select 1 from owner)
       on conflict (contact, address, password_tag) do update set created_at = excluded.created_at),
-    replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from registered)` })}),
+    replaced as (${supersedePending({ codeSubject: sql`(select uuid from registered)` })}),
     code as (${queueMessage(sql`registered`, { codeSubject: sql`registered.uuid` })}
       returning id),
     notice as (${queueMessage(sql`owner`, {
@@ -190,11 +190,11 @@ const isContested = sql`
 type ConfirmParams = { now: Date; uuid: string; seenAt: Date; key: string }
 
 const confirmBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, provedAt } = bareColumns[kind]
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   return statement<ConfirmParams, { hasPassword: boolean }>(sql`
     with proved as (
       update ${accounts}
-         set account_confirmed_at = ${now}, ${provedAt} = ${now}, updated_at = ${now},
+         set account_confirmed_at = ${now}, ${verifiedAt} = ${now}, updated_at = ${now},
              password_digest = case when (${isContested}) then null else password_digest end, waiting_for = null
        where uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null
          and updated_at = ${param('seenAt', 'timestamptz')} and ${keyColumn} = ${key}
@@ -215,9 +215,9 @@ export function createAccountStore(database: Database): AccountStore {
   return {
     findByIdentifier: ({ kind, key }) => database.first(findByIdentifier[kind], { key }),
     findByUuid: (uuid) => database.first(findByUuid, { uuid }),
-    async anyProved(identifiers) {
+    async anyVerified(identifiers) {
       const keyOf = (kind: Identifier['kind']) => identifiers.find((one) => one.kind === kind)?.key ?? null
-      const row = await database.first(anyProved, { email: keyOf('email'), phone: keyOf('phone') })
+      const row = await database.first(anyVerified, { email: keyOf('email'), phone: keyOf('phone') })
       return row?.proved === true
     },
     async register({ email, phone, codeSeed, ...registration }, now) {
@@ -240,7 +240,7 @@ export function createAccountStore(database: Database): AccountStore {
       return row!
     },
     confirm: ({ uuid, updatedAt }, { kind, key }, now) =>
-      proveIdentifier(kind, () => database.first(confirm[kind], { uuid, seenAt: updatedAt, key, now })),
+      verifyIdentifier(kind, () => database.first(confirm[kind], { uuid, seenAt: updatedAt, key, now })),
     async noteFailure(accountId) {
       await database.all(noteFailure, { accountId })
     },

@@ -30,7 +30,7 @@ export interface AccountStore {
   findByIdentifier(identifier: Identifier): Promise<Account | null>
   findByUuid(uuid: string): Promise<Account | null>
   /** True when one of them is somebody's proved identifier. */
-  anyProved(identifiers: Identifier[]): Promise<boolean>
+  anyVerified(identifiers: Identifier[]): Promise<boolean>
   /**
    * Adds the registration, or replaces the one that waits for the same identifier, and queues its code; when the
    * identifier is somebody's already, queues a notice to the owner instead. Both give the subject of the code and the

@@ -14,7 +14,7 @@ import type { RecoveryCodes } from './recovery-codes.ts'
 import type { Enabling, FactorStore, TotpFactor } from './store.ts'
 import type { NewTotp, Totp } from './totp.ts'
 
-export interface FactorService {
+export interface Authenticators {
   /** The authenticator app in use; null where there is none. */
   findApp(account: Account | null): Promise<TotpFactor | null>
   /** Uses a code of that app, or a recovery code, up: whether it was right. */
@@ -49,7 +49,7 @@ const NOBODY = 0
 /** Long enough to install an app; a screen that somebody left open yesterday enrols nothing. */
 const ENROLMENT_MS = 30 * 60_000
 
-export function createFactorService(options: Options): FactorService {
+export function createAuthenticators(options: Options): Authenticators {
   const { store, totp, recoveryCodes, notices, outbox, clock } = options
 
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : NOBODY)

@@ -8,8 +8,8 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
-import type { SignedIn } from '../accounts/account.ts'
-import { changeHeldAccount, sessionLives } from '../accounts/store-postgres.ts'
+import type { AccountSession } from '../accounts/account.ts'
+import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
 import type { Enabling, FactorStore, TotpFactor } from './store.ts'
 
@@ -144,10 +144,13 @@ const putRecoveryCodes = statement<OwnerParams & { recoveryHashes: string }, { i
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
 
-const ownerParams = ({ account, sessionId }: SignedIn): OwnerParams => ({ accountId: account.id, sessionId })
+const ownerParams = ({ account, sessionId }: AccountSession): OwnerParams => ({
+  accountId: account.id,
+  sessionId,
+})
 
 const enablingParams = (
-  signedIn: SignedIn,
+  signedIn: AccountSession,
   { recoveryHashes, notices, amr }: Enabling,
   at: Date,
 ): EnablingParams => ({
@@ -163,7 +166,7 @@ export function createFactorStore(database: Database): FactorStore {
   const change = async <Params extends AccountParams>(
     query: Statement<Params, { id: number }>,
     params: Params,
-  ) => (await changeHeldAccount(database, query, params)) !== null
+  ) => (await updateLockedAccount(database, query, params)) !== null
 
   return {
     findTotp: (account) => database.first(findTotp, { accountId: account }),

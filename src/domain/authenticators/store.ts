@@ -3,7 +3,7 @@
  * one code exactly one succeeds; an app in use stays the one in use until the next one is confirmed; each change,
  * with the sessions it ends and the notices to the owner, is atomic.
  */
-import type { SignedIn } from '../accounts/account.ts'
+import type { AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 
 /** An authenticator app in use. */
@@ -34,25 +34,25 @@ export interface FactorStore {
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
   /** Replaces an app that waits; the one in use is not touched. False when the session ended meanwhile. */
-  putEnrolment(signedIn: SignedIn, sealedSecret: Uint8Array, now: Date): Promise<boolean>
+  putEnrolment(signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean>
   /** The app that waits since no earlier than `since`. */
   findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
   /**
    * Turns two factors on, sets the recovery codes, ends the other sessions that only one factor opened, one that is
    * being opened too. False when they were on already, or the session ended meanwhile.
    */
-  enable(signedIn: SignedIn, enabling: Enabling, now: Date): Promise<boolean>
+  enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
   /**
    * The waiting app becomes the one in use, its `step` used; then as `enable`, also where two factors were on already.
    * False when that app does not wait any more, or the session ended meanwhile.
    */
   confirmEnrolment(
-    signedIn: SignedIn,
+    signedIn: AccountSession,
     enabling: Enabling & { totp: NonNullable<FactorTry['totp']> },
     now: Date,
   ): Promise<boolean>
   /** Turns two factors off, erases app and recovery codes. False when they were off, or the session ended meanwhile. */
-  disable(signedIn: SignedIn, notices: NewMessage[], now: Date): Promise<boolean>
+  disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
   /** False when two factors are off, or the session ended meanwhile. */
-  putRecoveryCodes(signedIn: SignedIn, recoveryHashes: Uint8Array[]): Promise<boolean>
+  putRecoveryCodes(signedIn: AccountSession, recoveryHashes: Uint8Array[]): Promise<boolean>
 }

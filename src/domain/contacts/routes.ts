@@ -1,8 +1,8 @@
 /** Another e-mail address or phone: asked for with the password, proved by a code. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import { accountSchema, messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
 import { texts } from '../../texts/index.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -48,12 +48,12 @@ function confirmDetail(operationId: string, summary: string) {
 }
 
 export function createContactRoutes(
-  envelope: Envelope,
+  httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   contacts: ContactsService,
 ) {
   return new Elysia({ name: 'contacts', prefix: '/api/v1/auth' })
-    .use(envelope)
+    .use(httpBase)
     .use(bearer)
     .post(
       '/email/change',

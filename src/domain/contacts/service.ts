@@ -16,7 +16,7 @@ import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { ContactChange, ContactStore } from './store.ts'
 
 type Kind = Identifier['kind']
@@ -24,7 +24,7 @@ type Kind = Identifier['kind']
 export interface ContactsService {
   /**
    * A later call for the same kind voids this one. Throws `validation_failed`, `country_not_allowed`, `identifier_taken`,
-   * `too_many_requests`, and what PresenceCheck does.
+   * `too_many_requests`, and what Reauthentication does.
    */
   change(
     signedIn: Authenticated,
@@ -45,7 +45,7 @@ interface Options {
   store: ContactStore
   codes: CodeService
   limits: LimitService
-  presence: PresenceCheck
+  reauthentication: Reauthentication
   notices: OwnerNotices
   outbox: Outbox
   clock: Clock
@@ -58,7 +58,7 @@ const purposes = {
 } as const
 
 export function createContactsService(options: Options): ContactsService {
-  const { store, codes, limits, presence, notices, outbox, clock, config } = options
+  const { store, codes, limits, reauthentication, notices, outbox, clock, config } = options
   const { defaultCountry } = config.accounts
 
   function read(kind: Kind, contact: string): Identifier {
@@ -91,7 +91,7 @@ export function createContactsService(options: Options): ContactsService {
         ...limits.codeDemands(identifier, purposes[kind].code, client.addressBucket),
         ...limits.contactChangeDemands(account.uuid),
       ]
-      await presence.require(signedIn, password, client)
+      await reauthentication.requirePassword(signedIn, password, client)
       await limits.take(demands)
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       const outcome = await store.request(signedIn, identifier, code, clock.now())

@@ -4,11 +4,11 @@ import { type Database, param, statement } from '../../platform/postgres/databas
 import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
 import type { Account } from '../accounts/account.ts'
 import {
-  bareColumns,
-  changeHeldAccount,
   endOtherClaims,
-  proveIdentifier,
   sessionLives,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
 } from '../accounts/store-postgres.ts'
 import {
   type MessageParams,
@@ -17,7 +17,7 @@ import {
   noticeParams,
   queueMessage,
   queueNotices,
-  replaceWaiting,
+  supersedePending,
 } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { ContactChange, ContactStore } from './store.ts'
@@ -41,12 +41,12 @@ type RequestParams = {
 } & MessageParams
 
 const requestOf = (of: Identifier['kind']) => {
-  const { key: keyColumn, provedAt } = bareColumns[of]
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
   const destination = sql.raw(of)
   return statement<RequestParams, { outcome: 'asked' | 'taken' }>(sql`
     with owner as (
       select ${destination} as destination, language from ${accounts}
-       where ${keyColumn} = ${key} and ${provedAt} is not null and id <> ${accountId} and ${sessionLives}),
+       where ${keyColumn} = ${key} and ${verifiedAt} is not null and id <> ${accountId} and ${sessionLives}),
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
       select id, ${kind}, ${param('destination', 'text')}, ${key}, ${subject}, ${now}
@@ -55,7 +55,7 @@ const requestOf = (of: Identifier['kind']) => {
          set destination = excluded.destination, destination_key = excluded.destination_key,
              code_subject = excluded.code_subject, created_at = excluded.created_at
       returning code_subject),
-    replaced as (${replaceWaiting({
+    replaced as (${supersedePending({
       codeSubject: sql`(select code_subject from ${contactChanges}
                           where ${isThatChange} and exists (select 1 from asked))`,
       codePurpose: null,
@@ -102,7 +102,7 @@ const confirmOf = (of: Identifier['kind']) =>
         from asked where ${accounts}.id = asked.account_id
       returning ${accounts}.*),
     ${endOtherClaims(of)},
-    replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
+    replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
     notices as (${queueNotices(sql`proved`)})
     select * from proved`)
 
@@ -112,7 +112,7 @@ export function createContactStore(database: Database): ContactStore {
   return {
     async request({ account, sessionId }, { kind, destination, key }, { subject, seed }, now) {
       const purpose = kind === 'email' ? 'email_change' : 'phone_change'
-      const row = await changeHeldAccount(database, request[kind], {
+      const row = await updateLockedAccount(database, request[kind], {
         ...messageParams({
           channel: kind === 'email' ? 'email' : 'sms',
           destination,
@@ -132,8 +132,8 @@ export function createContactStore(database: Database): ContactStore {
     },
     find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
     confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, notices, now) =>
-      proveIdentifier(kind, () =>
-        changeHeldAccount(database, confirm[kind], {
+      verifyIdentifier(kind, () =>
+        updateLockedAccount(database, confirm[kind], {
           accountId: account.id,
           sessionId,
           kind,

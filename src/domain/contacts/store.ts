@@ -1,6 +1,6 @@
 /** Another e-mail address or phone for an account, asked for and then proved: PostgreSQL. */
 
-import type { Account, SignedIn } from '../accounts/account.ts'
+import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 
@@ -20,7 +20,7 @@ export interface ContactStore {
    * else's own already, queues a notice to that owner instead.
    */
   request(
-    signedIn: SignedIn,
+    signedIn: AccountSession,
     identifier: Identifier,
     code: { subject: string; seed: Uint8Array },
     now: Date,
@@ -32,7 +32,7 @@ export interface ContactStore {
    * voided or the session ended meanwhile, or somebody else proved the identifier first.
    */
   confirm(
-    signedIn: SignedIn,
+    signedIn: AccountSession,
     change: ContactChange,
     notices: NewMessage[],
     now: Date,

@@ -1,10 +1,10 @@
 /** A sleep that a ring ends; a ring before the sleep is not lost. */
-export interface Alarm {
+export interface WakeSignal {
   ring(): void
   wait(ms: number): Promise<void>
 }
 
-export function createAlarm(): Alarm {
+export function createAlarm(): WakeSignal {
   let rung = false
   let end: (() => void) | null = null
   return {

@@ -56,7 +56,7 @@ const CODES_RETRY_MS = 1000
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
 
-export interface Attempted {
+export interface AttemptResult {
   /** Writes into the outbox what came of it: may throw, and is safe to repeat. */
   note(): Promise<void>
   /** Null: never, it is finished. */
@@ -64,7 +64,7 @@ export interface Attempted {
 }
 
 /** Never throws. */
-export type Attempt = (message: QueuedMessage) => Promise<Attempted>
+export type Attempt = (message: QueuedMessage) => Promise<AttemptResult>
 
 export function createAttempt(options: AttemptOptions): Attempt {
   const { store, codes, codeLifetimeSeconds, render, sender, clock, logger } = options
@@ -75,7 +75,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
   return async (message) => {
     const code = codeOf(message)
     const endsAtMs = code && message.firstAttemptAt.getTime() + codeLifetimeSeconds * 1000
-    const hindrance = code && endsAtMs !== null && (await hindranceOf(message, code, endsAtMs))
+    const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
     if (hindrance) return hindrance
     const { outcome, detail } = await send(message, code, endsAtMs)
     if (outcome !== 'failed') return end(message, outcome, detail)
@@ -86,11 +86,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
   }
 
   /** Begins the life of the code before its first sending; not null where it must not go out (now). */
-  async function hindranceOf(
+  async function reasonNotToSend(
     message: QueuedMessage,
     code: Code,
     endsAtMs: number,
-  ): Promise<Attempted | null> {
+  ): Promise<AttemptResult | null> {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died with it under way, so it may have been sent and used: by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
@@ -109,12 +109,12 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
   }
 
-  function postpone(message: QueuedMessage, ms: number): Attempted {
+  function postpone(message: QueuedMessage, ms: number): AttemptResult {
     const dueAgainAt = new Date(nowMs() + ms)
     return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
   }
 
-  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null): Attempted {
+  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null): AttemptResult {
     if (message.destination === NOBODY) return { note: () => store.remove(message.id), dueAgainAt: null }
     log(message, outcome, detail)
     return { note: () => store.finish(message.id, outcome, detail, clock.now()), dueAgainAt: null }

@@ -98,7 +98,7 @@ export function queueNotices(source: SQL): SQL {
  * the sum leave no other index to choose than messages_code and the primary key.
  * Without `columns`, the parameters are `codeSubject`, `codePurpose` and `now`; `codePurpose` null means every purpose.
  */
-export function replaceWaiting(
+export function supersedePending(
   columns: { codeSubject?: SQL; codePurpose?: SQL | null; now?: SQL } = {},
 ): SQL {
   const { codePurpose = param('codePurpose', 'text') } = columns
@@ -117,10 +117,10 @@ export function replaceWaiting(
 const add = statement<MessageParams & { now: Date }>(queueMessage())
 
 const addCode = statement<MessageParams & { now: Date }, { id: number }>(
-  sql`with replaced as (${replaceWaiting()}) ${queueMessage()} returning id`,
+  sql`with replaced as (${supersedePending()}) ${queueMessage()} returning id`,
 )
 
-const replace = statement<{ codeSubject: string; codePurpose: string; now: Date }>(replaceWaiting())
+const replace = statement<{ codeSubject: string; codePurpose: string; now: Date }>(supersedePending())
 
 type ClaimParams = { channel: Channel; now: Date; leaseUntil: Date; horizon: Date; limit: number }
 
@@ -136,7 +136,7 @@ const firstWaiting = (range: SQL) => sql`
  * The first attempt is the first one noted or under way: one that died before it was noted did not count.
  * No waiting message is ever due further ahead than a retry or a lease allows: one that is was written before the
  * clock was set back, and is due. CTEs, since a subquery with LIMIT may run more than once, and one for each range, so
- * that no other waiting message is read; their ids as an array, see `replaceWaiting`.
+ * that no other waiting message is read; their ids as an array, see `supersedePending`.
  */
 const claim = statement<ClaimParams, QueuedMessage>(sql`
   with due as materialized (${firstWaiting(sql`next_attempt_at <= ${param('now', 'timestamptz')}`)}),
@@ -195,7 +195,7 @@ export function createMessageStore(database: Database): MessageStore {
       const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
       return id
     },
-    async replaceWaiting(executor, codeSubject, codePurpose, now) {
+    async supersedePending(executor, codeSubject, codePurpose, now) {
       await executor.all(replace, { codeSubject, codePurpose, now })
     },
     async claim(channel, now, leaseMs, limit) {

@@ -34,7 +34,12 @@ export interface MessageStore {
   /** Adds a message with a code, and finishes as replaced the waiting ones of that code, in one statement. Gives its id. */
   addCode(message: CodeMessage, now: Date): Promise<number>
   /** Finishes as replaced the waiting messages of this code; call it before `add` in the same transaction. */
-  replaceWaiting(executor: Executor, codeSubject: string, codePurpose: CodePurpose, now: Date): Promise<void>
+  supersedePending(
+    executor: Executor,
+    codeSubject: string,
+    codePurpose: CodePurpose,
+    now: Date,
+  ): Promise<void>
   /**
    * Takes up to `limit` due messages of a channel, nobody else's for `leaseMs`; committed when this returns, so that a
    * process that dies while sending loses none.

@@ -29,7 +29,7 @@ export interface DeliveryWorker {
   close(): Promise<void>
 }
 
-interface Lane {
+interface DeliveryLane {
   wake(): void
   /** Resolves when nothing is under way any more. */
   end(): Promise<void>
@@ -61,7 +61,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   }
 }
 
-function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
+function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryLane {
   const { store, clock, logger, concurrency = 8, pollMs = 1000, leaseMs = 30_000 } = options
   const attempt = createAttempt(options)
   const underWay = new Map<number, Promise<void>>()
@@ -122,7 +122,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
       .catch((error) => {
         logger.error({ message_id: message.id, cause: causeOf(error) }, 'a message could not be handled')
       })
-      .then(() => letGo(message.id))
+      .then(() => releaseReclaimed(message.id))
       .finally(() => {
         underWay.delete(message.id)
         if (isFull) alarm.ring()
@@ -131,7 +131,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): Lane {
   }
 
   /** What is not finished is due at once, and not when the second claim's lease ends. */
-  async function letGo(id: number): Promise<void> {
+  async function releaseReclaimed(id: number): Promise<void> {
     for (let again = claimedAgain.get(id); again !== undefined; again = claimedAgain.get(id)) {
       claimedAgain.delete(id)
       await store.postpone(id, clock.now(), again.attempts - 1).catch(() => {})

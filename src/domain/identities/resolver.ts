@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, Language } from '../../platform/config/types.ts'
-import { type Account, hasProved, type SignedIn } from '../accounts/account.ts'
+import { type Account, type AccountSession, hasProved } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import type { Outbox } from '../delivery/outbox.ts'
@@ -13,11 +13,11 @@ import type { ProviderService } from '../providers/service.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
 
-export interface IdentityService {
+export interface IdentityResolver {
   /** The account it opens; at its first sign-in one is found for it, or made. */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
   /** Adds it to the account, and tells the owner. False: it is an account's already. */
-  link(signedIn: SignedIn, identity: ProvedIdentity): Promise<boolean>
+  link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
 }
 
 interface Options {
@@ -33,7 +33,7 @@ interface Options {
 /** Each try fails only because another call finished what it was about; one of them is soon the last. */
 const TRIES = 10
 
-export function createIdentityService(options: Options): IdentityService {
+export function createIdentityResolver(options: Options): IdentityResolver {
   const { store, accounts, providers, notices, outbox, clock, config } = options
   const { accountableType, roleId } = config.accounts
 

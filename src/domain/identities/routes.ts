@@ -1,8 +1,8 @@
 /** The ways in through other providers, of somebody signed in. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   codeVerifierField,
   idTokenField,
@@ -11,7 +11,7 @@ import {
   passwordField,
 } from '../../platform/http/schemas.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { IdentitiesService } from './service.ts'
+import type { IdentityService } from './service.ts'
 
 const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
   t.Object({
@@ -35,12 +35,12 @@ const ownerErrors = ['invalid_credentials', 'too_many_requests', 'server_busy'] 
 const whereSet = 'With the password where the account has one; else only within 5 minutes of signing in.'
 
 export function createIdentityRoutes(
-  envelope: Envelope,
+  httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
-  identities: IdentitiesService,
+  identities: IdentityService,
 ) {
   return new Elysia({ name: 'identities', prefix: '/api/v1/auth/identities' })
-    .use(envelope)
+    .use(httpBase)
     .use(bearer)
     .get(
       '',

@@ -3,10 +3,10 @@
 import { AppError, type FieldError } from '../../errors.ts'
 import type { ProviderService } from '../providers/service.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import type { IdentityProofs } from './proof.ts'
-import type { IdentityService } from './resolver.ts'
+import type { IdentityResolver } from './resolver.ts'
 import type { IdentityStore } from './store.ts'
 
 type Optional = string | null | undefined
@@ -33,14 +33,14 @@ interface Client {
   addressBucket: string
 }
 
-export interface IdentitiesService {
+export interface IdentityService {
   list(signedIn: Authenticated): Promise<IdentityRecord[]>
   /**
    * The list with it. Nothing changes where it is the account's already. Throws `invalid_code`, `invalid_token`,
-   * `identity_taken`, `provider_not_found`, `provider_unavailable` and what PresenceCheck does.
+   * `identity_taken`, `provider_not_found`, `provider_unavailable` and what Reauthentication does.
    */
   link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<IdentityRecord[]>
-  /** The list without it. Throws `identity_not_found`, `last_way_in` and what PresenceCheck does. */
+  /** The list without it. Throws `identity_not_found`, `last_way_in` and what Reauthentication does. */
   unlink(
     signedIn: Authenticated,
     provider: string,
@@ -51,14 +51,14 @@ export interface IdentitiesService {
 
 interface Options {
   store: IdentityStore
-  identities: IdentityService
+  identities: IdentityResolver
   proofs: IdentityProofs
   providers: ProviderService
-  presence: PresenceCheck
+  reauthentication: Reauthentication
 }
 
-export function createIdentitiesService(options: Options): IdentitiesService {
-  const { store, identities, proofs, providers, presence } = options
+export function createIdentityService(options: Options): IdentityService {
+  const { store, identities, proofs, providers, reauthentication } = options
 
   async function prove(provider: string, body: LinkBody): Promise<ProvedIdentity> {
     const { code, code_verifier, id_token, nonce } = body
@@ -75,7 +75,7 @@ export function createIdentitiesService(options: Options): IdentitiesService {
     async link(signedIn, provider, body, client) {
       providers.get(provider)
       requireOneProof(body)
-      await presence.requireWhereSet(signedIn, body.password, client)
+      await reauthentication.requirePasswordIfSet(signedIn, body.password, client)
       const identity = await prove(provider, body)
       if (!(await identities.link(signedIn, identity))) {
         const holder = await store.findAccount(identity)
@@ -85,7 +85,7 @@ export function createIdentitiesService(options: Options): IdentitiesService {
       return list(signedIn)
     },
     async unlink(signedIn, provider, password, client) {
-      await presence.requireWhereSet(signedIn, password, client)
+      await reauthentication.requirePasswordIfSet(signedIn, password, client)
       const outcome = await store.unlink(signedIn, provider, providers.names)
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('identity_not_found')

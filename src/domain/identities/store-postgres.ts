@@ -12,7 +12,7 @@ import {
   totpFactors,
 } from '../../platform/postgres/schema.ts'
 import type { Account } from '../accounts/account.ts'
-import { changeHeldAccount, endOtherClaims, sessionLives } from '../accounts/store-postgres.ts'
+import { endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
@@ -50,8 +50,8 @@ const linkTo = (condition: ReturnType<typeof sql>) => sql`
 
 type LinkParams = { accountId: number; now: Date } & IdentityParams & NoticeParams
 
-const link = statement<LinkParams & { judgedDigest: string | null; sessionId: string }, { id: number }>(
-  linkTo(sql`password_digest is not distinct from ${param('judgedDigest', 'text')} and ${sessionLives}`),
+const link = statement<LinkParams & { digestWhenChecked: string | null; sessionId: string }, { id: number }>(
+  linkTo(sql`password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}`),
 )
 
 const linkByEmail = statement<LinkParams & { key: string }, { id: number }>(
@@ -138,10 +138,10 @@ export function createIdentityStore(database: Database): IdentityStore {
   return {
     findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
     async link({ account: { id, passwordDigest }, sessionId }, identity, notices, now) {
-      const linked = await changeHeldAccount(database, link, {
+      const linked = await updateLockedAccount(database, link, {
         accountId: id,
         sessionId,
-        judgedDigest: passwordDigest,
+        digestWhenChecked: passwordDigest,
         now,
         ...paramsOf(identity),
         ...noticeParams(notices),
@@ -151,7 +151,7 @@ export function createIdentityStore(database: Database): IdentityStore {
     async linkByEmail({ id }, identity, notices, now) {
       const key = identity.verifiedEmail?.key
       if (key === undefined) return false
-      const linked = await changeHeldAccount(database, linkByEmail, {
+      const linked = await updateLockedAccount(database, linkByEmail, {
         accountId: id,
         key,
         now,
@@ -180,7 +180,7 @@ export function createIdentityStore(database: Database): IdentityStore {
     async unlink({ account, sessionId }, provider, usableProviders) {
       const usable = JSON.stringify(usableProviders)
       const params = { accountId: account.id, sessionId, provider, usable }
-      const row = await changeHeldAccount(database, unlink, params)
+      const row = await updateLockedAccount(database, unlink, params)
       if (!row?.lives) return 'session_over'
       if (!row.found) return 'not_found'
       return row.removed ? 'unlinked' : 'last_way_in'

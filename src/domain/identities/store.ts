@@ -4,7 +4,7 @@
  * without a way in.
  */
 import type { Language } from '../../platform/config/types.ts'
-import type { Account, SignedIn } from '../accounts/account.ts'
+import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 
@@ -21,7 +21,7 @@ export interface IdentityStore {
    * Adds the identity to the account and queues the notices. False: it is an account's already, or the session has
    * ended, or the account has another password than when it was read: whoever chose that does not know of the identity.
    */
-  link(signedIn: SignedIn, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
+  link(signedIn: AccountSession, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
    * The same on the word of a verified e-mail alone. False also when the account has not proved this e-mail any
    * more, or has another identity of that issuer: whom the address was given to then is somebody else.
@@ -46,7 +46,7 @@ export interface IdentityStore {
    * with an identifier, or an identity of one of `usableProviders`.
    */
   unlink(
-    signedIn: SignedIn,
+    signedIn: AccountSession,
     provider: string,
     usableProviders: string[],
   ): Promise<'unlinked' | 'not_found' | 'last_way_in' | 'session_over'>

@@ -1,7 +1,7 @@
 /** Ask for a code and log in with it: alone, or as the second factor. */
 import { Elysia, t } from 'elysia'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   deviceFields,
   deviceOf,
@@ -11,11 +11,11 @@ import {
   signedInAnswer,
 } from '../../platform/http/schemas.ts'
 import { texts } from '../../texts/index.ts'
-import type { TwoFactorService } from './service.ts'
+import type { LoginByCodeService } from './service.ts'
 
-export function createTwoFactorRoutes(envelope: Envelope, twoFactor: TwoFactorService) {
+export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCodeService) {
   return new Elysia({ name: 'two-factor', prefix: '/api/v1/auth/2fa' })
-    .use(envelope)
+    .use(httpBase)
     .post(
       '/request-otp',
       async ({ body, client, status }) => {

@@ -9,11 +9,11 @@ import type { Account } from '../accounts/account.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { LimitService } from '../limits/service.ts'
-import type { SessionService, SignedIn } from '../sessions/session-opener.ts'
+import type { LogInAnswer, SessionOpener } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
 import type { FirstFactor, FirstFactorProofs, ProvingClient } from '../sign-in/first-factor-proof.ts'
 import { findNamedAccount } from '../sign-in/named-account.ts'
-import type { PasswordJudge } from '../sign-in/password-check.ts'
+import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
 
 export interface VerifyBody {
@@ -22,7 +22,7 @@ export interface VerifyBody {
   password?: string | null | undefined
 }
 
-export interface TwoFactorService {
+export interface LoginByCodeService {
   /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
   requestCode(body: { identifier: string }, client: { addressBucket: string }): Promise<void>
   /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
@@ -30,20 +30,20 @@ export interface TwoFactorService {
     body: VerifyBody,
     device: Device,
     client: { address: string; addressBucket: string },
-  ): Promise<SignedIn>
+  ): Promise<LogInAnswer>
 }
 
 interface Options {
   accounts: AccountStore
-  sessions: SessionService
-  passwords: PasswordJudge
+  sessions: SessionOpener
+  passwords: PasswordCheck
   proofs: FirstFactorProofs
   secondFactor: SecondFactor
   limits: LimitService
   config: Pick<Config, 'accounts'>
 }
 
-export function createTwoFactorService(options: Options): TwoFactorService {
+export function createLoginByCodeService(options: Options): LoginByCodeService {
   const { accounts, sessions, passwords, proofs, secondFactor, limits, config } = options
   const { defaultCountry } = config.accounts
 

@@ -1,7 +1,7 @@
 /** Log in by password. */
 import { Elysia, t } from 'elysia'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   deviceFields,
   deviceOf,
@@ -13,8 +13,8 @@ import {
 } from '../../platform/http/schemas.ts'
 import type { LoginService } from './service.ts'
 
-export function createLoginRoutes(envelope: Envelope, login: LoginService) {
-  return new Elysia({ name: 'login', prefix: '/api/v1/auth' }).use(envelope).post(
+export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
+  return new Elysia({ name: 'login', prefix: '/api/v1/auth' }).use(httpBase).post(
     '/login',
     async ({ body, client, status }) => {
       const outcome = await login.logIn(body, deviceOf(body), client)

@@ -6,7 +6,7 @@ import type { AccountStore } from '../accounts/store.ts'
 import { readIdentifier } from '../identifiers/identifier.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Device } from '../sessions/store.ts'
-import type { PasswordJudge } from '../sign-in/password-check.ts'
+import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 
 export interface LoginService {
@@ -23,7 +23,7 @@ export interface LoginService {
 
 interface Options {
   accounts: AccountStore
-  passwords: PasswordJudge
+  passwords: PasswordCheck
   limits: LimitService
   signIn: SignInService
   config: Pick<Config, 'accounts'>

@@ -1,20 +1,20 @@
 /** The own account: seen, and erased. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import { accountSchema, messageAnswer, passwordField } from '../../platform/http/schemas.ts'
 import { texts } from '../../texts/index.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { AccountService } from './service.ts'
 
 export function createAccountRoutes(
-  envelope: Envelope,
+  httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   accounts: AccountService,
 ) {
   return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
-    .use(envelope)
+    .use(httpBase)
     .use(bearer)
     .get('/me', ({ signedIn }) => ({ status: 200 as const, account: accounts.describe(signedIn) }), {
       response: { 200: t.Object({ status: t.Literal(200), account: accountSchema }), ...errorResponses() },

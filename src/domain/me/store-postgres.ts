@@ -2,18 +2,18 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, messages } from '../../platform/postgres/schema.ts'
-import { changeHeldAccount, sessionLives } from '../accounts/store-postgres.ts'
+import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import type { ErasureStore } from './store.ts'
 
 /** Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. */
 const erase = statement<
-  { accountId: number; sessionId: string; judgedDigest: string | null },
+  { accountId: number; sessionId: string; digestWhenChecked: string | null },
   { uuid: string }
 >(sql`
   with gone as (
     delete from ${accounts}
      where id = ${param('accountId', 'bigint')} and ${sessionLives}
-       and password_digest is not distinct from ${param('judgedDigest', 'text')}
+       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
     returning id, uuid),
   dropped as (
     delete from ${messages}
@@ -26,8 +26,8 @@ const erase = statement<
 export function createErasureStore(database: Database): ErasureStore {
   return {
     async erase({ account, sessionId }) {
-      const params = { accountId: account.id, sessionId, judgedDigest: account.passwordDigest }
-      return (await changeHeldAccount(database, erase, params)) !== null
+      const params = { accountId: account.id, sessionId, digestWhenChecked: account.passwordDigest }
+      return (await updateLockedAccount(database, erase, params)) !== null
     },
   }
 }

@@ -1,5 +1,5 @@
 /** How an account ends: PostgreSQL, one statement. */
-import type { SignedIn } from '../accounts/account.ts'
+import type { AccountSession } from '../accounts/account.ts'
 
 export interface ErasureStore {
   /**
@@ -7,5 +7,5 @@ export interface ErasureStore {
    * wait to be sent. Its identifiers are free again. False when it is gone, has another password than this,
    * or the session ended meanwhile.
    */
-  erase(signedIn: SignedIn): Promise<boolean>
+  erase(signedIn: AccountSession): Promise<boolean>
 }

@@ -1,8 +1,8 @@
 /** A forgotten password (two calls), and another one for somebody signed in. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   identifierField,
   messageAnswer,
@@ -15,12 +15,12 @@ import type { Authenticated } from '../sessions/authentication.ts'
 import type { PasswordsService } from './service.ts'
 
 export function createPasswordRoutes(
-  envelope: Envelope,
+  httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   passwords: PasswordsService,
 ) {
   return new Elysia({ name: 'passwords', prefix: '/api/v1/auth/password' })
-    .use(envelope)
+    .use(httpBase)
     .post(
       '/forgot',
       async ({ body, client, status }) => {

@@ -12,8 +12,8 @@ import {
   channelOf,
   contactOf,
   hasProved,
-  provedContacts,
   provedKeys,
+  verifiedContacts,
 } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'
@@ -24,7 +24,7 @@ import type { HashService } from '../hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { PasswordStore } from './store.ts'
 
 interface NewPasswordBody {
@@ -43,7 +43,7 @@ export interface PasswordsService {
     body: NewPasswordBody & { identifier: string; otp: string },
     client: { addressBucket: string },
   ): Promise<void>
-  /** Throws `validation_failed`, and what PresenceCheck does. Of two calls at once one is `invalid_credentials`. */
+  /** Throws `validation_failed`, and what Reauthentication does. Of two calls at once one is `invalid_credentials`. */
   change(
     signedIn: Authenticated,
     body: NewPasswordBody & { current_password: string },
@@ -57,7 +57,7 @@ interface Options {
   codes: CodeService
   limits: LimitService
   hashing: HashService
-  presence: PresenceCheck
+  reauthentication: Reauthentication
   notices: OwnerNotices
   outbox: Outbox
   clock: Clock
@@ -65,7 +65,8 @@ interface Options {
 }
 
 export function createPasswordsService(options: Options): PasswordsService {
-  const { accounts, store, codes, limits, hashing, presence, notices, outbox, clock, config } = options
+  const { accounts, store, codes, limits, hashing, reauthentication, notices, outbox, clock, config } =
+    options
   const { defaultCountry } = config.accounts
 
   function check({ password, password_confirmation }: NewPasswordBody, identifiers: Identifier[]): void {
@@ -90,7 +91,7 @@ export function createPasswordsService(options: Options): PasswordsService {
   /** Once the code is taken nothing may refuse the caller any more: the queue was asked for room before. */
   async function replace(account: Account, identifier: Identifier, password: string): Promise<void> {
     const { destination } = bindingOf(account, identifier)
-    const proved = provedContacts(account)
+    const proved = verifiedContacts(account)
     const contacts: Contact[] =
       proved.length > 0 ? proved : [{ channel: channelOf(identifier.kind), destination }]
     const [digest, messages] = await Promise.all([
@@ -138,7 +139,7 @@ export function createPasswordsService(options: Options): PasswordsService {
         body,
         own.filter((one) => one !== null),
       )
-      await presence.require(signedIn, body.current_password, client)
+      await reauthentication.requirePassword(signedIn, body.current_password, client)
       const digest = await hashing.hash(body.password)
       const [messages] = await Promise.all([
         notices.about(account, 'password_changed'),

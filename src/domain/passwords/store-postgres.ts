@@ -3,13 +3,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
 import {
-  bareColumns,
-  changeHeldAccount,
   endOtherClaims,
-  proveIdentifier,
   sessionLives,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
 } from '../accounts/store-postgres.ts'
-import { type NoticeParams, noticeParams, queueNotices, replaceWaiting } from '../delivery/store-postgres.ts'
+import {
+  type NoticeParams,
+  noticeParams,
+  queueNotices,
+  supersedePending,
+} from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { PasswordStore } from './store.ts'
 
@@ -28,21 +33,21 @@ const endings = (kept: SQL) => sql`
        where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
     dropped as (
       delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
-    replaced as (${replaceWaiting({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
+    replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
     notices as (${queueNotices(sql`proved`)})`
 
 type ResetParams = { now: Date; accountId: number; key: string; digest: string } & NoticeParams
 
 const resetBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, provedAt } = bareColumns[kind]
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   return statement<ResetParams, { fingerprints: string[] }>(sql`
     with proved as (
       update ${accounts}
          set password_digest = ${digest}, failed_attempts = 0, updated_at = ${now},
              account_confirmed_at = coalesce(account_confirmed_at, ${now}),
-             ${provedAt} = coalesce(${provedAt}, ${now}), waiting_for = null
+             ${verifiedAt} = coalesce(${verifiedAt}, ${now}), waiting_for = null
        where id = ${accountId} and ${keyColumn} = ${key}
-         and (${provedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))
+         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))
       returning id, uuid),
     ${endOtherClaims(kind)},
     ${endings(sql`false`)}
@@ -58,7 +63,7 @@ const reset = { email: resetBy('email'), phone: resetBy('phone') }
 type ChangeParams = {
   now: Date
   accountId: number
-  judgedDigest: string | null
+  digestWhenChecked: string | null
   digest: string
   sessionId: string
 } & NoticeParams
@@ -66,7 +71,7 @@ type ChangeParams = {
 const change = statement<ChangeParams, { id: number }>(sql`
   with proved as (
     update ${accounts} set password_digest = ${digest}, updated_at = ${now}
-     where id = ${accountId} and password_digest = ${param('judgedDigest', 'text')} and ${sessionLives}
+     where id = ${accountId} and password_digest = ${param('digestWhenChecked', 'text')} and ${sessionLives}
     returning id, uuid),
   ${endings(sql`${sessions}.id = ${param('sessionId', 'uuid')}`)}
   select id from proved`)
@@ -74,14 +79,14 @@ const change = statement<ChangeParams, { id: number }>(sql`
 export function createPasswordStore(database: Database): PasswordStore {
   return {
     reset: ({ id: accountId }, { kind, key }, { digest, notices }, now) =>
-      proveIdentifier(kind, () =>
-        changeHeldAccount(database, reset[kind], { accountId, key, digest, now, ...noticeParams(notices) }),
+      verifyIdentifier(kind, () =>
+        updateLockedAccount(database, reset[kind], { accountId, key, digest, now, ...noticeParams(notices) }),
       ),
     async change({ account, sessionId }, { digest, notices }, now) {
-      const changed = await changeHeldAccount(database, change, {
+      const changed = await updateLockedAccount(database, change, {
         accountId: account.id,
         sessionId,
-        judgedDigest: account.passwordDigest,
+        digestWhenChecked: account.passwordDigest,
         digest,
         now,
         ...noticeParams(notices),

@@ -1,6 +1,6 @@
 /** How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. */
 
-import type { Account, SignedIn } from '../accounts/account.ts'
+import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 
@@ -27,5 +27,5 @@ export interface PasswordStore {
    * The same for who knows the old password; the session that asks stays. False: it is not that password now, or the
    * session ended meanwhile.
    */
-  change(signedIn: SignedIn, password: NewPassword, now: Date): Promise<boolean>
+  change(signedIn: AccountSession, password: NewPassword, now: Date): Promise<boolean>
 }

@@ -5,7 +5,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import type { ServerMetadata } from 'openid-client'
 import type { Clock } from '../../platform/clock.ts'
-import type { KeptValue } from './kept-value.ts'
+import type { CachedDocument } from './cached-document.ts'
 import { ProviderFailure } from './provider.ts'
 
 /** With HS256 whoever reads the public key could sign. */
@@ -34,8 +34,8 @@ export interface IdTokenChecks {
 }
 
 interface Options {
-  metadata: KeptValue<ServerMetadata>
-  keys: KeptValue<JSONWebKeySet>
+  metadata: CachedDocument<ServerMetadata>
+  keys: CachedDocument<JSONWebKeySet>
   issuerAliases: string[]
   clock: Clock
 }

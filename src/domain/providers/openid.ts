@@ -16,9 +16,9 @@ import {
 import type { Clock } from '../../platform/clock.ts'
 import type { GuardedFetch } from '../../platform/guarded-fetch.ts'
 import { parseEmail } from '../identifiers/email.ts'
+import { createCachedDocument } from './cached-document.ts'
 import { toProviderFailure, toUnavailable } from './failure.ts'
 import { createIdTokenVerifier, type IdTokenClaims } from './id-token.ts'
-import { createKeptValue } from './kept-value.ts'
 import { type Provider, ProviderFailure, type ProviderIdentity } from './provider.ts'
 
 export interface OpenIdOptions {
@@ -56,7 +56,7 @@ export function createOpenIdProvider(options: OpenIdOptions): Provider {
       throw toUnavailable(error)
     }
   }
-  const configuration = createKeptValue({
+  const configuration = createCachedDocument({
     load: loadConfiguration,
     clock,
     freshMs: FRESH_MS,
@@ -75,7 +75,7 @@ export function createOpenIdProvider(options: OpenIdOptions): Provider {
       throw toUnavailable(error)
     }
   }
-  const keys = createKeptValue({ load: loadKeys, clock, freshMs: FRESH_MS, pauseMs: PAUSE_MS })
+  const keys = createCachedDocument({ load: loadKeys, clock, freshMs: FRESH_MS, pauseMs: PAUSE_MS })
   const verify = createIdTokenVerifier({ metadata, keys, issuerAliases: options.issuerAliases, clock })
 
   /** What the identity token leaves out may stand in the user info, for the same subject. */

@@ -1,7 +1,7 @@
 /** Register, confirm the account, send the confirmation code again (two paths, one handler). */
 import { Elysia, t } from 'elysia'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import { identifierField, messageAnswer, newPasswordFields, otpField } from '../../platform/http/schemas.ts'
 import { texts } from '../../texts/index.ts'
 import type { RegistrationService } from './service.ts'
@@ -31,7 +31,7 @@ const registerBody = t.Object(
 const confirmBody = t.Object({ identifier: identifierField, otp: otpField })
 const resendBody = t.Object({ identifier: identifierField })
 
-export function createRegistrationRoutes(envelope: Envelope, registration: RegistrationService) {
+export function createRegistrationRoutes(httpBase: HttpBase, registration: RegistrationService) {
   const resendDocs = (path: 'Verification' | 'Confirmation') => ({
     body: resendBody,
     response: {
@@ -47,7 +47,7 @@ export function createRegistrationRoutes(envelope: Envelope, registration: Regis
   })
 
   return new Elysia({ name: 'registration', prefix: '/api/v1/auth' })
-    .use(envelope)
+    .use(httpBase)
     .post(
       '/register',
       async ({ body, client, status }) => {

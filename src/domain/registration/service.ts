@@ -95,7 +95,7 @@ export function createRegistrationService(options: Options): RegistrationService
         ...limits.codeDemands(primary, 'confirmation'),
       ])
       const passwordDigest = await hashing.hash(body.password)
-      if (revealExisting && (await accounts.anyProved(identifiers))) throw new AppError('identifier_taken')
+      if (revealExisting && (await accounts.anyVerified(identifiers))) throw new AppError('identifier_taken')
       const codeSeed = codes.createSeed()
       const { uuid, messageId } = await accounts.register(
         {

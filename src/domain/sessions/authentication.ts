@@ -4,12 +4,12 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { SignedIn } from '../accounts/account.ts'
+import type { AccountSession } from '../accounts/account.ts'
 import type { AccessTokenClaims, AccessTokenService } from '../tokens/access-token.ts'
 import type { SessionStore } from './store.ts'
 
 /** `signedIn` in the handlers of Bearer routes. The account is as stored, read with this request. */
-export interface Authenticated extends SignedIn {
+export interface Authenticated extends AccountSession {
   /** As its client told at login. */
   deviceFingerprint: string | null
   claims: AccessTokenClaims

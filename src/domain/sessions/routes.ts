@@ -1,12 +1,12 @@
 /** The life of a session after login. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, nullable, refreshedAnswer, timeField } from '../../platform/http/schemas.ts'
 import { texts } from '../../texts/index.ts'
 import type { Authenticated } from './authentication.ts'
-import type { SessionsService } from './service.ts'
+import type { SessionService } from './service.ts'
 
 const refreshToken = t.String({ description: 'The newest one of the session' })
 
@@ -23,11 +23,11 @@ const sessionSchema = t.Object({
 })
 
 export function createSessionRoutes(
-  envelope: Envelope,
+  httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
-  sessions: SessionsService,
+  sessions: SessionService,
 ) {
-  return createOpenRoutes(envelope, sessions)
+  return createOpenRoutes(httpBase, sessions)
     .use(bearer)
     .post(
       '/logout-all',
@@ -81,9 +81,9 @@ export function createSessionRoutes(
     )
 }
 
-function createOpenRoutes(envelope: Envelope, sessions: SessionsService) {
+function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
   return new Elysia({ name: 'sessions', prefix: '/api/v1/auth' })
-    .use(envelope)
+    .use(httpBase)
     .post(
       '/refresh',
       async ({ body, client }) => ({

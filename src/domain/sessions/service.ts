@@ -13,7 +13,7 @@ import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
 import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
 
-export interface SessionsService {
+export interface SessionService {
   /**
    * One round trip to the database where the token is the newest of its session. Throws `token_expired` for a session
    * whose idle or absolute end has come, `invalid_token` for everything else that does not serve.
@@ -57,7 +57,7 @@ const MAXIMUM_LISTED = 100
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export function createSessionsService(options: Options): SessionsService {
+export function createSessionService(options: Options): SessionService {
   const { store, accessTokens, refreshTokens, notices, outbox, clock, config } = options
 
   /** The token is not the newest of a living session: whose is it, and is it only late? */

@@ -19,15 +19,15 @@ export interface SignIn {
 }
 
 /** The answer of login, in the specification's order. */
-export interface SignedIn {
+export interface LogInAnswer {
   access_token: string
   refresh_token: string
   account: AccountRecord
 }
 
-export interface SessionService {
+export interface SessionOpener {
   /** Throws `invalid_credentials` when the account was locked, erased or given another password meanwhile. */
-  open(signIn: SignIn): Promise<SignedIn>
+  open(signIn: SignIn): Promise<LogInAnswer>
   knowsDevice(account: Account, fingerprint: string | null): Promise<boolean>
 }
 
@@ -39,7 +39,7 @@ interface Options {
   config: Pick<Config, 'tokens' | 'accounts'>
 }
 
-export function createSessionService(options: Options): SessionService {
+export function createSessionOpener(options: Options): SessionOpener {
   const { store, accessTokens, refreshTokens, clock, config } = options
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
   return {

@@ -18,8 +18,8 @@ const knowsDevice = statement<{ accountId: number; fingerprint: string }, { know
 type SignInParams = {
   now: Date
   accountId: number
-  judgedDigest: string | null
-  judgedTwoFactor: boolean
+  digestWhenChecked: string | null
+  expectedTwoFactor: boolean
   newDigest: string | null
   id: string
   deviceType: string | null
@@ -48,8 +48,8 @@ const signIn = statement<SignInParams, Account>(sql`
            current_sign_in_ip = ${param('address', 'text')},
            password_digest = coalesce(${param('newDigest', 'text')}, password_digest), updated_at = ${now}
      where id = ${param('accountId', 'bigint')} and account_confirmed_at is not null and locked_at is null
-       and password_digest is not distinct from ${param('judgedDigest', 'text')}
-       and two_factor_enabled = ${param('judgedTwoFactor', 'boolean')}
+       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
+       and two_factor_enabled = ${param('expectedTwoFactor', 'boolean')}
     returning *),
   opened as (
     insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip, amr,
@@ -157,8 +157,8 @@ export function createSessionStore(database: Database): SessionStore {
         now,
         newDigest,
         accountId: account.id,
-        judgedDigest: account.passwordDigest,
-        judgedTwoFactor: account.twoFactorEnabled,
+        digestWhenChecked: account.passwordDigest,
+        expectedTwoFactor: account.twoFactorEnabled,
         deviceType: device.type,
         deviceName: device.name,
         deviceOs: device.os,

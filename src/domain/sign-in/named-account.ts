@@ -3,7 +3,7 @@
  * provider types no identifier, so its answer hands out the uuid, which shows nothing of the account's contacts.
  */
 
-import { type Account, provedContacts } from '../accounts/account.ts'
+import { type Account, verifiedContacts } from '../accounts/account.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import { type Identifier, nobody, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 
@@ -33,7 +33,7 @@ export async function findNamedAccount(
 
 /** A proved contact, the e-mail first; for an account without any a stand-in that no message is ever sent to. */
 export function mainIdentifier(account: Account, defaultCountry: string): Identifier {
-  const [contact] = provedContacts(account)
+  const [contact] = verifiedContacts(account)
   const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
   return identifier ?? { kind: 'email', destination: account.uuid, key: account.uuid }
 }

@@ -9,7 +9,7 @@ import type { HashService } from '../hashing/service.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Demand } from '../limits/store.ts'
 import type { SessionStore } from '../sessions/store.ts'
-import { createUnjudgedTries } from './pending-attempts.ts'
+import { createPendingAttempts } from './pending-attempts.ts'
 
 export interface PasswordTry {
   /** Null: nobody has this identifier. */
@@ -22,7 +22,7 @@ export interface PasswordTry {
   demands: Demand[]
 }
 
-export interface PasswordJudge {
+export interface PasswordCheck {
   /** Throws `too_many_requests`, `server_busy`. `newDigest`: where the stored one has older parameters. */
   judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
   /** Throws `server_busy` when `judge` would: asked first, a flood costs no question to the stores. */
@@ -39,8 +39,8 @@ interface Options {
 /** No account has it: keeps the work alike. */
 const NOBODY = 0
 
-export function createPasswordJudge({ accounts, sessions, limits, hashing }: Options): PasswordJudge {
-  const tries = createUnjudgedTries()
+export function createPasswordCheck({ accounts, sessions, limits, hashing }: Options): PasswordCheck {
+  const tries = createPendingAttempts()
   return {
     requireRoom: hashing.requireRoom,
     async judge({ account, identifierKey, fingerprint, password, demands }) {

@@ -6,7 +6,7 @@
  */
 import { AppError } from '../../errors.ts'
 
-export interface UnjudgedTries {
+export interface PendingAttempts {
   /**
    * `admit` counts the try, and throws `too_many_requests` where it may not be judged; `judge` judges it and, where
    * it was right, clears the counter `key`. Throws what either throws.
@@ -18,7 +18,7 @@ export interface UnjudgedTries {
   ): Promise<Verdict>
 }
 
-export function createUnjudgedTries(): UnjudgedTries {
+export function createPendingAttempts(): PendingAttempts {
   /** Of each counter; every one resolves to "was right", false for a refused one. */
   const underWay = new Map<string, Set<Promise<boolean>>>()
   const others = (key: string) => [...(underWay.get(key) ?? [])]

@@ -4,22 +4,22 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { type Account, provedContacts, provedKeys } from '../accounts/account.ts'
+import { type Account, provedKeys, verifiedContacts } from '../accounts/account.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { PasswordJudge } from './password-check.ts'
+import type { PasswordCheck } from './password-check.ts'
 
-export interface PresenceCheck {
+export interface Reauthentication {
   /**
    * Throws `invalid_credentials`, `too_many_requests`, `server_busy`; `password_not_set` for an account without
    * password that can get one by reset. One that cannot, having no proved contact, must have signed in a moment ago.
    */
-  require(signedIn: Authenticated, password: string, client: { addressBucket: string }): Promise<void>
+  requirePassword(signedIn: Authenticated, password: string, client: { addressBucket: string }): Promise<void>
   /**
    * For what an account without password must do too: its password where it has one (`validation_failed` where none
    * was sent), else a sign-in of a moment ago.
    */
-  requireWhereSet(
+  requirePasswordIfSet(
     signedIn: Authenticated,
     password: string | null | undefined,
     client: { addressBucket: string },
@@ -27,14 +27,14 @@ export interface PresenceCheck {
 }
 
 interface Options {
-  passwords: PasswordJudge
+  passwords: PasswordCheck
   limits: LimitService
   clock: Clock
 }
 
 const RECENT_SIGN_IN_MS = 5 * 60_000
 
-export function createPresenceCheck({ passwords, limits, clock }: Options): PresenceCheck {
+export function createReauthentication({ passwords, limits, clock }: Options): Reauthentication {
   async function requirePassword(
     { account, deviceFingerprint }: Authenticated,
     password: string,
@@ -57,13 +57,13 @@ export function createPresenceCheck({ passwords, limits, clock }: Options): Pres
   }
 
   return {
-    async require(signedIn, password, { addressBucket }) {
+    async requirePassword(signedIn, password, { addressBucket }) {
       const { account } = signedIn
       if (account.passwordDigest !== null) return requirePassword(signedIn, password, addressBucket)
-      if (provedContacts(account).length > 0) throw new AppError('password_not_set')
+      if (verifiedContacts(account).length > 0) throw new AppError('password_not_set')
       requireRecentSignIn(signedIn)
     },
-    async requireWhereSet(signedIn, password, { addressBucket }) {
+    async requirePasswordIfSet(signedIn, password, { addressBucket }) {
       const { account } = signedIn
       if (account.passwordDigest === null) return requireRecentSignIn(signedIn)
       if (typeof password !== 'string') {

@@ -3,8 +3,8 @@
  * same work for identifiers without account. An account with an app gets no code sent: it would be the weaker way in.
  */
 import { AppError } from '../../errors.ts'
-import { type Account, type Contact, provedContacts } from '../accounts/account.ts'
-import type { FactorService } from '../authenticators/service.ts'
+import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
+import type { Authenticators } from '../authenticators/service.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
 import type { Outbox } from '../delivery/outbox.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
@@ -32,7 +32,7 @@ export type CountsOn = 'account' | { name: string }
 
 interface Options {
   codes: CodeService
-  factors: Pick<FactorService, 'findApp' | 'use'>
+  factors: Pick<Authenticators, 'findApp' | 'use'>
   limits: LimitService
   outbox: Outbox
   defaultCountry: string
@@ -42,7 +42,7 @@ export function createSecondFactor(options: Options): SecondFactor {
   const { codes, factors, limits, outbox, defaultCountry } = options
 
   const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
-    (account && provedContacts(account, identifier.kind)[0]) ?? null
+    (account && verifiedContacts(account, identifier.kind)[0]) ?? null
 
   const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'two_factor',

@@ -7,7 +7,7 @@ import type { Account } from '../accounts/account.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { maskDestination } from '../identifiers/mask.ts'
 import type { LimitService } from '../limits/service.ts'
-import type { SessionService, SignedIn } from '../sessions/session-opener.ts'
+import type { LogInAnswer, SessionOpener } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
 import type { FirstFactor, FirstFactorProofs } from './first-factor-proof.ts'
 import type { SecondFactor } from './second-factor.ts'
@@ -20,7 +20,7 @@ export interface TwoFactorDue {
   expires_in: number
 }
 
-export type SignInOutcome = { signedIn: SignedIn } | { due: TwoFactorDue }
+export type SignInOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue }
 
 export interface ProvedFirstFactor {
   account: Account
@@ -39,7 +39,7 @@ export interface SignInService {
 }
 
 interface Options {
-  sessions: SessionService
+  sessions: SessionOpener
   proofs: FirstFactorProofs
   secondFactor: SecondFactor
   limits: LimitService

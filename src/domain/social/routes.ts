@@ -1,7 +1,7 @@
 /** Sign in through another provider: in a browser, or with the identity token of a native app. */
 import { Elysia, t } from 'elysia'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../platform/http/redirect.ts'
 import {
   codeVerifierField,
@@ -20,7 +20,7 @@ const providerParams = t.Object({
   provider: t.String({ description: 'Name of the provider, e.g. google' }),
 })
 
-const onward = (description: string) =>
+const redirectBrowser = (description: string) =>
   t.Void({ description, headers: { Location: { description: 'Where to', schema: { type: 'string' } } } })
 
 const answerFields = {
@@ -49,12 +49,12 @@ const entryErrors = [
 const errorsOfRedirect = providerFailureReasons.map((reason) => `\`${reason}\``).join(', ')
 
 export function createSocialRoutes(
-  envelope: Envelope,
+  httpBase: HttpBase,
   social: SocialService,
   { secure }: { secure: boolean },
 ) {
   return new Elysia({ name: 'social', prefix: '/api/v1/auth/social' })
-    .use(envelope)
+    .use(httpBase)
     .get('', () => ({ status: 200 as const, providers: social.list() }), {
       response: {
         200: t.Object({
@@ -87,7 +87,7 @@ export function createSocialRoutes(
           state: t.Optional(t.String({ maxLength: 512, description: 'Comes back as it is' })),
         }),
         response: {
-          302: onward('To the provider; a short-lived cookie binds the sign-in to this browser'),
+          302: redirectBrowser('To the provider; a short-lived cookie binds the sign-in to this browser'),
           ...errorResponses(
             'provider_not_found',
             'invalid_redirect_uri',
@@ -119,7 +119,9 @@ export function createSocialRoutes(
         params: providerParams,
         query: t.Object(answerFields),
         response: {
-          302: onward(`To redirect_uri with \`code\` and \`state\`, or with \`error\`: ${errorsOfRedirect}`),
+          302: redirectBrowser(
+            `To redirect_uri with \`code\` and \`state\`, or with \`error\`: ${errorsOfRedirect}`,
+          ),
           ...errorResponses('provider_not_found', 'invalid_state', 'validation_failed', 'too_many_requests'),
         },
         detail: {
@@ -136,7 +138,9 @@ export function createSocialRoutes(
         params: providerParams,
         body: t.Object(answerFields),
         response: {
-          303: onward('To the same path with what the form held, so that the browser brings its cookie'),
+          303: redirectBrowser(
+            'To the same path with what the form held, so that the browser brings its cookie',
+          ),
           ...errorResponses('provider_not_found', 'validation_failed'),
         },
         detail: {

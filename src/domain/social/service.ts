@@ -7,11 +7,11 @@ import { AppError } from '../../errors.ts'
 import type { Config, Language } from '../../platform/config/types.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
 import type { IdentityProofs } from '../identities/proof.ts'
-import type { IdentityService } from '../identities/resolver.ts'
+import type { IdentityResolver } from '../identities/resolver.ts'
 import type { LimitService } from '../limits/service.ts'
 import { ProviderFailure } from '../providers/provider.ts'
 import type { ProviderService } from '../providers/service.ts'
-import type { SignedIn } from '../sessions/session-opener.ts'
+import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
@@ -38,25 +38,25 @@ export interface ProviderAnswer {
 }
 
 /** The browser goes on to `location`, and gets the cookie. */
-export interface Onward {
+export interface BrowserRedirect {
   location: string
   cookie: BrowserBinding
 }
 
 /** `identifier` is what `2fa/verify` takes: here nobody typed one. */
-export type SocialOutcome = { signedIn: SignedIn } | { due: TwoFactorDue & { identifier: string } }
+export type SocialOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue & { identifier: string } }
 
 export interface SocialService {
   list(): { name: string; authorize_url: string }[]
   /** Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
-  authorize(provider: string, query: AuthorizeQuery, client: SocialClient): Promise<Onward>
+  authorize(provider: string, query: AuthorizeQuery, client: SocialClient): Promise<BrowserRedirect>
   /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_state`, `too_many_requests`. */
   finish(
     provider: string,
     answer: ProviderAnswer,
     cookies: ReadonlyMap<string, string>,
     client: SocialClient,
-  ): Promise<Onward>
+  ): Promise<BrowserRedirect>
   /**
    * Where the browser takes an answer that came as a form: a cookie comes along only with a GET. Throws
    * `provider_not_found`.
@@ -81,7 +81,7 @@ interface Options {
   providers: ProviderService
   flows: Flows
   proofs: IdentityProofs
-  identities: IdentityService
+  identities: IdentityResolver
   signIn: SignInService
   limits: LimitService
   /** For the operator: the person only sees that it did not work. */
@@ -138,7 +138,7 @@ export function createSocialService(options: Options): SocialService {
       const flow = await flows.take(answer.state ?? '', cookies)
       if (flow === null) throw new AppError('invalid_state')
       const { redirectUri, codeChallenge, clientState, provider: begunWith } = flow.request
-      const back = (result: Record<string, string>): Onward => ({
+      const back = (result: Record<string, string>): BrowserRedirect => ({
         location: withParameters(redirectUri, {
           ...result,
           ...(clientState !== null && { state: clientState }),

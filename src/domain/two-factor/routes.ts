@@ -1,12 +1,12 @@
 /** Turn two factors on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import type { Envelope } from '../../platform/http/envelope.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
 import { texts } from '../../texts/index.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { FactorsService } from './service.ts'
+import type { TwoFactorService } from './service.ts'
 
 const ok = 200 as const
 
@@ -47,13 +47,13 @@ const documented = (operationId: string, summary: string, description: string) =
   security: bearerSecurity,
 })
 
-export function createFactorRoutes(
-  envelope: Envelope,
+export function createTwoFactorRoutes(
+  httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
-  factors: FactorsService,
+  factors: TwoFactorService,
 ) {
   return new Elysia({ name: 'factors', prefix: '/api/v1/auth/2fa' })
-    .use(envelope)
+    .use(httpBase)
     .use(bearer)
     .post(
       '/enable',

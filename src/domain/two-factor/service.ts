@@ -6,15 +6,15 @@
 import { renderSVG } from 'uqr'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/types.ts'
-import { type Account, type Contact, provedContacts } from '../accounts/account.ts'
-import type { FactorService } from '../authenticators/service.ts'
+import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
+import type { Authenticators } from '../authenticators/service.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
 import type { Outbox } from '../delivery/outbox.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { PresenceCheck } from '../sign-in/reauthentication.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
 
 type Client = { addressBucket: string }
@@ -33,8 +33,8 @@ export interface DisableBody {
   identifier?: string | null | undefined
 }
 
-/** All throw `too_many_requests`; those with a password what PresenceCheck does, those with a code `invalid_code`. */
-export interface FactorsService {
+/** All throw `too_many_requests`; those with a password what Reauthentication does, those with a code `invalid_code`. */
+export interface TwoFactorService {
   /**
    * Sends a code to a proved contact, the e-mail first. Throws `two_factor_already_enabled`, `no_proved_contact`,
    * `country_not_allowed`.
@@ -53,8 +53,8 @@ export interface FactorsService {
 }
 
 interface Options {
-  presence: PresenceCheck
-  factors: FactorService
+  reauthentication: Reauthentication
+  factors: Authenticators
   secondFactor: SecondFactor
   codes: CodeService
   limits: LimitService
@@ -65,12 +65,12 @@ interface Options {
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4
 
-export function createFactorsService(options: Options): FactorsService {
-  const { presence, factors, secondFactor, codes, limits, outbox, config } = options
+export function createTwoFactorService(options: Options): TwoFactorService {
+  const { reauthentication, factors, secondFactor, codes, limits, outbox, config } = options
   const { defaultCountry } = config.accounts
 
   function enrolmentContact(account: Account): Contact {
-    const [contact] = provedContacts(account)
+    const [contact] = verifiedContacts(account)
     if (contact === undefined) throw new AppError('no_proved_contact')
     return contact
   }
@@ -86,7 +86,7 @@ export function createFactorsService(options: Options): FactorsService {
 
   return {
     async requestEnabling(signedIn, password, client) {
-      await presence.require(signedIn, password, client)
+      await reauthentication.requirePassword(signedIn, password, client)
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
       const contact = enrolmentContact(account)
@@ -105,7 +105,7 @@ export function createFactorsService(options: Options): FactorsService {
     },
 
     async requestApp(signedIn, password, client) {
-      await presence.require(signedIn, password, client)
+      await reauthentication.requirePassword(signedIn, password, client)
       const { account } = signedIn
       const { secret, uri } = await factors.beginEnrolment(
         signedIn,
@@ -127,7 +127,7 @@ export function createFactorsService(options: Options): FactorsService {
     },
 
     async disable(signedIn, { password, otp, identifier }, client) {
-      await presence.require(signedIn, password, client)
+      await reauthentication.requirePassword(signedIn, password, client)
       const { account } = signedIn
       if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       await takeVerification(client)
@@ -137,7 +137,7 @@ export function createFactorsService(options: Options): FactorsService {
     },
 
     async replaceRecoveryCodes(signedIn, password, client) {
-      await presence.require(signedIn, password, client)
+      await reauthentication.requirePassword(signedIn, password, client)
       return factors.replaceRecoveryCodes(signedIn)
     },
   }

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
-import { carriedPaths } from '../carried/paths.ts'
-import { readCarried } from '../carried/read.ts'
+import { assetPaths } from '../bundled/paths.ts'
+import { readAsset } from '../bundled/read.ts'
 import { toOpenapiDocument } from './openapi-document.ts'
 
 export { errorResponses } from './error-responses.ts'
@@ -37,7 +37,7 @@ const pageSettings = {
   customCss: '',
 }
 
-/** Adds the three addresses to the app that uses it; used after the envelope, before or after the routes. */
+/** Adds the three addresses to the app that uses it; used after the httpBase, before or after the routes. */
 export function createDocumentation({ baseUrl, version }: DocumentationOptions) {
   const policy = contentSecurityPolicy(new URL(baseUrl).origin)
   return (
@@ -120,7 +120,7 @@ function answerPage(policy: string): Response {
   })
 }
 
-const readScript = () => readCarried(carriedPaths.referenceScript)
+const readScript = () => readAsset(assetPaths.referenceScript)
 
 let compressedScript: Promise<Uint8Array<ArrayBuffer>> | undefined
 

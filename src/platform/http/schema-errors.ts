@@ -2,7 +2,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import type { FieldError, FieldErrorCode } from '../../errors.ts'
-import { readableField } from './broken-text.ts'
+import { readableField } from './unstorable-text.ts'
 
 /** One error a field, the first found: a missing field may be reported twice, as missing and as of a wrong type. */
 export function toFieldErrors(errors: Iterable<ValueError>): FieldError[] {

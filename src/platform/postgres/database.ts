@@ -44,7 +44,7 @@ export interface Executor {
 export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
   /** Everything in `work` or nothing. Keep it short: nothing slow inside. A migration may take its time. */
-  transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { unhurried?: boolean }): Promise<T>
+  transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
   /** Throws when the database does not answer. */
   ping(): Promise<void>
   close(): Promise<void>

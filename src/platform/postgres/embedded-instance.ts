@@ -6,8 +6,8 @@
 import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite, types } from '@electric-sql/pglite'
-import { carriedPaths, preparedDatabasePath } from '../carried/paths.ts'
-import { readCarried } from '../carried/read.ts'
+import { assetPaths, preparedDatabasePath } from '../bundled/paths.ts'
+import { readAsset } from '../bundled/read.ts'
 
 /** PGlite turns fsync off ("-F"): an acknowledged write must also survive the machine's fall, so it stays on. */
 const startParams = [
@@ -24,10 +24,10 @@ const asText = (value: string) => value
 /** Makes the directory where it is missing, and recovers what a crash left. */
 export async function openInstance(directory: string): Promise<PGlite> {
   // Side by side: together they are most of the time to the first answer.
-  const { pgliteWasm, pgliteData, initdbWasm } = carriedPaths
+  const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
   const [module, bundle] = await Promise.all([
     compile(pgliteWasm),
-    readCarried(pgliteData),
+    readAsset(pgliteData),
     unpackPrepared(directory),
   ])
   return PGlite.create({
@@ -42,14 +42,14 @@ export async function openInstance(directory: string): Promise<PGlite> {
 }
 
 async function compile(path: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await readCarried(path))
+  return WebAssembly.compile(await readAsset(path))
 }
 
 async function unpackPrepared(target: string): Promise<void> {
   if (preparedDatabasePath === null || existsSync(target)) return
   const partial = `${target}.partial`
   rmSync(partial, { recursive: true, force: true })
-  await new Bun.Archive(await readCarried(preparedDatabasePath)).extract(partial)
+  await new Bun.Archive(await readAsset(preparedDatabasePath)).extract(partial)
   renameSync(partial, target)
 }
 

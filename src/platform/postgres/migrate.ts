@@ -94,6 +94,6 @@ export async function applyMigrations(database: Database, now: Date): Promise<st
       }
       return pending.map(({ name }) => name)
     },
-    { unhurried: true },
+    { noDeadline: true },
   )
 }

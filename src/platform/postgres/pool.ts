@@ -21,8 +21,8 @@ export interface PoolOptions {
 export interface Pool {
   /** One prepared statement; where every connection is lent, behind others on one that has just answered. */
   run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
-  /** A connection for nobody else. `unhurried`: without a deadline for the work. */
-  use<T>(work: (connection: Connection) => Promise<T>, options?: { unhurried?: boolean }): Promise<T>
+  /** A connection for nobody else. `noDeadline`: without a deadline for the work. */
+  use<T>(work: (connection: Connection) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
   close(): Promise<void>
 }
 
@@ -154,10 +154,10 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
 
   async function lend<T>(
     work: (connection: Connection) => Promise<T>,
-    { alone, unhurried }: { alone: boolean; unhurried: boolean },
+    { alone, noDeadline }: { alone: boolean; noDeadline: boolean },
   ): Promise<T> {
     const connection = await borrow(alone)
-    const timer = unhurried ? undefined : setTimeout(connection.cut, workMs)
+    const timer = noDeadline ? undefined : setTimeout(connection.cut, workMs)
     try {
       return await work(connection)
     } catch (error) {
@@ -171,8 +171,8 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
 
   return {
     run: (text, values) =>
-      lend((connection) => connection.run(text, values), { alone: false, unhurried: false }),
-    use: (work, { unhurried = false } = {}) => lend(work, { alone: true, unhurried }),
+      lend((connection) => connection.run(text, values), { alone: false, noDeadline: false }),
+    use: (work, { noDeadline = false } = {}) => lend(work, { alone: true, noDeadline }),
     async close() {
       closed = true
       for (const waiter of [...waiting]) waiter.refuse(new DatabaseUnavailable('closed'))

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 
-export interface KeptValue<T> {
+export interface CachedDocument<T> {
   /** Waits, and fails, only while there is no value at all. */
   get(): Promise<T>
   /** The value as it is published now, unless that was asked for a moment ago or fails: then the one that is there. */
@@ -20,7 +20,7 @@ interface Options<T> {
   pauseMs: number
 }
 
-export function createKeptValue<T>({ load, clock, freshMs, pauseMs }: Options<T>): KeptValue<T> {
+export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Options<T>): CachedDocument<T> {
   let kept: { value: T; loadedAt: number } | null = null
   let triedAt = Number.NEGATIVE_INFINITY
   let loading: Promise<T> | null = null

@@ -5,13 +5,13 @@ import type { FieldError } from '../../errors.ts'
  * One `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate;
  * `field` is its dotted path. The values are shallow: request-body.ts bounds their depth.
  */
-export function findBrokenText(value: unknown, field = ''): FieldError[] {
+export function findUnstorableText(value: unknown, field = ''): FieldError[] {
   if (typeof value === 'string') {
     return isBroken(value) ? [{ field: readableField(field), code: 'invalid_characters' }] : []
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
-    findBrokenText(inner, field ? `${field}.${key}` : key),
+    findUnstorableText(inner, field ? `${field}.${key}` : key),
   )
 }
 

@@ -9,7 +9,7 @@ import referenceScript from '../../../node_modules/@scalar/api-reference/dist/br
   type: 'file',
 }
 
-export const carriedPaths = { initdbWasm, pgliteData, pgliteWasm, referenceScript }
+export const assetPaths = { initdbWasm, pgliteData, pgliteWasm, referenceScript }
 
 /** A data directory for the embedded database, initialised and migrated, as a tar archive. */
 export const preparedDatabasePath: string | null = null

@@ -1,6 +1,6 @@
 /** What every answer has in common, on a listening app: headers, errors, languages, methods, the log. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { startEnvelopeApp } from '../helpers/envelope-app.ts'
+import { startEnvelopeApp } from '../helpers/http-base-app.ts'
 import { bodiesOf, sendRaw, statusesOf } from '../helpers/raw-http.ts'
 
 setDefaultTimeout(20_000)

@@ -8,7 +8,6 @@ import { AppError } from '../../errors.ts'
 import { pickLanguage } from '../../texts/index.ts'
 import type { Language } from '../config/types.ts'
 import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
-import { findBrokenText } from './broken-text.ts'
 import { bucketAddress, createAddressFinder } from './client-address.ts'
 import { createCors } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
@@ -22,6 +21,7 @@ import {
   parseJsonObject,
   readBody,
 } from './request-body.ts'
+import { findUnstorableText } from './unstorable-text.ts'
 
 /** Who asks, for handlers: `({ body, client }) => service.register(body, client)`. */
 export interface Client {
@@ -32,7 +32,7 @@ export interface Client {
   requestId: string
 }
 
-export interface EnvelopeOptions {
+export interface HttpBaseOptions {
   /** Where Accept-Language names none we have. */
   language: Language
   trustedProxies: string[]
@@ -42,7 +42,7 @@ export interface EnvelopeOptions {
   bodyDeadlineMs?: number
 }
 
-export type Envelope = ReturnType<typeof createEnvelope>
+export type HttpBase = ReturnType<typeof createHttpBase>
 
 /** What Elysia keeps for its own plugins: the routes and the server of the app that uses this one. */
 interface Host {
@@ -51,7 +51,7 @@ interface Host {
 }
 
 /** One request, from its first byte to its log line. */
-interface Exchange {
+interface RequestState {
   client: Client
   startedAt: number
   /** The pattern of the route; absent where none matched. */
@@ -63,7 +63,7 @@ interface Exchange {
 }
 
 /**
- * What the app that uses the envelope is created with. The size limit is request-body.ts's: Bun's own would answer
+ * What the app that uses the httpBase is created with. The size limit is request-body.ts's: Bun's own would answer
  * with an empty body, and Bun does not gather a body nobody reads.
  */
 export const appSettings = {
@@ -78,15 +78,15 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
  * its own, X-Content-Type-Options and Content-Language. Everything thrown becomes the error body. Use it in one app
  * only: it asks the app that used it last for its routes and its server.
  */
-export function createEnvelope({
+export function createHttpBase({
   language,
   trustedProxies,
   corsOrigins,
   logger,
   bodyDeadlineMs = BODY_DEADLINE_MS,
-}: EnvelopeOptions) {
-  const exchanges = new WeakMap<Request, Exchange>()
-  const plugin = new Elysia({ name: 'envelope' })
+}: HttpBaseOptions) {
+  const exchanges = new WeakMap<Request, RequestState>()
+  const plugin = new Elysia({ name: 'httpBase' })
   const host = plugin as unknown as Host
   const cors = createCors(corsOrigins)
   const findMethods = createMethodFinder(() => host.getGlobalRoutes())
@@ -99,10 +99,10 @@ export function createEnvelope({
       ),
   })
 
-  function openExchange(request: Request): Exchange {
+  function openExchange(request: Request): RequestState {
     const peer = host.getServer()?.requestIP(request)?.address
     const address = findAddress(peer, request.headers.get('x-forwarded-for'))
-    const exchange: Exchange = {
+    const exchange: RequestState = {
       client: {
         address,
         addressBucket: bucketAddress(address),
@@ -116,7 +116,7 @@ export function createEnvelope({
     return exchange
   }
 
-  function exchangeOf(request: Request): Exchange {
+  function exchangeOf(request: Request): RequestState {
     return exchanges.get(request) ?? openExchange(request)
   }
 
@@ -154,7 +154,7 @@ export function createEnvelope({
     return response
   }
 
-  function finish(request: Request, exchange: Exchange, { headers, status }: Response): void {
+  function finish(request: Request, exchange: RequestState, { headers, status }: Response): void {
     const { client, failure } = exchange
     headers.set('x-request-id', client.requestId)
     headers.set('x-content-type-options', 'nosniff')
@@ -191,7 +191,11 @@ export function createEnvelope({
       return { client: exchange.client }
     })
     .onBeforeHandle({ as: 'global' }, ({ body, params, query }) => {
-      const fields = [...findBrokenText(body), ...findBrokenText(params), ...findBrokenText(query)]
+      const fields = [
+        ...findUnstorableText(body),
+        ...findUnstorableText(params),
+        ...findUnstorableText(query),
+      ]
       if (fields.length > 0) throw new AppError('validation_failed', { fields })
     })
     .onError({ as: 'global' }, ({ request, error, route }) => {

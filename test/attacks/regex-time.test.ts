@@ -11,9 +11,9 @@ import { parseEmail } from '../../src/domain/identifiers/email.ts'
 import { parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
 import { maskDestination } from '../../src/domain/identifiers/mask.ts'
 import { parsePhone } from '../../src/domain/identifiers/phone.ts'
-import { findBrokenText, readableField } from '../../src/platform/http/broken-text.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'
+import { findUnstorableText, readableField } from '../../src/platform/http/unstorable-text.ts'
 import { pickLanguage } from '../../src/texts/index.ts'
 import { fastest } from '../helpers/timing.ts'
 
@@ -141,7 +141,7 @@ describe('64 KB take no more than 20 ms', () => {
     parseDigest,
     maskDigest,
     readableField,
-    findBrokenText: (input) => findBrokenText({ input, nested: { input } }),
+    findUnstorableText: (input) => findUnstorableText({ input, nested: { input } }),
     bucketAddress,
     'X-Forwarded-For': (input) => findAddress('10.0.0.1', input),
     'Accept-Language': (input) => pickLanguage(input, 'fr'),

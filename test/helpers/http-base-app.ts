@@ -1,8 +1,8 @@
-/** A small app around the envelope, listening on a free port, whose log lines are kept. */
+/** A small app around the httpBase, listening on a free port, whose log lines are kept. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../src/errors.ts'
 import { createDocumentation, errorResponses } from '../../src/platform/http/documentation.ts'
-import { appSettings, createEnvelope, type Envelope } from '../../src/platform/http/envelope.ts'
+import { appSettings, createHttpBase, type HttpBase } from '../../src/platform/http/http-base.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
@@ -13,9 +13,9 @@ const greeting = t.Object(
   { description: 'Greeted', examples: [{ status: 201, message: 'Bonjour', name: 'Ada' }] },
 )
 
-function greetingRoutes(envelope: Envelope) {
+function greetingRoutes(httpBase: HttpBase) {
   return new Elysia({ prefix: '/api/v1' })
-    .use(envelope)
+    .use(httpBase)
     .post(
       '/greetings',
       ({ body, client, set }) => {
@@ -56,9 +56,9 @@ function greetingRoutes(envelope: Envelope) {
 }
 
 /** One route for each way to go wrong. */
-function failingRoutes(envelope: Envelope) {
+function failingRoutes(httpBase: HttpBase) {
   return new Elysia({ prefix: '/fail', detail: { hide: true } })
-    .use(envelope)
+    .use(httpBase)
     .get('/secret', () => {
       throw new Error('secret hunter2 SELECT * FROM accounts')
     })
@@ -127,8 +127,8 @@ export async function startEnvelopeApp({
   const lines: string[] = []
   const clock = { now: () => new Date('2030-01-02T03:04:05.678Z') }
   const logger = createLogger({ clock, write: (line) => lines.push(line) })
-  const envelope = createEnvelope({ language: 'fr', trustedProxies, corsOrigins, logger, bodyDeadlineMs })
-  const app = new Elysia(appSettings).use(envelope).use(greetingRoutes(envelope)).use(failingRoutes(envelope))
+  const httpBase = createHttpBase({ language: 'fr', trustedProxies, corsOrigins, logger, bodyDeadlineMs })
+  const app = new Elysia(appSettings).use(httpBase).use(greetingRoutes(httpBase)).use(failingRoutes(httpBase))
   if (docs) app.use(createDocumentation({ baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }))
   app.listen({ port: 0, hostname: '127.0.0.1' })
   const port = app.server?.port ?? 0
