@@ -93,7 +93,7 @@ export async function buildCore(options: CoreOptions) {
     clock,
     logger,
   })
-  const outbox = createOutbox({ messages, codes, database, worker, clock })
+  const outbox = createOutbox({ messages, codes, database, worker, clock, language: config.server.language })
   const sessions = createSessionOpener({ store: sessionStore, accessTokens, refreshTokens, clock, config })
   const passwords = createPasswordCheck({ accounts, sessions: sessionStore, limits, hashing })
   const reauthentication = createReauthentication({ passwords, limits, clock })

@@ -1,5 +1,13 @@
 /** English: the same rows as fr.ts; a missing one is a type error. */
-import type { Texts } from './fr.ts'
+
+import type { Texts } from './languages.ts'
+import type { MessageFacts } from './messages.ts'
+
+const minutes = ({ minutes }: MessageFacts) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
+const lifetime = (facts: MessageFacts) =>
+  `This code works once, within the next ${minutes(facts)}. Do not share it with anyone.`
+const ignore = 'If you did not ask for this, you can ignore this message.'
+const alarm = 'If this was not you, change your password at once.'
 
 export const en: Texts = {
   errors: {
@@ -52,7 +60,7 @@ export const en: Texts = {
     common: 'This password is too common: it would soon be guessed.',
     is_identifier: 'The password must not be your identifier.',
   },
-  messages: {
+  sentences: {
     registered_by_email: 'A 6-digit code has been sent to you by e-mail.',
     registered_by_sms: 'A 6-digit code has been sent to you by SMS.',
     account_confirmed: 'Your account has been confirmed.',
@@ -73,5 +81,145 @@ export const en: Texts = {
     logged_out_everywhere: 'You are signed out on all your devices.',
     session_ended: 'This device has been signed out.',
     account_erased: 'Your account has been erased for good.',
+  },
+  messages: {
+    greeting: 'Hello,',
+    footer: ({ service }) => `${service} — this message was sent automatically, please do not reply.`,
+    codeFrame: {
+      subject: ({ subject }, { service }) => `${subject} ${service}`,
+      above: ({ purpose }, { service }) => [`Here is your code to ${purpose} ${service}:`],
+      below: (facts) => [lifetime(facts), ignore],
+      sms: ({ smsPurpose }, facts, digits) =>
+        `${facts.service}: ${digits} is your ${smsPurpose} code. Valid ${facts.minutes} min. Do not share it.`,
+    },
+    smsNotice: ({ service }, sentence) => `${service}: ${sentence}`,
+    codes: {
+      confirmation: {
+        subject: 'Confirm your account at',
+        purpose: 'confirm your account at',
+        smsPurpose: 'confirmation',
+      },
+      two_factor: { subject: 'Your sign-in code for', purpose: 'sign in to', smsPurpose: 'sign-in' },
+      password_reset: {
+        subject: 'Choose a new password for',
+        purpose: 'choose a new password for',
+        smsPurpose: 'password reset',
+      },
+      email_change: {
+        subject: 'Confirm your e-mail address for',
+        purpose: 'confirm your new e-mail address for',
+        smsPurpose: 'e-mail change',
+      },
+      phone_change: {
+        subject: 'Confirm your phone number for',
+        purpose: 'confirm your new phone number for',
+        smsPurpose: 'phone change',
+      },
+      two_factor_enrolment: {
+        subject: 'Turn on two-factor sign-in for',
+        purpose: 'turn on two-factor sign-in for',
+        smsPurpose: 'two-factor activation',
+      },
+    },
+    notices: {
+      account_exists: {
+        subject: ({ service }) => `You already have an account at ${service}`,
+        paragraphs: ({ service }) => [
+          `Somebody, most likely you, has just asked for an account at ${service} with this address. It already has one: sign in, or ask for a new password if you have forgotten yours.`,
+          'If you did not ask for this, you can ignore this message: nothing has changed.',
+        ],
+        sms: () => 'you already have an account with this number. Sign in, or ask for a new password.',
+      },
+      password_changed: {
+        subject: ({ service }) => `Your password for ${service} has changed`,
+        paragraphs: ({ service }) => [
+          `The password of your account at ${service} has just been changed.`,
+          'If this was not you, ask for a new password at once.',
+        ],
+        sms: () => 'your password has changed. If this was not you, ask for a new one at once.',
+      },
+      email_changed: {
+        subject: ({ service }) => `The e-mail address of your account at ${service} has changed`,
+        paragraphs: ({ service }) => [
+          `The e-mail address of your account at ${service} has just been changed.`,
+          alarm,
+        ],
+        sms: () => `the e-mail address of your account has changed. ${alarm}`,
+      },
+      phone_changed: {
+        subject: ({ service }) => `The phone number of your account at ${service} has changed`,
+        paragraphs: ({ service }) => [
+          `The phone number of your account at ${service} has just been changed.`,
+          alarm,
+        ],
+        sms: () => `the phone number of your account has changed. ${alarm}`,
+      },
+      contact_claimed: {
+        subject: ({ service }) => `Somebody tried to use your contact for another account at ${service}`,
+        paragraphs: ({ service }) => [
+          `Somebody has just asked to add this e-mail address or phone number to another account at ${service}. It belongs to yours, and stays there: nothing has changed.`,
+          'If that was you, change it in this account first. If not, you can ignore this message.',
+        ],
+        sms: () =>
+          'somebody asked to add your number to another account. It stays yours: nothing has changed.',
+      },
+      two_factor_enabled: {
+        subject: ({ service }) => `Two-factor sign-in is on for your account at ${service}`,
+        paragraphs: ({ service }) => [
+          `Two-factor sign-in has just been turned on for your account at ${service}.`,
+          alarm,
+        ],
+        sms: () => `two-factor sign-in is now on for your account. ${alarm}`,
+      },
+      two_factor_disabled: {
+        subject: ({ service }) => `Two-factor sign-in is off for your account at ${service}`,
+        paragraphs: ({ service }) => [
+          `Two-factor sign-in has just been turned off for your account at ${service}.`,
+          alarm,
+        ],
+        sms: () => `two-factor sign-in is now off for your account. ${alarm}`,
+      },
+      authenticator_changed: {
+        subject: ({ service }) => `A new authenticator app for your account at ${service}`,
+        paragraphs: ({ service }) => [
+          `The codes to sign in to your account at ${service} now come from another authenticator app, and there are new recovery codes. The old ones no longer work.`,
+          alarm,
+        ],
+        sms: () => `your account now takes its codes from another authenticator app. ${alarm}`,
+      },
+      recovery_code_used: {
+        subject: ({ service }) => `A recovery code was used on your account at ${service}`,
+        paragraphs: ({ service, left }) => [
+          `A recovery code of your account at ${service} has just been used.${left ? ` Codes left: ${left}.` : ''}`,
+          alarm,
+        ],
+        sms: ({ left }) =>
+          `a recovery code of your account was used.${left ? ` Codes left: ${left}.` : ''} ${alarm}`,
+      },
+      refresh_token_reused: {
+        subject: ({ service }) => `A device was signed out of your account at ${service}`,
+        paragraphs: ({ service, device }) => [
+          `A session of your account at ${service} was used in two places at once${device ? ` (${device})` : ''}. To be safe we have closed it: sign in again on that device.`,
+          'If you do not recognise this activity, change your password.',
+        ],
+        sms: () => `a session of your account was closed to be safe. ${alarm}`,
+      },
+      identity_linked: {
+        subject: ({ service }) => `A new way to sign in to your account at ${service}`,
+        paragraphs: ({ service, provider }) => [
+          `Your account at ${service} can now be opened with ${provider ? `your ${provider} account` : 'an account elsewhere'}.`,
+          'If this was not you, remove this way in and change your password at once.',
+        ],
+        sms: ({ provider }) =>
+          `your account can now be opened with ${provider ?? 'an account elsewhere'}. ${alarm}`,
+      },
+    },
+  },
+  mailbox: {
+    title: 'Mailbox',
+    about: 'Nothing goes out: messages land here.',
+    empty: 'No message yet.',
+    copy: 'Copy',
+    copied: 'Copied',
   },
 }

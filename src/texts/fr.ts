@@ -1,5 +1,15 @@
-/** French: the sentences of every error and every success. The rows here are the ones that en.ts must have too. */
+/**
+ * French: every text that a client or a person gets to read. The rows of this file are the ones that each other
+ * language must have.
+ */
 import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from '../errors.ts'
+import type { MessageFacts, MessageTexts } from './messages.ts'
+
+const minutes = ({ minutes }: MessageFacts) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
+const lifetime = (facts: MessageFacts) =>
+  `Ce code est valable ${minutes(facts)} et ne sert qu'une fois. Ne le communiquez à personne.`
+const ignore = `Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.`
+const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`
 
 export const fr = {
   errors: {
@@ -54,7 +64,7 @@ export const fr = {
     common: 'Ce mot de passe est trop répandu : il serait vite deviné.',
     is_identifier: 'Le mot de passe ne doit pas reprendre votre identifiant.',
   } satisfies Record<WeakPasswordReason, string>,
-  messages: {
+  sentences: {
     registered_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
     registered_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',
     account_confirmed: 'Votre compte a été confirmé avec succès.',
@@ -79,7 +89,146 @@ export const fr = {
     session_ended: 'Cet appareil est maintenant déconnecté.',
     account_erased: 'Votre compte a été supprimé définitivement.',
   },
+  messages: {
+    greeting: 'Bonjour,',
+    footer: ({ service }) => `${service} — message automatique, merci de ne pas y répondre.`,
+    codeFrame: {
+      subject: ({ subject }, { service }) => `${subject} ${service}`,
+      above: ({ purpose }, { service }) => [`Voici votre code pour ${purpose} ${service} :`],
+      below: (facts) => [lifetime(facts), ignore],
+      sms: ({ smsPurpose }, facts, digits) =>
+        `${facts.service} : ${digits} est votre code ${smsPurpose}. Valable ${facts.minutes} min. Ne le donnez à personne.`,
+    },
+    smsNotice: ({ service }, sentence) => `${service} : ${sentence}`,
+    codes: {
+      confirmation: {
+        subject: 'Confirmez votre compte',
+        purpose: 'confirmer votre compte',
+        smsPurpose: 'de confirmation',
+      },
+      two_factor: {
+        subject: 'Votre code de connexion à',
+        purpose: 'vous connecter à',
+        smsPurpose: 'de connexion',
+      },
+      password_reset: {
+        subject: 'Choisissez un nouveau mot de passe sur',
+        purpose: 'choisir un nouveau mot de passe sur',
+        smsPurpose: 'pour un nouveau mot de passe',
+      },
+      email_change: {
+        subject: 'Confirmez votre adresse e-mail sur',
+        purpose: 'confirmer votre nouvelle adresse e-mail sur',
+        smsPurpose: 'pour votre nouvelle adresse e-mail',
+      },
+      phone_change: {
+        subject: 'Confirmez votre numéro sur',
+        purpose: 'confirmer votre nouveau numéro de téléphone sur',
+        smsPurpose: 'pour votre nouveau numéro',
+      },
+      two_factor_enrolment: {
+        subject: 'Activez la double authentification sur',
+        purpose: 'activer la double authentification sur',
+        smsPurpose: 'pour activer la double authentification',
+      },
+    },
+    notices: {
+      account_exists: {
+        subject: ({ service }) => `Vous avez déjà un compte ${service}`,
+        paragraphs: ({ service }) => [
+          `Quelqu'un, sans doute vous, vient de demander un compte ${service} avec cette adresse. Elle en a déjà un : connectez-vous, ou demandez un nouveau mot de passe si vous l'avez oublié.`,
+          `Si vous n'êtes pas à l'origine de cette demande, ignorez ce message : rien n'a changé.`,
+        ],
+        sms: () =>
+          `vous avez déjà un compte avec ce numéro. Connectez-vous, ou demandez un nouveau mot de passe.`,
+      },
+      password_changed: {
+        subject: ({ service }) => `Votre mot de passe ${service} a changé`,
+        paragraphs: ({ service }) => [
+          `Le mot de passe de votre compte ${service} vient de changer.`,
+          `Si ce n'était pas vous, demandez un nouveau mot de passe sans attendre.`,
+        ],
+        sms: () =>
+          `votre mot de passe a changé. Si ce n'était pas vous, demandez-en un nouveau sans attendre.`,
+      },
+      email_changed: {
+        subject: ({ service }) => `L'adresse e-mail de votre compte ${service} a changé`,
+        paragraphs: ({ service }) => [`L'adresse e-mail de votre compte ${service} vient de changer.`, alarm],
+        sms: () => `l'adresse e-mail de votre compte a changé. ${alarm}`,
+      },
+      phone_changed: {
+        subject: ({ service }) => `Le numéro de votre compte ${service} a changé`,
+        paragraphs: ({ service }) => [
+          `Le numéro de téléphone de votre compte ${service} vient de changer.`,
+          alarm,
+        ],
+        sms: () => `le numéro de votre compte a changé. ${alarm}`,
+      },
+      contact_claimed: {
+        subject: ({ service }) => `Vos coordonnées ont été demandées pour un autre compte ${service}`,
+        paragraphs: ({ service }) => [
+          `Une personne vient de demander à ajouter cette adresse e-mail ou ce numéro à un autre compte ${service}. Il appartient au vôtre et y reste : rien n'a changé.`,
+          `Si c'était vous, modifiez-le d'abord dans ce compte. Sinon, vous pouvez ignorer ce message.`,
+        ],
+        sms: () => `une personne a voulu ajouter votre numéro à un autre compte. Rien n'a changé.`,
+      },
+      two_factor_enabled: {
+        subject: ({ service }) => `Double authentification activée sur votre compte ${service}`,
+        paragraphs: ({ service }) => [
+          `La double authentification vient d'être activée sur votre compte ${service}.`,
+          alarm,
+        ],
+        sms: () => `la double authentification de votre compte est maintenant active. ${alarm}`,
+      },
+      two_factor_disabled: {
+        subject: ({ service }) => `Double authentification désactivée sur votre compte ${service}`,
+        paragraphs: ({ service }) => [
+          `La double authentification vient d'être désactivée sur votre compte ${service}.`,
+          alarm,
+        ],
+        sms: () => `la double authentification de votre compte est maintenant inactive. ${alarm}`,
+      },
+      authenticator_changed: {
+        subject: ({ service }) => `Nouvelle application d'authentification pour votre compte ${service}`,
+        paragraphs: ({ service }) => [
+          `Les codes de connexion de votre compte ${service} viennent maintenant d'une autre application d'authentification, et vos codes de secours ont été renouvelés. Les anciens ne sont plus valables.`,
+          alarm,
+        ],
+        sms: () => `vos codes de connexion viennent d'une autre application. ${alarm}`,
+      },
+      recovery_code_used: {
+        subject: ({ service }) => `Un code de secours de votre compte ${service} a été utilisé`,
+        paragraphs: ({ service, left }) => [
+          `Un code de secours de votre compte ${service} vient d'être utilisé.${left ? ` Codes restants : ${left}.` : ''}`,
+          alarm,
+        ],
+        sms: ({ left }) =>
+          `un code de secours de votre compte a été utilisé.${left ? ` Codes restants : ${left}.` : ''} ${alarm}`,
+      },
+      refresh_token_reused: {
+        subject: ({ service }) => `Un appareil a été déconnecté de votre compte ${service}`,
+        paragraphs: ({ service, device }) => [
+          `Une session de votre compte ${service} a été utilisée à deux endroits à la fois${device ? ` (${device})` : ''}. Par prudence, nous l'avons fermée : reconnectez-vous sur cet appareil.`,
+          `Si vous ne reconnaissez pas cette activité, changez votre mot de passe.`,
+        ],
+        sms: () => `une session de votre compte a été fermée par prudence. ${alarm}`,
+      },
+      identity_linked: {
+        subject: ({ service }) => `Nouvelle façon de se connecter à votre compte ${service}`,
+        paragraphs: ({ service, provider }) => [
+          `Votre compte ${service} peut maintenant être ouvert avec ${provider ? `votre compte ${provider}` : 'un compte extérieur'}.`,
+          `Si ce n'était pas vous, retirez cet accès et changez votre mot de passe sans attendre.`,
+        ],
+        sms: ({ provider }) =>
+          `votre compte s'ouvre maintenant aussi avec ${provider ?? 'un compte extérieur'}. ${alarm}`,
+      },
+    },
+  } satisfies MessageTexts<string, string>,
+  mailbox: {
+    title: 'Boîte aux lettres',
+    about: 'Rien ne part : les messages arrivent ici.',
+    empty: 'Aucun message pour le moment.',
+    copy: 'Copier',
+    copied: 'Copié',
+  },
 }
-
-/** What every language must have: the rows of the French one. */
-export type Texts = { [Part in keyof typeof fr]: Record<keyof (typeof fr)[Part], string> }

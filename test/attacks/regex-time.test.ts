@@ -14,7 +14,7 @@ import { parsePhone } from '../../src/domain/identifiers/phone.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'
 import { findUnstorableText, readableField } from '../../src/platform/http/unstorable-text.ts'
-import { pickLanguage } from '../../src/texts/index.ts'
+import { pickLanguage } from '../../src/texts/languages.ts'
 import { fastest } from '../helpers/timing.ts'
 
 setDefaultTimeout(60_000)

@@ -6,7 +6,7 @@ import { appSettings, createHttpBase, type HttpBase } from '../../src/platform/h
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
-import { texts } from '../../src/texts/index.ts'
+import { languages } from '../../src/texts/languages.ts'
 
 const greeting = t.Object(
   { status: t.Literal(201), message: t.String(), name: t.String() },
@@ -20,7 +20,7 @@ function greetingRoutes(httpBase: HttpBase) {
       '/greetings',
       ({ body, client, set }) => {
         set.status = 201
-        const message = texts[client.language].messages.account_confirmed
+        const message = languages[client.language].sentences.account_confirmed
         return { status: 201 as const, message, name: body.name }
       },
       {

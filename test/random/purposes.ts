@@ -2,7 +2,8 @@
 
 import type { MessagePurpose } from '../../src/domain/delivery/message.ts'
 import { serviceName } from '../../src/domain/delivery/render.ts'
-import { messages } from '../../src/texts/messages-fr.ts'
+import { fr } from '../../src/texts/fr.ts'
+import { createTemplates, type MessageTemplate } from '../../src/texts/messages.ts'
 
 const DIGITS = '000000'
 const facts = {
@@ -17,7 +18,7 @@ const plain = (text: string) =>
     .split('. ')[0]
     ?.trim() ?? ''
 
-const templates = Object.entries(messages) as [MessagePurpose, (typeof messages)[MessagePurpose]][]
+const templates = Object.entries(createTemplates(fr.messages)) as [MessagePurpose, MessageTemplate][]
 const bySubject = new Map(templates.map(([purpose, { subject }]) => [subject(facts), purpose]))
 const bySms = new Map(templates.map(([purpose, { sms }]) => [plain(sms(facts, DIGITS)), purpose]))
 

@@ -7,6 +7,7 @@ const check = (path: string, text: string) => checkLayers([{ path, text }])
 describe('imports', () => {
   test.each([
     ['src/platform/http/x.ts', "import { a } from '../../domain/codes/store.ts'", 'platform imports domain'],
+    ['src/texts/fr.ts', "import type { A } from '../platform/config/types.ts'", 'texts imports platform'],
     ['src/texts/fr.ts', "import type { A } from '../domain/login/service.ts'", 'texts imports domain'],
     [
       'src/domain/codes/service.ts',

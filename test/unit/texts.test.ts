@@ -1,33 +1,36 @@
 /** The sentences, and which language a client gets. */
 import { describe, expect, test } from 'bun:test'
 import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/errors.ts'
-import { pickLanguage, type Texts, texts } from '../../src/texts/index.ts'
+import { languages, languageTags, pickLanguage, type Texts } from '../../src/texts/languages.ts'
 import { fastest } from '../helpers/timing.ts'
 
-const everySentence = (language: Texts) => Object.values(language).flatMap((part) => Object.values(part))
+const everySentence = ({ errors, fields, weakPassword, sentences }: Texts) =>
+  [errors, fields, weakPassword, sentences].flatMap((part) => Object.values(part))
 
 describe('the sentences', () => {
-  test.each(['fr', 'en'] as const)('there is one for every code in %s', (language) => {
-    const { errors, fields, weakPassword } = texts[language]
+  test.each(languageTags)('there is one for every code in %s', (language) => {
+    const { errors, fields, weakPassword } = languages[language]
     expect(Object.keys(errors).sort()).toEqual(Object.keys(errorStatus).sort())
     expect(Object.keys(fields).sort()).toEqual([...fieldErrorCodes].sort())
     expect(Object.keys(weakPassword).sort()).toEqual([...weakPasswordReasons].sort())
   })
 
-  test.each(['fr', 'en'] as const)('each is a whole sentence in %s', (language) => {
-    for (const sentence of everySentence(texts[language])) expect(sentence).toMatch(/^\p{Lu}.*[.]$/u)
+  test.each(languageTags)('each is a whole sentence in %s', (language) => {
+    for (const sentence of everySentence(languages[language])) expect(sentence).toMatch(/^\p{Lu}.*[.]$/u)
   })
 
   test('French has its own apostrophe and a no-break space before a colon', () => {
-    for (const sentence of everySentence(texts.fr)) {
+    for (const sentence of everySentence(languages.fr)) {
       expect(sentence).not.toContain("'")
       expect(sentence).not.toMatch(/(?<![\u00a0\u202f])[:;!?]/)
     }
   })
 
   test('the channel of the code is named', () => {
-    expect(texts.fr.messages.registered_by_email).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
-    expect(texts.fr.messages.registered_by_sms).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
+    expect(languages.fr.sentences.registered_by_email).toBe(
+      'Un code à 6 chiffres vous a été envoyé par e-mail.',
+    )
+    expect(languages.fr.sentences.registered_by_sms).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
   })
 })
 
@@ -46,6 +49,8 @@ describe('the language', () => {
     ['*', 'fr'],
     ['fr;q=0, *', 'en'],
     ['en;q=0', 'fr'],
+    ['fr;q=0, en;q=0, *', 'fr'],
+    ['fr;q=0, de', 'fr'],
     ['en;q=2', 'fr'],
     ['en;q=x, de', 'fr'],
     ['constructor, __proto__', 'fr'],

@@ -1,5 +1,6 @@
 /** The account as it is stored, and the record clients see of it: 24 fields, in the specification's order. */
-import type { Config, Language } from '../../platform/config/types.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import { maskDigest } from '../hashing/digest.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 

@@ -2,7 +2,7 @@
  * Where accounts live: PostgreSQL, in every shape. The promise: a proved e-mail or phone belongs to one account; a
  * claim that nobody proved blocks nobody; each change and the messages it causes are one atomic statement.
  */
-import type { Language } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { Email, Identifier, Phone } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
 

@@ -4,7 +4,7 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { accountSchema, messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { ContactsService } from './service.ts'
 
@@ -59,7 +59,7 @@ export function createContactRoutes(
       '/email/change',
       async ({ signedIn, body: { email, password }, client, status }) => {
         await contacts.change(signedIn, 'email', { contact: email, password }, client)
-        const { email_change_sent } = texts[client.language].messages
+        const { email_change_sent } = languages[client.language].sentences
         return status(201, { status: 201 as const, message: email_change_sent })
       },
       {
@@ -80,7 +80,7 @@ export function createContactRoutes(
       '/phone/change',
       async ({ signedIn, body: { phone, password }, client, status }) => {
         await contacts.change(signedIn, 'phone', { contact: phone, password }, client)
-        const { phone_change_sent } = texts[client.language].messages
+        const { phone_change_sent } = languages[client.language].sentences
         return status(201, { status: 201 as const, message: phone_change_sent })
       },
       {

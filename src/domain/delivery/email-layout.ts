@@ -1,5 +1,5 @@
 /** The two forms of an e-mail, from the same plain sentences. Everything is escaped here, nothing is markup before. */
-import type { Language } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 
 export interface EmailParts {
   language: Language

@@ -1,6 +1,6 @@
 /** Where messages land with --dev: in memory, the newest ones, for people and tests to read. Never outside --dev. */
 import type { Clock } from '../../platform/clock.ts'
-import type { Language } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { Channel, MessagePurpose, MessageSender } from './message.ts'
 
 /** Field names as in `GET /dev/mailbox.json`. */

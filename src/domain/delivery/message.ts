@@ -1,5 +1,5 @@
 /** A message that waits in the outbox. It never holds a code: the worker derives it from the seed when it sends. */
-import type { Language } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { CodePurpose } from '../codes/store.ts'
 
 export type Channel = 'email' | 'sms'

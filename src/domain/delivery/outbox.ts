@@ -3,8 +3,8 @@
  * code lives and before the answer; the worker is woken, never waited for.
  */
 import type { Clock } from '../../platform/clock.ts'
-import type { Language } from '../../platform/config/types.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
 import { type Channel, type NewMessage, NOBODY } from './message.ts'
 import type { MessageStore } from './store.ts'
@@ -27,19 +27,21 @@ interface Options {
   database: Database
   worker: { wake(channel?: Channel): void }
   clock: Clock
+  /** The language of the configuration. */
+  language: Language
 }
 
-export function createOutbox({ messages, codes, database, worker, clock }: Options): Outbox {
+export function createOutbox({ messages, codes, database, worker, clock, language }: Options): Outbox {
   return {
     async sendCode(binding, to) {
       const seed = codes.createSeed()
       const { subject, purpose } = binding
-      const { channel, language } = to ?? nobodyLike(binding)
+      const recipient = to ?? decoyRecipient(binding, language)
       const destination = to === null ? NOBODY : binding.destination
       const code = { subject, purpose, seed }
-      const messageId = await messages.addCode({ channel, language, destination, purpose, code }, clock.now())
+      const messageId = await messages.addCode({ ...recipient, destination, purpose, code }, clock.now())
       await codes.put({ ...binding, destination }, seed, messageId)
-      worker.wake(channel)
+      worker.wake(recipient.channel)
     },
     async sendNotice(notices) {
       const now = clock.now()
@@ -52,7 +54,8 @@ export function createOutbox({ messages, codes, database, worker, clock }: Optio
   }
 }
 
-/** On the channel on which somebody with this destination would be told. */
-function nobodyLike({ destination }: CodeBinding): { channel: Channel; language: Language } {
-  return { channel: destination.startsWith('+') ? 'sms' : 'email', language: 'fr' }
+/** Stands in for an account that does not exist: the channel is the one on which this destination would be reached. */
+function decoyRecipient({ destination }: CodeBinding, language: Language) {
+  const channel: Channel = destination.startsWith('+') ? 'sms' : 'email'
+  return { channel, language }
 }

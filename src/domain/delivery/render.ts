@@ -1,29 +1,34 @@
 /**
- * From a row of the outbox to what goes out: text, HTML, SMS. Promises: every value and the code are escaped in HTML;
- * a value is written once and never read as a template; nothing in it breaks a line.
+ * Turns a row of the outbox into the message that is sent, as text, HTML or SMS. In HTML every value and the code are
+ * escaped. A value is inserted once and never read as a template, and cannot break a line.
  */
-import type { Config, Language } from '../../platform/config/types.ts'
-import type { MessageFacts, MessageFrame, MessageTemplate } from '../../texts/message-template.ts'
-import * as en from '../../texts/messages-en.ts'
-import * as fr from '../../texts/messages-fr.ts'
-import { codePurposes } from '../codes/store.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { isLanguage, type Language, languages, languageTags } from '../../texts/languages.ts'
+import {
+  createTemplates,
+  type MessageFacts,
+  type MessageTemplate,
+  type MessageTexts,
+} from '../../texts/messages.ts'
+import { type CodePurpose, codePurposes } from '../codes/store.ts'
 import { type EmailParts, html, plainText } from './email-layout.ts'
-import { type MessagePurpose, noticePurposes, type RenderedMessage } from './message.ts'
+import { type MessagePurpose, type NoticePurpose, noticePurposes, type RenderedMessage } from './message.ts'
 import type { QueuedMessage } from './store.ts'
 
-/** A purpose or a language without its sentences is a type error here. */
-const texts: Record<Language, { frame: MessageFrame; messages: Record<MessagePurpose, MessageTemplate> }> = {
-  fr,
-  en,
-}
+/** A language that lacks the message of a purpose is a type error here. */
+const texts: Record<Language, { messages: MessageTexts<CodePurpose, NoticePurpose> }> = languages
+
+const templates = Object.fromEntries(
+  languageTags.map((language) => [language, createTemplates(texts[language].messages)]),
+) as Record<Language, Record<MessagePurpose, MessageTemplate>>
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...noticePurposes])
 
 export type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
 
 /**
- * `minutes`: how long the code will live. Throws for a purpose this version does not know; an unknown language is the
- * service's own.
+ * `minutes` is the lifetime of the code. Throws for a purpose that this version does not know; a language that it does
+ * not know is replaced by the one of the configuration.
  */
 export function createRenderer(config: Pick<Config, 'server' | 'smtp'>): RenderMessage {
   const service = serviceName(config)
@@ -32,11 +37,9 @@ export function createRenderer(config: Pick<Config, 'server' | 'smtp'>): RenderM
     const { id, channel, destination: to } = message
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
     const purpose = message.purpose as MessagePurpose
-    const language = Object.hasOwn(texts, message.language)
-      ? (message.language as Language)
-      : config.server.language
-    const { frame, messages } = texts[language]
-    const template = messages[purpose]
+    const language = isLanguage(message.language) ? message.language : config.server.language
+    const { greeting, footer } = texts[language].messages
+    const template = templates[language][purpose]
     const facts = factsOf(message, { service, minutes })
     const common = { id, channel, to, purpose, language, code }
     if (channel === 'sms') {
@@ -48,16 +51,16 @@ export function createRenderer(config: Pick<Config, 'server' | 'smtp'>): RenderM
     const parts: EmailParts = {
       language,
       subject: template.subject(facts),
-      above: [frame.greeting, ...template.above(facts)],
+      above: [greeting, ...template.above(facts)],
       code,
       below: template.below(facts),
-      footer: frame.footer(facts),
+      footer: footer(facts),
     }
     return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts) }
   }
 }
 
-/** The name the operator's e-mail is sent under, else the public host, else the product's. */
+/** The sender's name in the operator's e-mail address; without one the public host, or else the product's name. */
 export function serviceName({ server, smtp }: Pick<Config, 'server' | 'smtp'>): string {
   const sender = smtp?.from
     .slice(0, Math.max(smtp.from.indexOf('<'), 0))

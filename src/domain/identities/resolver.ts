@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
-import type { Config, Language } from '../../platform/config/types.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import { type Account, type AccountSession, hasProved } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'

@@ -3,7 +3,7 @@
  * account; an account that somebody merely claimed keeps nothing of theirs when its owner comes; no account is left
  * without a way in.
  */
-import type { Language } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'

@@ -10,7 +10,7 @@ import {
   otpField,
   signedInAnswer,
 } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { LoginByCodeService } from './service.ts'
 
 export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCodeService) {
@@ -22,7 +22,7 @@ export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCo
         await twoFactor.requestCode(body, client)
         return status(201, {
           status: 201 as const,
-          message: texts[client.language].messages.two_factor_code_sent,
+          message: languages[client.language].sentences.two_factor_code_sent,
         })
       },
       {

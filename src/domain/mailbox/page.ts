@@ -1,28 +1,11 @@
 /**
- * The mailbox as a page for people: newest first, the code in large type. Everything that came from outside is
- * escaped; style and script stand in the page and are allowed by their hashes, nothing else is.
+ * The mailbox as a page for people: newest first, with the code in large type. Everything that came from outside is
+ * escaped. The policy allows the page's own style and script by their hashes, and nothing else.
  */
 import { createHash } from 'node:crypto'
-import type { Language } from '../../platform/config/types.ts'
+import { type Language, languages } from '../../texts/languages.ts'
 import { escapeHtml } from '../delivery/email-layout.ts'
 import type { MailboxEntry } from '../delivery/mailbox.ts'
-
-const words: Record<Language, Record<'title' | 'about' | 'empty' | 'copy' | 'copied', string>> = {
-  fr: {
-    title: 'Boîte aux lettres',
-    about: 'Rien ne part : les messages arrivent ici.',
-    empty: 'Aucun message pour le moment.',
-    copy: 'Copier',
-    copied: 'Copié',
-  },
-  en: {
-    title: 'Mailbox',
-    about: 'Nothing goes out: messages land here.',
-    empty: 'No message yet.',
-    copy: 'Copy',
-    copied: 'Copied',
-  },
-}
 
 const style = `
 :root { color-scheme: light dark; }
@@ -41,7 +24,7 @@ button { padding: 8px 16px; font: inherit; border-radius: 8px; border: 1px solid
 pre { margin: 8px 0 0; font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
 `
 
-/** Reloads when something new is there; a copied code stays said until then. */
+/** Reloads the page when a new message has arrived; until then the button keeps saying that its code was copied. */
 const script = `
 document.addEventListener('click', async ({ target }) => {
   if (!(target instanceof HTMLButtonElement)) return
@@ -70,7 +53,7 @@ export const mailboxPolicy = [
 ].join('; ')
 
 export function mailboxPage(entries: MailboxEntry[], language: Language): string {
-  const { title, about, empty, copied } = words[language]
+  const { title, about, empty, copied } = languages[language].mailbox
   const newest = entries[0]?.id ?? ''
   return `<!doctype html>
 <html lang="${language}">
@@ -101,7 +84,7 @@ function article(entry: MailboxEntry, language: Language): string {
     entry.code ?? '',
     entry.created_at,
   ].map(escapeHtml) as [string, string, string, string, string, string, string]
-  const button = `<button type="button" value="${code}">${words[language].copy}</button>`
+  const button = `<button type="button" value="${code}">${languages[language].mailbox.copy}</button>`
   return `<article>
 <div class="about"><span>${channel}</span><strong>${to}</strong><span>${purpose}</span><time>${at}</time></div>
 ${subject === '' ? '' : `<h2>${subject}</h2>`}

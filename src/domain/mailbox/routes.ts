@@ -1,7 +1,7 @@
 /** The mailbox of --dev. These routes exist nowhere else: they show every code. */
 import { Elysia } from 'elysia'
-import type { Language } from '../../platform/config/types.ts'
-import { pickLanguage } from '../../texts/index.ts'
+import type { Language } from '../../texts/languages.ts'
+import { pickLanguage } from '../../texts/languages.ts'
 import type { Mailbox } from '../delivery/mailbox.ts'
 import { mailboxPage, mailboxPolicy } from './page.ts'
 

@@ -4,7 +4,7 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { accountSchema, messageAnswer, passwordField } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { AccountService } from './service.ts'
 
@@ -29,7 +29,7 @@ export function createAccountRoutes(
       '/me',
       async ({ signedIn, body, client }) => {
         await accounts.erase(signedIn, body.password, client)
-        return { status: 200 as const, message: texts[client.language].messages.account_erased }
+        return { status: 200 as const, message: languages[client.language].sentences.account_erased }
       },
       {
         body: t.Object({ password: passwordField }),

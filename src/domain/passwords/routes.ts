@@ -10,7 +10,7 @@ import {
   otpField,
   passwordField,
 } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { PasswordsService } from './service.ts'
 
@@ -25,7 +25,7 @@ export function createPasswordRoutes(
       '/forgot',
       async ({ body, client, status }) => {
         await passwords.forgot(body, client)
-        const { password_reset_sent } = texts[client.language].messages
+        const { password_reset_sent } = languages[client.language].sentences
         return status(201, { status: 201 as const, message: password_reset_sent })
       },
       {
@@ -44,7 +44,7 @@ export function createPasswordRoutes(
       '/reset',
       async ({ body, client }) => {
         await passwords.reset(body, client)
-        return { status: 200 as const, message: texts[client.language].messages.password_reset }
+        return { status: 200 as const, message: languages[client.language].sentences.password_reset }
       },
       {
         body: t.Object({ identifier: identifierField, otp: otpField, ...newPasswordFields }),
@@ -66,7 +66,7 @@ export function createPasswordRoutes(
       '/change',
       async ({ signedIn, body, client }) => {
         await passwords.change(signedIn, body, client)
-        return { status: 200 as const, message: texts[client.language].messages.password_changed }
+        return { status: 200 as const, message: languages[client.language].sentences.password_changed }
       },
       {
         body: t.Object({ current_password: passwordField, ...newPasswordFields }),

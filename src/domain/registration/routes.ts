@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { identifierField, messageAnswer, newPasswordFields, otpField } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { RegistrationService } from './service.ts'
 
 const registerBody = t.Object(
@@ -52,10 +52,10 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       '/register',
       async ({ body, client, status }) => {
         const { channel } = await registration.register(body, client)
-        const { messages } = texts[client.language]
+        const { sentences } = languages[client.language]
         return status(201, {
           status: 201 as const,
-          message: channel === 'email' ? messages.registered_by_email : messages.registered_by_sms,
+          message: channel === 'email' ? sentences.registered_by_email : sentences.registered_by_sms,
         })
       },
       {
@@ -77,10 +77,10 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       '/verify-account',
       async ({ body, client, status }) => {
         const { hasPassword } = await registration.confirm(body, client)
-        const { messages } = texts[client.language]
+        const { sentences } = languages[client.language]
         return status(201, {
           status: 201 as const,
-          message: hasPassword ? messages.account_confirmed : messages.account_confirmed_choose_password,
+          message: hasPassword ? sentences.account_confirmed : sentences.account_confirmed_choose_password,
         })
       },
       {
@@ -102,7 +102,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         await registration.resend(body, client)
         return status(201, {
           status: 201 as const,
-          message: texts[client.language].messages.confirmation_resent,
+          message: languages[client.language].sentences.confirmation_resent,
         })
       },
       resendDocs('Verification'),
@@ -113,7 +113,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         await registration.resend(body, client)
         return status(201, {
           status: 201 as const,
-          message: texts[client.language].messages.confirmation_resent,
+          message: languages[client.language].sentences.confirmation_resent,
         })
       },
       resendDocs('Confirmation'),

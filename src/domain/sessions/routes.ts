@@ -4,7 +4,7 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, nullable, refreshedAnswer, timeField } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
 
@@ -33,7 +33,7 @@ export function createSessionRoutes(
       '/logout-all',
       async ({ signedIn, client }) => {
         await sessions.logOutAll(signedIn)
-        return { status: 200 as const, message: texts[client.language].messages.logged_out_everywhere }
+        return { status: 200 as const, message: languages[client.language].sentences.logged_out_everywhere }
       },
       {
         response: { 200: messageAnswer(200), ...errorResponses() },
@@ -66,7 +66,7 @@ export function createSessionRoutes(
       '/sessions/:id',
       async ({ signedIn, params, client }) => {
         await sessions.end(signedIn, params.id)
-        return { status: 200 as const, message: texts[client.language].messages.session_ended }
+        return { status: 200 as const, message: languages[client.language].sentences.session_ended }
       },
       {
         params: t.Object({ id: t.String({ description: 'As in the list' }) }),
@@ -107,7 +107,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       async ({ body, headers, client }) => {
         const { refresh_token: refreshToken = null } = body
         await sessions.logOut({ refreshToken, authorization: headers.authorization })
-        return { status: 200 as const, message: texts[client.language].messages.logged_out }
+        return { status: 200 as const, message: languages[client.language].sentences.logged_out }
       },
       {
         body: t.Object({ refresh_token: t.Optional(nullable(refreshToken)) }),

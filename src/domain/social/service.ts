@@ -4,7 +4,8 @@
  */
 
 import { AppError } from '../../errors.ts'
-import type { Config, Language } from '../../platform/config/types.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
 import type { IdentityProofs } from '../identities/proof.ts'
 import type { IdentityResolver } from '../identities/resolver.ts'

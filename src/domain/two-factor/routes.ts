@@ -4,7 +4,7 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { TwoFactorService } from './service.ts'
 
@@ -59,7 +59,7 @@ export function createTwoFactorRoutes(
       '/enable',
       async ({ signedIn, body, client, status }) => {
         await factors.requestEnabling(signedIn, body.password, client)
-        const message = texts[client.language].messages.two_factor_enrolment_sent
+        const message = languages[client.language].sentences.two_factor_enrolment_sent
         return status(201, { status: 201 as const, message })
       },
       {
@@ -135,7 +135,7 @@ export function createTwoFactorRoutes(
       '/disable',
       async ({ signedIn, body, client }) => {
         await factors.disable(signedIn, body, client)
-        return { status: ok, message: texts[client.language].messages.two_factor_disabled }
+        return { status: ok, message: languages[client.language].sentences.two_factor_disabled }
       },
       {
         body: t.Object({

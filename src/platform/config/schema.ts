@@ -3,6 +3,7 @@
  * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values
  * all follow from it. What several keys say together stands in checks.ts.
  */
+import { languageTags } from '../../texts/languages.ts'
 import * as formats from './formats.ts'
 import {
   boolean,
@@ -73,7 +74,11 @@ export const schema = {
         example: variable('SERVER_SECRET'),
       },
     ),
-    language: choice('fr', ['fr', 'en'], 'The language where Accept-Language names none there is.'),
+    language: choice(
+      'fr',
+      languageTags,
+      'The language of the answer if Accept-Language asks for none of these.',
+    ),
     docs: boolean(true, 'Serve the documentation of the interface at /swagger and /swagger/json.'),
     cors_origins: list('The web origins that may call the service from a browser. Empty: none.', {
       check: formats.isOrigin,

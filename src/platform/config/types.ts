@@ -1,5 +1,5 @@
 /** The effective configuration, as the rest of the service reads it: checked, units in the names. */
-export type Language = 'fr' | 'en'
+import type { Language } from '../../texts/languages.ts'
 
 export interface Config {
   server: {

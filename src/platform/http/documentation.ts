@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
+import { languageNames } from '../../texts/languages.ts'
 import { assetPaths } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
 import { toOpenapiDocument } from './openapi-document.ts'
@@ -61,13 +62,14 @@ export function createDocumentation({ baseUrl, version }: DocumentationOptions) 
   )
 }
 
+const languageList = new Intl.ListFormat('en', { type: 'disjunction' }).format(languageNames)
+
 function documentation(baseUrl: string, version: string) {
   return {
     info: {
       title: 'Poterne',
       version,
-      description:
-        'Registration, confirmation by one-time code, login and two-factor login. Messages are French or English by Accept-Language; error codes are stable.',
+      description: `Registration, confirmation by one-time code, login and two-factor login. Messages are ${languageList} by Accept-Language; error codes are stable.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

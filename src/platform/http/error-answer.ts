@@ -1,7 +1,7 @@
 /** The one shape of every error answer (decisions §4), in the client's language. */
 import { type ErrorCode, errorStatus, type FieldError } from '../../errors.ts'
-import { texts } from '../../texts/index.ts'
-import type { Language } from '../config/types.ts'
+import type { Language } from '../../texts/languages.ts'
+import { languages } from '../../texts/languages.ts'
 import type { Failure } from './failure.ts'
 
 /** The keys stand in this order; `errors` and `retry_after` only where they apply. */
@@ -19,7 +19,7 @@ export function errorAnswerBody(failure: Failure, language: Language, requestId:
   return {
     status: errorStatus[errorCode],
     code: errorCode,
-    message: texts[language].errors[errorCode],
+    message: languages[language].errors[errorCode],
     ...(fields && { errors: fields.map((field) => fieldBody(field, language)) }),
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     request_id: requestId,
@@ -38,6 +38,6 @@ export function errorAnswer(failure: Failure, language: Language, requestId: str
 }
 
 function fieldBody({ field, code, reason }: FieldError, language: Language) {
-  const { fields, weakPassword } = texts[language]
+  const { fields, weakPassword } = languages[language]
   return { field, code, message: reason ? weakPassword[reason] : fields[code] }
 }

@@ -5,8 +5,8 @@
  */
 import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
-import { pickLanguage } from '../../texts/index.ts'
-import type { Language } from '../config/types.ts'
+import type { Language } from '../../texts/languages.ts'
+import { pickLanguage } from '../../texts/languages.ts'
 import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder } from './client-address.ts'
 import { createCors } from './cors.ts'

@@ -3,7 +3,7 @@
  * responses as plain objects) into the OpenAPI 3.1 document we publish.
  */
 import { type ErrorCode, errorStatus, fieldErrorCodes } from '../../errors.ts'
-import { texts } from '../../texts/index.ts'
+import { languages } from '../../texts/languages.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error-responses.ts'
 import { FORM_ROUTES } from './request-body.ts'
@@ -80,7 +80,7 @@ function errorResponse(codes: ErrorCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]))
   const waits = codes.some(tellsWhen)
   return {
-    description: codes.map((code) => `\`${code}\`: ${texts.en.errors[code]}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${languages.en.errors[code]}`).join('\n\n'),
     headers: {
       'X-Request-Id': headerReference('X-Request-Id'),
       ...(waits && { 'Retry-After': headerReference('Retry-After') }),

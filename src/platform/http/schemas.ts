@@ -1,7 +1,7 @@
 /** Pieces of bodies and answers that several operations have in common, as the specification names them. */
 import { type TSchema, t } from 'elysia'
-import { texts } from '../../texts/index.ts'
-import type { Language } from '../config/types.ts'
+import type { Language } from '../../texts/languages.ts'
+import { languages } from '../../texts/languages.ts'
 
 export const identifierField = t.String({
   description: 'E-mail address or telephone number of the account',
@@ -128,7 +128,7 @@ export function twoFactorDue<Due extends { methods: string[]; sent_to: string | 
   due: Due,
   language: Language,
 ) {
-  const { two_factor_app_required, two_factor_required } = texts[language].messages
+  const { two_factor_app_required, two_factor_required } = languages[language].sentences
   return {
     status: 202 as const,
     code: 'two_factor_required' as const,
