@@ -26,17 +26,17 @@ export const fr = {
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',
     identifier_taken: 'Cet identifiant est déjà utilisé par un autre compte.',
     identity_taken: 'Cette identité est déjà liée à un autre compte.',
-    last_way_in: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
+    last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
     two_factor_already_enabled: 'La double authentification est déjà activée.',
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
-    no_proved_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
+    no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
     password_not_set:
       'Votre compte n’a pas encore de mot de passe : choisissez-en un par la réinitialisation du mot de passe.',
     body_too_large: 'Le corps de la requête est trop volumineux.',
     unsupported_media_type: 'Le corps de la requête doit être envoyé en application/json.',
     validation_failed: 'Certains champs ne sont pas valides.',
     invalid_code: 'Ce code n’est pas valide ou a expiré.',
-    invalid_state:
+    invalid_sign_in_state:
       'Cette connexion n’a pas été commencée dans ce navigateur, ou l’a été il y a trop longtemps. Veuillez recommencer.',
     country_not_allowed: 'Nous n’envoyons pas de SMS vers ce pays.',
     invalid_redirect_uri: 'Cette adresse de retour n’est pas autorisée.',

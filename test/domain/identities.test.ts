@@ -160,12 +160,12 @@ describe.each(shapes)('identities on %s', (shape) => {
     provider.present(newPerson({ email, email_verified: true }))
     const { access_token } = (await browser.signIn()).body
     const last = await unlink(access_token)
-    expect([last.status, last.body.code]).toEqual([409, 'last_way_in'])
+    expect([last.status, last.body.code]).toEqual([409, 'last_sign_in_method'])
     expect((await unlink(access_token, {}, 'p2')).body.code).toBe('identity_not_found')
     other.present(newPerson())
     await link(access_token, await browser.obtainCode('p2'), 'p2')
     expect((await unlink(access_token)).body.identities).toHaveLength(1)
-    expect((await unlink(access_token, {}, 'p2')).body.code).toBe('last_way_in')
+    expect((await unlink(access_token, {}, 'p2')).body.code).toBe('last_sign_in_method')
 
     await service.post('password/forgot', { identifier: email })
     const otp = await service.inbox.nextCode(email)

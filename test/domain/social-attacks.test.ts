@@ -188,7 +188,7 @@ describe('the redirect back', () => {
       if (state === null) forged.searchParams.delete('state')
       else forged.searchParams.set('state', state)
       const back = await browser.comeBack(forged, cookie)
-      expect([back.status, back.answer.code, back.location]).toEqual([422, 'invalid_state', null])
+      expect([back.status, back.answer.code, back.location]).toEqual([422, 'invalid_sign_in_state', null])
     }
     expect((await browser.comeBack(callback, cookie)).location?.searchParams.has('code')).toBe(true)
   })
@@ -200,7 +200,7 @@ describe('the redirect back', () => {
     const [name] = cookie.split('=')
     for (const wrong of [null, attacker.cookie, `${name}=`, `${name}=${attacker.cookie.split('=')[1]}`]) {
       const back = await browser.comeBack(callback, wrong)
-      expect([back.status, back.answer.code]).toEqual([422, 'invalid_state'])
+      expect([back.status, back.answer.code]).toEqual([422, 'invalid_sign_in_state'])
     }
     expect((await browser.comeBack(callback, cookie)).location?.searchParams.has('code')).toBe(true)
   })
@@ -210,11 +210,11 @@ describe('the redirect back', () => {
     const callback = await browser.visit(location)
     const parallel = await Promise.all(Array.from({ length: 32 }, () => browser.comeBack(callback, cookie)))
     expect(parallel.filter(({ location }) => location?.searchParams.has('code'))).toHaveLength(1)
-    expect(parallel.filter(({ answer }) => answer?.code === 'invalid_state')).toHaveLength(31)
+    expect(parallel.filter(({ answer }) => answer?.code === 'invalid_sign_in_state')).toHaveLength(31)
     const late = await browser.begin('p1', newPkce())
     service.clock.advance(600_000)
     const back = await browser.comeBack(await browser.visit(late.location), late.cookie)
-    expect(back.answer.code).toBe('invalid_state')
+    expect(back.answer.code).toBe('invalid_sign_in_state')
   })
 
   test('with the code of another sign-in of the same browser is refused', async () => {

@@ -187,7 +187,7 @@ test('somebody else’s sign-in opens nothing in this browser', async () => {
   await victim.goto(planted.location.href, { waitUntil: 'domcontentloaded' })
   await signInAtProvider(victim, 'eve')
   await victim.waitForURL(`${BASE_URL}/**`)
-  expect(JSON.parse((await victim.textContent('body'))!).code).toBe('invalid_state')
+  expect(JSON.parse((await victim.textContent('body'))!).code).toBe('invalid_sign_in_state')
   await victim.context().close()
 }, 60_000)
 

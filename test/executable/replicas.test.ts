@@ -187,7 +187,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
       const returns = await race(browsers, (browser) => browser.comeBack(callback, cookie))
       const codes = returns.flatMap((back) => back.location?.searchParams.get('code') ?? [])
       expect(codes).toHaveLength(1)
-      expect(returns.filter(({ answer }) => answer?.code === 'invalid_state')).toHaveLength(31)
+      expect(returns.filter(({ answer }) => answer?.code === 'invalid_sign_in_state')).toHaveLength(31)
       expect(provider.exchanges).toHaveLength(before + 1)
       expect((await secondBrowser().exchange(codes[0]!, verifier)).status).toBe(200)
     })

@@ -102,7 +102,7 @@ export function createIdentityRoutes(
         body: t.Optional(t.Object({ password: optionalField(passwordField) })),
         response: {
           200: identitiesAnswer(200),
-          ...errorResponses('identity_not_found', 'last_way_in', ...ownerErrors),
+          ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerErrors),
         },
         detail: {
           tags: ['Social login'],

@@ -40,7 +40,7 @@ export interface IdentityService {
    * `identity_taken`, `provider_not_found`, `provider_unavailable` and what Reauthentication does.
    */
   link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<IdentityRecord[]>
-  /** The list without it. Throws `identity_not_found`, `last_way_in` and what Reauthentication does. */
+  /** The list without it. Throws `identity_not_found`, `last_sign_in_method` and what Reauthentication does. */
   unlink(
     signedIn: Authenticated,
     provider: string,
@@ -89,7 +89,7 @@ export function createIdentityService(options: Options): IdentityService {
       const outcome = await store.unlink(signedIn, provider, providers.names)
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('identity_not_found')
-      if (outcome === 'last_way_in') throw new AppError('last_way_in')
+      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
       return list(signedIn)
     },
   }

@@ -183,7 +183,7 @@ export function createIdentityStore(database: Database): IdentityStore {
       const row = await updateLockedAccount(database, unlink, params)
       if (!row?.lives) return 'session_over'
       if (!row.found) return 'not_found'
-      return row.removed ? 'unlinked' : 'last_way_in'
+      return row.removed ? 'unlinked' : 'last_sign_in_method'
     },
   }
 }

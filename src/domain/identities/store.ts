@@ -49,5 +49,5 @@ export interface IdentityStore {
     signedIn: AccountSession,
     provider: string,
     usableProviders: string[],
-  ): Promise<'unlinked' | 'not_found' | 'last_way_in' | 'session_over'>
+  ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'>
 }

@@ -122,7 +122,12 @@ export function createSocialRoutes(
           302: redirectBrowser(
             `To redirect_uri with \`code\` and \`state\`, or with \`error\`: ${errorsOfRedirect}`,
           ),
-          ...errorResponses('provider_not_found', 'invalid_state', 'validation_failed', 'too_many_requests'),
+          ...errorResponses(
+            'provider_not_found',
+            'invalid_sign_in_state',
+            'validation_failed',
+            'too_many_requests',
+          ),
         },
         detail: {
           tags: ['Social login'],

@@ -51,7 +51,7 @@ export interface SocialService {
   list(): { name: string; authorize_url: string }[]
   /** Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
   authorize(provider: string, query: AuthorizeQuery, client: SocialClient): Promise<BrowserRedirect>
-  /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_state`, `too_many_requests`. */
+  /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_sign_in_state`, `too_many_requests`. */
   finish(
     provider: string,
     answer: ProviderAnswer,
@@ -137,7 +137,7 @@ export function createSocialService(options: Options): SocialService {
       const provider = providers.get(name)
       await limits.take(limits.loginDemands(addressBucket))
       const flow = await flows.take(answer.state ?? '', cookies)
-      if (flow === null) throw new AppError('invalid_state')
+      if (flow === null) throw new AppError('invalid_sign_in_state')
       const { redirectUri, codeChallenge, clientState, provider: begunWith } = flow.request
       const back = (result: Record<string, string>): BrowserRedirect => ({
         location: withParameters(redirectUri, {

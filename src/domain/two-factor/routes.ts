@@ -69,7 +69,7 @@ export function createTwoFactorRoutes(
           ...errorResponses(
             ...presenceErrors,
             'two_factor_already_enabled',
-            'no_proved_contact',
+            'no_verified_contact',
             'country_not_allowed',
           ),
         },
@@ -90,7 +90,7 @@ export function createTwoFactorRoutes(
         body: codeBody,
         response: {
           200: recoveryCodesAnswer,
-          ...errorResponses(...codeErrors, 'two_factor_already_enabled', 'no_proved_contact'),
+          ...errorResponses(...codeErrors, 'two_factor_already_enabled', 'no_verified_contact'),
         },
         detail: documented(
           'confirmTwoFactor',

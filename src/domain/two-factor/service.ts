@@ -36,7 +36,7 @@ export interface DisableBody {
 /** All throw `too_many_requests`; those with a password what Reauthentication does, those with a code `invalid_code`. */
 export interface TwoFactorService {
   /**
-   * Sends a code to a proved contact, the e-mail first. Throws `two_factor_already_enabled`, `no_proved_contact`,
+   * Sends a code to a proved contact, the e-mail first. Throws `two_factor_already_enabled`, `no_verified_contact`,
    * `country_not_allowed`.
    */
   requestEnabling(signedIn: Authenticated, password: string, client: Client): Promise<void>
@@ -71,7 +71,7 @@ export function createTwoFactorService(options: Options): TwoFactorService {
 
   function enrolmentContact(account: Account): Contact {
     const [contact] = verifiedContacts(account)
-    if (contact === undefined) throw new AppError('no_proved_contact')
+    if (contact === undefined) throw new AppError('no_verified_contact')
     return contact
   }
 
