@@ -81,6 +81,7 @@ export async function buildCore(options: CoreOptions) {
     iterations: config.password.iterations,
     concurrency: config.limits.hashConcurrency,
     queue: config.limits.hashQueue,
+    reserved: config.limits.hashQueueReserved,
   })
   const codes = createCodeService({ store: stores.codes, budgets, secret, clock, config: config.codes })
   const limits = createLimitService({ store: stores.limits, secret, clock, config })

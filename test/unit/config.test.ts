@@ -69,6 +69,7 @@ describe('without anything set', () => {
         smsPerAddressPerHour: 60,
         hashConcurrency: 0,
         hashQueue: 64,
+        hashQueueReserved: 16,
       },
       social: { redirectUris: [], providers: [] },
     })

@@ -7,7 +7,7 @@ import { measured, medianMs, medianRatio } from '../helpers/timing.ts'
 
 setDefaultTimeout(20_000)
 
-const hashing = createHashService({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64 })
+const hashing = createHashService({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64, reserved: 0 })
 afterAll(() => hashing.close())
 
 async function errorCodeOf(work: Promise<unknown>): Promise<string> {
@@ -111,7 +111,13 @@ describe('a stored digest', () => {
   })
 
   test('that is none, asks for too much, or is absent, costs the work of a true one and is false', async () => {
-    const heavy = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 1, queue: 0 })
+    const heavy = createHashService({
+      memoryKib: 19456,
+      iterations: 2,
+      concurrency: 1,
+      queue: 0,
+      reserved: 0,
+    })
     const digest = await heavy.hash('a password')
     const tail = digest.split('$').slice(4).join('$')
     const others: [string, string | null][] = [
@@ -140,7 +146,13 @@ describe('a stored digest', () => {
 describe('under load', () => {
   test('so many are at work, so many wait, the rest is told at once to come back in a second', async () => {
     const untilRefused = async () => {
-      const small = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 1, queue: 3 })
+      const small = createHashService({
+        memoryKib: 19456,
+        iterations: 2,
+        concurrency: 1,
+        queue: 3,
+        reserved: 0,
+      })
       const start = performance.now()
       const refusedAfterMs: number[] = []
       const results = await Promise.all(
@@ -160,7 +172,7 @@ describe('under load', () => {
   })
 
   test('who came first is served first, and who comes later overtakes nobody', async () => {
-    const single = createHashService({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50 })
+    const single = createHashService({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50, reserved: 0 })
     const order: number[] = []
     const first = Array.from({ length: 20 }, (_, index) =>
       single.verify('x', null).then(() => order.push(index)),
@@ -174,8 +186,52 @@ describe('under load', () => {
     single.close()
   })
 
+  test('the reserved places are for owners alone, who are served before strangers that came earlier', async () => {
+    const single = createHashService({
+      memoryKib: 19456,
+      iterations: 2,
+      concurrency: 1,
+      queue: 8,
+      reserved: 3,
+    })
+    const order: string[] = []
+    const call = (caller: 'stranger' | 'owner') =>
+      single
+        .verify('x', null, { owner: caller === 'owner' })
+        .then(() => order.push(caller))
+        .catch((error: AppError) => error.errorCode)
+    const strangers = Array.from({ length: 10 }, () => call('stranger'))
+    expect(() => single.requireRoom()).toThrow('server_busy')
+    expect(() => single.requireRoom({ owner: true })).not.toThrow()
+    const owners = Array.from({ length: 5 }, () => call('owner'))
+    const settled = await Promise.all([...strangers, ...owners])
+    expect(settled.filter((one) => one === 'server_busy')).toHaveLength(4 + 2)
+    // One is at work and one stands behind it before the first owner comes.
+    expect(order).toEqual(['stranger', 'stranger', ...Array(3).fill('owner'), ...Array(4).fill('stranger')])
+    single.close()
+  })
+
+  test('a queue with fewer places than are to be reserved reserves none', async () => {
+    const single = createHashService({
+      memoryKib: 19456,
+      iterations: 2,
+      concurrency: 1,
+      queue: 2,
+      reserved: 16,
+    })
+    const tries = await Promise.all(Array.from({ length: 5 }, () => errorCodeOf(single.verify('x', null))))
+    expect(tries.filter((code) => code === 'server_busy')).toHaveLength(2)
+    single.close()
+  })
+
   test('500 at once cost less than 100 MB and leave none of it waiting', async () => {
-    const service = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 0, queue: 64 })
+    const service = createHashService({
+      memoryKib: 19456,
+      iterations: 2,
+      concurrency: 0,
+      queue: 64,
+      reserved: 0,
+    })
     await service.verify('a password', null)
     Bun.gc(true)
     const idle = process.memoryUsage.rss()
@@ -193,7 +249,13 @@ describe('under load', () => {
   })
 
   test('signing does not wait for the passwords at work', async () => {
-    const service = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 0, queue: 64 })
+    const service = createHashService({
+      memoryKib: 19456,
+      iterations: 2,
+      concurrency: 0,
+      queue: 64,
+      reserved: 0,
+    })
     const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
     const { privateKey } = (await crypto.subtle.generateKey(algorithm, false, [
       'sign',
@@ -211,7 +273,13 @@ describe('under load', () => {
   })
 
   test('a closed service answers that it is unavailable', async () => {
-    const service = createHashService({ memoryKib: 19456, iterations: 2, concurrency: 1, queue: 5 })
+    const service = createHashService({
+      memoryKib: 19456,
+      iterations: 2,
+      concurrency: 1,
+      queue: 5,
+      reserved: 0,
+    })
     const waiting = [service.verify('x', null), service.verify('x', null)].map(errorCodeOf)
     service.close()
     expect(await Promise.all(waiting)).toEqual(['unavailable', 'unavailable'])

@@ -16,8 +16,11 @@ export type Result = string | boolean | null
 export interface HashThreads {
   /** How many are at work or wait. */
   readonly jobs: number
-  /** First come, first served. Rejects with AppError('unavailable') when the thread ends, and after `close`. */
-  run(job: HashJob): Promise<Result>
+  /**
+   * First come, first served, and all that are `first` before all others. Rejects with AppError('unavailable') when
+   * the thread ends, and after `close`.
+   */
+  run(job: HashJob, options?: { first?: boolean }): Promise<Result>
   /** Starts the first ones before anybody waits for them. */
   warmUp(): void
   close(): void
@@ -63,7 +66,7 @@ interface Task {
 export function createHashThreads(count: number): HashThreads {
   const source = URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
   const threads = new Set<Thread>()
-  const waiting: Task[] = []
+  const waiting: Record<'first' | 'others', Task[]> = { first: [], others: [] }
   let jobs = 0
   let closed = false
 
@@ -80,11 +83,13 @@ export function createHashThreads(count: number): HashThreads {
    * allocator has something else there, and what was freed stays resident beside what is new.
    */
   function handOut(): void {
-    while (waiting.length > 0) {
+    for (;;) {
+      const waits = waiting.first.length + waiting.others.length
+      if (waits === 0) return
       const free = threadWith(0) ?? (threads.size < count ? start() : null)
-      const thread = free ?? (waiting.length >= count ? threadWith(1) : null)
+      const thread = free ?? (waits >= count ? threadWith(1) : null)
       if (!thread) return
-      thread.take(waiting.shift() as Task)
+      thread.take((waiting.first.shift() ?? waiting.others.shift()) as Task)
     }
   }
 
@@ -92,12 +97,12 @@ export function createHashThreads(count: number): HashThreads {
     get jobs() {
       return jobs
     },
-    async run(job) {
+    async run(job, { first = false } = {}) {
       if (closed) throw new AppError('unavailable', { cause: 'hashing closed' })
       jobs++
       try {
         return await new Promise<Result>((resolve, reject) => {
-          waiting.push({ job, resolve, reject })
+          waiting[first ? 'first' : 'others'].push({ job, resolve, reject })
           handOut()
         })
       } finally {
@@ -109,7 +114,7 @@ export function createHashThreads(count: number): HashThreads {
     },
     close() {
       closed = true
-      for (const { reject } of waiting.splice(0))
+      for (const { reject } of [...waiting.first.splice(0), ...waiting.others.splice(0)])
         reject(new AppError('unavailable', { cause: 'hashing closed' }))
       for (const thread of threads) thread.stop()
       URL.revokeObjectURL(source)

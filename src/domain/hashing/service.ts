@@ -10,21 +10,30 @@ import { parseDigest } from './digest.ts'
 import { createHashThreads } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
 
+/** For whom a password is hashed. */
+export interface HashCaller {
+  /**
+   * True for a session and for a known device: they may also take the reserved places of the queue, and are served
+   * before all others, so that strangers who fill the queue keep no owner out.
+   */
+  owner?: boolean
+}
+
 /** See createHashService. */
 export interface HashService {
   /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
-  hash(password: string, options?: { admitted?: boolean }): Promise<string>
+  hash(password: string, options?: HashCaller & { admitted?: boolean }): Promise<string>
   /**
-   * Throws AppError('server_busy') when the queue is full now. For work that spends something on its way to the hash
-   * and must not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
+   * Throws AppError('server_busy') when the queue is full now for this caller. For work that spends something on its
+   * way to the hash and must not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
    */
-  requireRoom(): void
+  requireRoom(caller?: HashCaller): void
   /**
    * True when the password opens the digest. A null digest costs the same work and is false: unknown identifiers
    * and accounts without password answer in the same time; so does a digest that is none or asks for too much
-   * work. Throws AppError('server_busy') when the queue is full.
+   * work. Throws AppError('server_busy') when the queue is full for this caller.
    */
-  verify(password: string, digest: string | null): Promise<boolean>
+  verify(password: string, digest: string | null, caller?: HashCaller): Promise<boolean>
   /** True when the digest is not what `hash` would make today: hash the password again after it proved right. */
   needsRehash(digest: string): boolean
   /** To be called when nothing else is to be done: the first password then does not wait for its thread. */
@@ -40,46 +49,53 @@ export interface HashOptions {
   concurrency: number
   /** Waiting, beyond those at work. */
   queue: number
+  /** Of those, the places that only owners take; none where the queue has no more places than this. */
+  reserved: number
 }
 
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
 const BUSY_RETRY_SECONDS = 1
 
-export function createHashService({ memoryKib, iterations, concurrency, queue }: HashOptions): HashService {
+export function createHashService(options: HashOptions): HashService {
+  const { memoryKib, iterations, concurrency, queue, reserved } = options
   const atOnce = concurrency === 0 ? availableParallelism() : concurrency
   const threads = createHashThreads(atOnce)
   const dummyDigest = createDummyDigest(memoryKib, iterations)
-  const requireRoom = () => {
-    if (threads.jobs < atOnce + queue) return
+  const ofStrangers = queue > reserved ? queue - reserved : queue
+  const requireRoom = ({ owner = false }: HashCaller = {}) => {
+    if (threads.jobs < atOnce + (owner ? queue : ofStrangers)) return
     throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
   }
   return {
-    async hash(typed, { admitted = false } = {}) {
+    async hash(typed, { admitted = false, owner = false } = {}) {
       const form = normalizePassword(typed)
       if (!form.ok || form.password === '') {
         const code = form.ok ? 'required' : form.code
         throw new AppError('validation_failed', { fields: [{ field: 'password', code }] })
       }
       const { password } = form
-      if (!admitted) requireRoom()
-      const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations })
+      if (!admitted) requireRoom({ owner })
+      const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations }, { first: owner })
       if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
       return digest
     },
     requireRoom,
-    async verify(typed, stored) {
+    async verify(typed, stored, { owner = false } = {}) {
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
       const possible = form.ok && form.password !== '' && digest !== null
       // bcrypt digests were imported: what made them hashed the password as it was typed.
       const password = possible ? (digest.algorithm === 'bcrypt' ? typed : form.password) : 'impossible'
-      requireRoom()
-      const right = await threads.run({
-        kind: 'verify',
-        password,
-        digest: possible ? (stored as string) : dummyDigest,
-        otherwise: dummyDigest,
-      })
+      requireRoom({ owner })
+      const right = await threads.run(
+        {
+          kind: 'verify',
+          password,
+          digest: possible ? (stored as string) : dummyDigest,
+          otherwise: dummyDigest,
+        },
+        { first: owner },
+      )
       return right === true && possible
     },
     needsRehash(stored) {

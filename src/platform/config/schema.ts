@@ -259,6 +259,11 @@ export const schema = {
       [0, 100_000],
       'Passwords that may wait for it; one more is refused with 503 server_busy.',
     ),
+    hash_queue_reserved: integer(
+      16,
+      [0, 100_000],
+      'Of those, places that only owners may take: a session, or a device that is known. Owners are served first. Nothing is reserved in a queue that has no more places than this.',
+    ),
   }),
   social: {
     ...section('Sign-in through other providers.', {

@@ -91,6 +91,8 @@ export interface LimitsConfig {
   /** Passwords hashed at once (0: as many as processors) and waiting. */
   hashConcurrency: number
   hashQueue: number
+  /** Places of that queue which strangers never take. */
+  hashQueueReserved: number
 }
 
 export interface SocialProviderConfig {
