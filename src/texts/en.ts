@@ -100,7 +100,17 @@ export const en: Texts = {
         purpose: 'confirm your account at',
         smsPurpose: 'confirmation',
       },
-      two_factor: { subject: 'Your sign-in code for', purpose: 'sign in to', smsPurpose: 'sign-in' },
+      login_code: { subject: 'Your sign-in code for', purpose: 'sign in to', smsPurpose: 'sign-in' },
+      two_factor: {
+        subject: 'Finish signing in to',
+        purpose: 'finish signing in to',
+        smsPurpose: 'second-step',
+      },
+      step_up: {
+        subject: 'Confirm a change to your account at',
+        purpose: 'confirm a change to your account at',
+        smsPurpose: 'account change',
+      },
       password_reset: {
         subject: 'Choose a new password for',
         purpose: 'choose a new password for',

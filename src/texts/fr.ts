@@ -106,10 +106,20 @@ export const fr = {
         purpose: 'confirmer votre compte',
         smsPurpose: 'de confirmation',
       },
-      two_factor: {
+      login_code: {
         subject: 'Votre code de connexion à',
         purpose: 'vous connecter à',
         smsPurpose: 'de connexion',
+      },
+      two_factor: {
+        subject: 'Terminez votre connexion à',
+        purpose: 'terminer votre connexion à',
+        smsPurpose: 'de double authentification',
+      },
+      step_up: {
+        subject: 'Confirmez une modification de votre compte',
+        purpose: 'confirmer une modification de votre compte',
+        smsPurpose: 'pour modifier votre compte',
       },
       password_reset: {
         subject: 'Choisissez un nouveau mot de passe sur',

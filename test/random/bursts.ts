@@ -105,7 +105,7 @@ export const logInByCodeTogether: Move = async ({ world, codes, withAccount, ide
   if (account.twoFactor && (account.app !== null || password == null)) return 'by code together: not now'
   const to = (identifier.includes('@') ? account.email : account.phone)!
   const ask = () => world.ask(owner, 'POST', '2fa/request-otp', { identifier })
-  const sent = await codeFrom(to, 'two_factor', ask, 201)
+  const sent = await codeFrom(to, account.twoFactor ? 'two_factor' : 'login_code', ask, 201)
   if (sent === null) return 'by code together: none came'
   const body = { identifier, otp: sent.code, ...(account.twoFactor && { password }) }
   const answers = await times(8, () => world.ask(owner, 'POST', '2fa/verify', body))

@@ -82,7 +82,7 @@ export const logInByCode: Move = async ({ world, codes, withAccount, codeFrom, i
   const identifier = identifierOf(account)
   const to = (identifier.includes('@') ? account.email : account.phone)!
   const ask = () => world.ask(owner, 'POST', '2fa/request-otp', { identifier })
-  const sent = await codeFrom(to, 'two_factor', ask, 201)
+  const sent = await codeFrom(to, account.twoFactor ? 'two_factor' : 'login_code', ask, 201)
   if (sent === null) return 'log in by code: none came'
   const answer = await world.ask(owner, 'POST', '2fa/verify', { identifier, otp: sent.code })
   if (account.twoFactor) {

@@ -6,7 +6,12 @@
  */
 export const codePurposes = [
   'confirmation',
+  /** Signing in by a code alone. */
+  'login_code',
+  /** The second step of a sign-in. */
   'two_factor',
+  /** The second factor of a call inside a session. */
+  'step_up',
   'password_reset',
   'email_change',
   'phone_change',

@@ -72,7 +72,7 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
   return {
     async requestCode({ identifier: typed }, { addressBucket }) {
       const { identifier, account } = await findNamedAccount(accounts, typed, defaultCountry)
-      await limits.take(limits.codeDemands(identifier, 'two_factor', addressBucket))
+      await limits.take(limits.codeDemands(identifier, 'login_code', addressBucket))
       await secondFactor.sendCode(account, identifier)
     },
 

@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
 import type { Authenticators } from '../authenticators/service.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { CodePurpose } from '../codes/store.ts'
 import type { Outbox } from '../delivery/outbox.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import type { LimitService } from '../limits/service.ts'
@@ -38,6 +39,13 @@ interface Options {
   defaultCountry: string
 }
 
+/**
+ * A code alone signs in where two factors are off. What was sent, or guessed, for one purpose has no meaning for the
+ * other: guesses made before two factors were on do not close the second step.
+ */
+const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
+  account?.twoFactorEnabled ? 'two_factor' : 'login_code'
+
 export function createSecondFactor(options: Options): SecondFactor {
   const { codes, factors, limits, outbox, defaultCountry } = options
 
@@ -45,24 +53,30 @@ export function createSecondFactor(options: Options): SecondFactor {
     (account && verifiedContacts(account, identifier.kind)[0]) ?? null
 
   const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
-    purpose: 'two_factor',
+    purpose: purposeOf(account),
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
     destination: contactFor(account, identifier)?.destination ?? identifier.key,
   })
 
   /** The named identifier was counted; a code that goes elsewhere counts there too, and nobody is told. */
-  async function mayGoTo({ destination }: Contact, named: Identifier): Promise<boolean> {
+  async function mayGoTo(
+    { destination }: Contact,
+    named: Identifier,
+    purpose: CodePurpose,
+  ): Promise<boolean> {
     const actual = parseIdentifier(destination, defaultCountry)
     if (actual === null || actual.key === named.key) return true
-    return limits.admitsCode(actual, 'two_factor')
+    return limits.admitsCode(actual, purpose)
   }
 
   /** Counts a try before it is compared, on the account, or its stand-in, and on the name. */
   async function count(account: Account | null, countsOn: CountsOn) {
     const name = countsOn === 'account' ? `proved ${account?.uuid}` : countsOn.name
     const subject = account?.uuid ?? codes.decoySubject(name)
-    const counted = await codes.countNamed({ subject, purpose: 'two_factor' }, name)
-    const wait = counted.open ? await limits.countGuess(subject) : 0
+    const purpose = purposeOf(account)
+    const counted = await codes.countNamed({ subject, purpose }, name)
+    const guesses = `${purpose} ${subject}`
+    const wait = counted.open ? await limits.countGuess(guesses) : 0
     if (wait > 0) await counted.giveBackSubject()
     const told = countsOn === 'account' ? counted.open : counted.namedOpen
     return {
@@ -74,7 +88,7 @@ export function createSecondFactor(options: Options): SecondFactor {
         return told ? new AppError('invalid_code') : counted.exhausted()
       },
       async giveBack() {
-        await Promise.all([counted.giveBack(), limits.clearGuesses(subject)])
+        await Promise.all([counted.giveBack(), limits.clearGuesses(guesses)])
       },
     }
   }
@@ -89,7 +103,7 @@ export function createSecondFactor(options: Options): SecondFactor {
       const sendsTo = (await factors.findApp(account)) === null ? account : null
       const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
       const to =
-        sendsTo && contact && (await mayGoTo(contact, identifier))
+        sendsTo && contact && (await mayGoTo(contact, identifier, purposeOf(sendsTo)))
           ? { channel: contact.channel, language: sendsTo.language }
           : null
       await outbox.sendCode(bindingOf(sendsTo, identifier), to)
