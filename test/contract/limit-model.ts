@@ -1,5 +1,5 @@
 /** The rules of core/limits/store.ts in the plainest words: what the stores are compared with. Nothing is stored. */
-import type { Demand, Rule } from '../../src/domain/limits/store.ts'
+import type { Charge, Rule } from '../../src/domain/limits/store.ts'
 
 /** Bucket: `level` takes in it at `atMs`, leaking one each interval. */
 type Counter =
@@ -69,8 +69,8 @@ function countedJustNow(times: number[], windowMs: number, nowMs: number): numbe
 export function createLimitModel() {
   const counters = new Map<string, Counter>()
   return {
-    take(demands: Demand[], nowMs: number): number {
-      const verdicts = demands.map(({ key, rule }) => {
+    charge(charges: Charge[], nowMs: number): number {
+      const verdicts = charges.map(({ key, rule }) => {
         const counter = counters.get(key) ?? emptyCounter(rule)
         counters.set(key, counter)
         return judge(counter, rule, nowMs)

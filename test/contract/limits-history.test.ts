@@ -4,7 +4,7 @@
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Demand, LimitStore, Rule } from '../../src/domain/limits/store.ts'
+import type { Charge, LimitStore, Rule } from '../../src/domain/limits/store.ts'
 import { seed } from '../random/seed.ts'
 import { forEachBackend } from './backends.ts'
 import { createLimitModel } from './limit-model.ts'
@@ -53,7 +53,7 @@ const bothWays = fc.oneof(
 )
 
 /** Counters of one history, under keys nobody else has. */
-function freshDemands(): (counters: number[]) => Demand[] {
+function freshCharges(): (counters: number[]) => Charge[] {
   const run = crypto.randomUUID()
   return (counters) => counters.map((i) => ({ key: `history:${run}:${i}`, rule: rules[i]! }))
 }
@@ -61,18 +61,18 @@ function freshDemands(): (counters: number[]) => Demand[] {
 /** Plays a history on the store and on the model; returns where it ended. */
 async function play(limits: LimitStore, steps: Step[]) {
   const model = createLimitModel()
-  const demandsOf = freshDemands()
+  const chargesOf = freshCharges()
   let nowMs = startMs
   for (const { advanceMs, counters, clears } of steps) {
     nowMs += advanceMs
-    const demands = demandsOf(counters)
+    const charges = chargesOf(counters)
     if (clears) {
-      const keys = demands.map(({ key }) => key)
+      const keys = charges.map(({ key }) => key)
       model.clear(keys)
       await limits.clear(keys)
-    } else expect(await limits.take(demands, new Date(nowMs))).toBe(model.take(demands, nowMs))
+    } else expect(await limits.charge(charges, new Date(nowMs))).toBe(model.charge(charges, nowMs))
   }
-  return { demandsOf, nowMs }
+  return { chargesOf, nowMs }
 }
 
 forEachBackend('limits', (backend, name) => {
@@ -95,14 +95,14 @@ forEachBackend('limits', (backend, name) => {
   test('waiting the told time admits, a millisecond less does not', async () => {
     const property = fc.asyncProperty(history(bothWays), async (steps) => {
       const { limits } = backend()
-      const { demandsOf, nowMs } = await play(limits, steps)
-      const demands = demandsOf(rules.map((_, i) => i))
-      const waitMs = await limits.take(demands, new Date(nowMs))
+      const { chargesOf, nowMs } = await play(limits, steps)
+      const charges = chargesOf(rules.map((_, i) => i))
+      const waitMs = await limits.charge(charges, new Date(nowMs))
       const longest = Math.max(...rules.map(longestWaitMs))
       expect(waitMs).toBeLessThanOrEqual(longest)
       if (waitMs === 0) return
-      expect(await limits.take(demands, new Date(nowMs + waitMs - 1))).toBe(1)
-      expect(await limits.take(demands, new Date(nowMs + waitMs))).toBe(0)
+      expect(await limits.charge(charges, new Date(nowMs + waitMs - 1))).toBe(1)
+      expect(await limits.charge(charges, new Date(nowMs + waitMs))).toBe(0)
     })
     await fc.assert(property, { seed, numRuns })
   }, 120_000)

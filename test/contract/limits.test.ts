@@ -1,6 +1,6 @@
 /** The promise of LimitStore by examples and races, on every backend; limits-history.test.ts has the properties. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { Demand, Rule } from '../../src/domain/limits/store.ts'
+import type { Charge, Rule } from '../../src/domain/limits/store.ts'
 import { countRows, forEachBackend } from './backends.ts'
 import { raceProcesses } from './racer.ts'
 
@@ -23,11 +23,11 @@ const failures: Rule = {
 }
 
 forEachBackend('limits', (backend, name) => {
-  const takeAt = (demands: Demand[]) => (ms: number) => backend().limits.take(demands, after(ms))
+  const takeAt = (charges: Charge[]) => (ms: number) => backend().limits.charge(charges, after(ms))
   const oneCounter = (rule: Rule) => takeAt([{ key: newKey(), rule }])
 
-  test('no demands are admitted', async () => {
-    expect(await backend().limits.take([], start)).toBe(0)
+  test('no charges are admitted', async () => {
+    expect(await backend().limits.charge([], start)).toBe(0)
   })
 
   test('a bucket gives its burst at once, then one an interval', async () => {
@@ -85,33 +85,33 @@ forEachBackend('limits', (backend, name) => {
   test('a success forgets the failures, and what was refused', async () => {
     const { limits } = backend()
     const [key, other] = [newKey(), newKey()]
-    const demands = [
+    const charges = [
       { key, rule: failures },
       { key: other, rule: bucket },
     ]
-    for (let i = 0; i < 3; i++) await limits.take(demands, start)
+    for (let i = 0; i < 3; i++) await limits.charge(charges, start)
     await limits.clear([key])
-    expect(await limits.take([{ key: other, rule: bucket }], start)).toBe(minute)
-    for (let i = 0; i < 10; i++) expect(await limits.take([{ key, rule: failures }], start)).toBe(0)
-    expect(await limits.take([{ key, rule: failures }], start)).toBe(minute)
+    expect(await limits.charge([{ key: other, rule: bucket }], start)).toBe(minute)
+    for (let i = 0; i < 10; i++) expect(await limits.charge([{ key, rule: failures }], start)).toBe(0)
+    expect(await limits.charge([{ key, rule: failures }], start)).toBe(minute)
     await limits.clear([key, other, newKey()])
-    expect(await limits.take(demands, start)).toBe(0)
+    expect(await limits.charge(charges, start)).toBe(0)
     await limits.clear([])
   })
 
-  test('a demand on several counters tells the longest wait, and refused it counts in none', async () => {
+  test('a charge on several counters tells the longest wait, and refused it counts in none', async () => {
     const { limits } = backend()
     const [wide, narrow] = [newKey(), newKey()]
     const both = [
       { key: wide, rule: { kind: 'bucket', burst: 5, intervalMs: minute } as const },
       { key: narrow, rule: { kind: 'window', count: 2, windowMs: hour } as const },
     ]
-    expect([await limits.take(both, start), await limits.take(both, start)]).toEqual([0, 0])
-    for (let i = 0; i < 10; i++) expect(await limits.take(both, start)).toBe(hour)
+    expect([await limits.charge(both, start), await limits.charge(both, start)]).toEqual([0, 0])
+    for (let i = 0; i < 10; i++) expect(await limits.charge(both, start)).toBe(hour)
     const alone = both.slice(0, 1)
-    for (let i = 0; i < 3; i++) expect(await limits.take(alone, start)).toBe(0)
-    expect(await limits.take(alone, start)).toBe(minute)
-    expect(await limits.take(both, after(1))).toBe(hour - 1)
+    for (let i = 0; i < 3; i++) expect(await limits.charge(alone, start)).toBe(0)
+    expect(await limits.charge(alone, start)).toBe(minute)
+    expect(await limits.charge(both, after(1))).toBe(hour - 1)
   })
 
   test('a key named twice, and a rule without a number, are refused as mistakes', async () => {
@@ -121,20 +121,20 @@ forEachBackend('limits', (backend, name) => {
       { key, rule: bucket },
       { key, rule: bucket },
     ]
-    await expect(limits.take(twice, start)).rejects.toThrow(RangeError)
+    await expect(limits.charge(twice, start)).rejects.toThrow(RangeError)
     const nothing = { kind: 'bucket', burst: 0, intervalMs: minute } as const
-    await expect(limits.take([{ key, rule: nothing }], start)).rejects.toThrow(RangeError)
+    await expect(limits.charge([{ key, rule: nothing }], start)).rejects.toThrow(RangeError)
   })
 
   test('a smaller number in the configuration holds at once, a larger one too', async () => {
     const { limits } = backend()
     const key = newKey()
-    const take = (rule: Rule, ms: number) => limits.take([{ key, rule }], after(ms))
+    const take = (rule: Rule, ms: number) => limits.charge([{ key, rule }], after(ms))
     for (let i = 0; i < 6; i++) await take(window, i * 1000)
     expect(await take({ ...window, count: 3 }, 6000)).toBe(hour - 3000)
     expect(await take({ ...window, count: 7 }, 6000)).toBe(0)
     const drained = newKey()
-    const drain = (rule: Rule) => limits.take([{ key: drained, rule }], start)
+    const drain = (rule: Rule) => limits.charge([{ key: drained, rule }], start)
     for (let i = 0; i < 3; i++) await drain(bucket)
     expect(await drain({ ...bucket, burst: 2, intervalMs: 1000 })).toBe(1000)
   })
@@ -177,7 +177,7 @@ forEachBackend('limits', (backend, name) => {
       expect(new Set(waits)).toEqual(new Set([0, minute]))
     })
 
-  test('200 demands at once on overlapping counters, named in any order, are exact and finish', async () => {
+  test('200 charges at once on overlapping counters, named in any order, are exact and finish', async () => {
     const { limits } = backend()
     const keys = [newKey(), newKey(), newKey()]
     const rule = { kind: 'window', count: 50, windowMs: hour } as const
@@ -192,7 +192,7 @@ forEachBackend('limits', (backend, name) => {
     const calls = Array.from({ length: 200 }, (_, i) => pairs[i % 6]!.map((n) => keys[n]!))
     const waits = await Promise.all(
       calls.map((pair) =>
-        limits.take(
+        limits.charge(
           pair.map((key) => ({ key, rule })),
           start,
         ),
@@ -204,8 +204,8 @@ forEachBackend('limits', (backend, name) => {
     expect(keys.filter((key) => takenOf(key) === 50).length).toBeGreaterThanOrEqual(2)
     for (const key of keys) {
       const left = 50 - takenOf(key)
-      for (let i = 0; i < left; i++) expect(await limits.take([{ key, rule }], start)).toBe(0)
-      expect(await limits.take([{ key, rule }], start)).toBe(hour)
+      for (let i = 0; i < left; i++) expect(await limits.charge([{ key, rule }], start)).toBe(0)
+      expect(await limits.charge([{ key, rule }], start)).toBe(hour)
     }
   })
 
@@ -218,7 +218,7 @@ forEachBackend('limits', (backend, name) => {
       const order = i % 2 ? keys : keys.toReversed()
       if (i % 3 === 0) return limits.clear(order)
       if (i % 3 === 1) return limits.sweep(after(i * 5), 10)
-      return limits.take(all(order), after(i * 5))
+      return limits.charge(all(order), after(i * 5))
     })
     const outcomes = await Promise.allSettled(calls)
     expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
@@ -234,7 +234,7 @@ forEachBackend('limits', (backend, name) => {
     test('a counter lives as long as it matters', async () => {
       const lifetimeOf = async (rule: Rule, takes: number) => {
         const key = newKey()
-        for (let i = 0; i < takes; i++) await backend().limits.take([{ key, rule }], start)
+        for (let i = 0; i < takes; i++) await backend().limits.charge([{ key, rule }], start)
         const found = (await backend().lifetimes()).find((entry) => entry.key.endsWith(key))
         return Math.round((found?.lifetimeMs ?? 0) / minute)
       }
@@ -249,13 +249,13 @@ forEachBackend('limits', (backend, name) => {
       const [old, older, kept] = [newKey(), newKey(), newKey()]
       const rule = { kind: 'window', count: 1, windowMs: 1000 * hour } as const
       await limits.sweep(after(100 * hour), 1000)
-      await limits.take([{ key: old, rule: bucket }], start)
-      await limits.take([{ key: older, rule: bucket }], start)
-      await limits.take([{ key: kept, rule }], start)
+      await limits.charge([{ key: old, rule: bucket }], start)
+      await limits.charge([{ key: older, rule: bucket }], start)
+      await limits.charge([{ key: kept, rule }], start)
       expect(await limits.sweep(after(minute - 1), 10)).toBe(0)
       expect(await limits.sweep(after(minute), 1)).toBe(1)
       expect(await limits.sweep(after(minute), 10)).toBe(1)
       expect(await countRows(database!, 'limits')).toBe(1)
-      expect(await limits.take([{ key: kept, rule }], after(minute))).toBeGreaterThan(0)
+      expect(await limits.charge([{ key: kept, rule }], after(minute))).toBeGreaterThan(0)
     })
 })

@@ -38,7 +38,7 @@ async function run({ place, race, callers, startAtMs }: RacerInput): Promise<num
     if (race.what === 'ticket') return (await stores.tickets.take(race.key, now)) !== null
     if (race.what === 'limit') {
       const rule = { kind: 'bucket', burst: race.burst, intervalMs: 60_000 } as const
-      return (await stores.limits.take([{ key: race.key, rule }], now)) === 0
+      return (await stores.limits.charge([{ key: race.key, rule }], now)) === 0
     }
     const key = { subject: race.subject, purpose: 'confirmation' } as const
     return stores.codes.take(key, Buffer.from(race.hash, 'hex'), race.attempts, now)

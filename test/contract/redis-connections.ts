@@ -30,7 +30,7 @@ export function connectionsOfEachTest() {
 
 export function take(limits: LimitStore): Promise<number> {
   const rule = { kind: 'bucket', burst: 1_000_000, intervalMs: 1 } as const
-  return limits.take([{ key: 'outage', rule }], now)
+  return limits.charge([{ key: 'outage', rule }], now)
 }
 
 async function elapsedMs(work: () => Promise<unknown>): Promise<number> {

@@ -87,12 +87,12 @@ export function createContactsService(options: Options): ContactsService {
     async change(signedIn, kind, { contact, password }, client) {
       const identifier = read(kind, contact)
       const { account } = signedIn
-      const demands = [
-        ...limits.codeDemands(identifier, purposes[kind].code, client.addressBucket),
-        ...limits.contactChangeDemands(account.uuid),
+      const charges = [
+        ...limits.codeCharges(identifier, purposes[kind].code, client.addressBucket),
+        ...limits.contactChangeCharges(account.uuid),
       ]
       await reauthentication.requirePassword(signedIn, password, client)
-      await limits.take(demands)
+      await limits.charge(charges)
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
@@ -106,7 +106,7 @@ export function createContactsService(options: Options): ContactsService {
     },
 
     async confirm(signedIn, kind, { otp }, { addressBucket }) {
-      await limits.take(limits.verificationDemands(addressBucket))
+      await limits.charge(limits.verificationCharges(addressBucket))
       const { account } = signedIn
       const change = await store.find(account, kind)
       await codes.take(bindingOf(account.uuid, kind, change), otp)

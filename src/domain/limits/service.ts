@@ -10,7 +10,7 @@ import type { ServerSecret } from '../../platform/secret.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { NoticePurpose } from '../delivery/message.ts'
 import type { Identifier, Phone } from '../identifiers/identifier.ts'
-import type { Demand, LimitStore, Rule } from './store.ts'
+import type { Charge, LimitStore, Rule } from './store.ts'
 
 export interface LimitService {
   /**
@@ -18,14 +18,14 @@ export interface LimitService {
    * may use up alone: `addressBucket` is whoever asks without having shown who they are. Throws
    * `country_not_allowed`.
    */
-  codeDemands(destination: Identifier, purpose: CodePurpose, addressBucket?: string): Demand[]
+  codeCharges(destination: Identifier, purpose: CodePurpose, addressBucket?: string): Charge[]
   /** An account asks to have another contact, whichever: nobody is sent codes by the hundred from one account. */
-  contactChangeDemands(accountUuid: string): Demand[]
-  registrationDemands(addressBucket: string): Demand[]
-  loginDemands(addressBucket: string): Demand[]
-  verificationDemands(addressBucket: string): Demand[]
+  contactChangeCharges(accountUuid: string): Charge[]
+  registrationCharges(addressBucket: string): Charge[]
+  loginCharges(addressBucket: string): Charge[]
+  verificationCharges(addressBucket: string): Charge[]
   /** A password is about to be judged; a known device has a counter of its own. `clear` it when it was right. */
-  failureDemand(identifierKey: string, knownDevice: string | null): Demand
+  failureCharge(identifierKey: string, knownDevice: string | null): Charge
   /**
    * A code of the second step is about to be compared: the seconds to wait, 0 when it may. The day's budget bounds
    * guesses by the day, this one those in a row (NIST SP 800-63B-4, 3.2.2: at most 100): then one a day, and ever
@@ -35,10 +35,10 @@ export interface LimitService {
   /** It was right. */
   clearGuesses(subject: string): Promise<void>
   /** Counts all of them or, throwing, none. */
-  take(demands: Demand[]): Promise<void>
-  /** Counts a code that is about to go elsewhere than asked; false where `codeDemands` or `take` would throw. */
+  charge(charges: Charge[]): Promise<void>
+  /** Counts a code that is about to go elsewhere than asked; false where `codeCharges` or `take` would throw. */
   admitsCode(destination: Identifier, purpose: CodePurpose): Promise<boolean>
-  clear(...demands: Demand[]): Promise<void>
+  clear(...charges: Charge[]): Promise<void>
   /**
    * Counts a message without code that is about to go to an owner, and says whether it may: what an account does to
    * itself over and over sends no flood, nor a dear one by SMS. Codes that strangers ask for use up nothing of it.
@@ -69,20 +69,20 @@ export function createLimitService({ store, secret, clock, config }: Options): L
 
   /** Of each hundred SMS a day five are kept for notices: strangers who ask for codes must not silence them. */
   const codeBudget = sms.dailyBudget - 5 * Math.floor(sms.dailyBudget / 100)
-  const smsOfDay: Demand = { key: 'sms-day', rule: window(sms.dailyBudget, DAY_MS) }
+  const smsOfDay: Charge = { key: 'sms-day', rule: window(sms.dailyBudget, DAY_MS) }
 
-  const smsDemands = ({ key }: Phone): Demand[] => [
+  const smsCharges = ({ key }: Phone): Charge[] => [
     smsOfDay,
     { key: 'sms-codes-day', rule: window(codeBudget, DAY_MS) },
     // The plus sign and seven digits.
     { key: `sms-prefix:${key.slice(0, 8)}`, rule: window(limits.smsPerPrefixPerHour, HOUR_MS) },
   ]
 
-  async function waitMs(demands: Demand[]): Promise<number> {
-    return limits.enabled && demands.length > 0 ? store.take(demands, clock.now()) : 0
+  async function waitMs(charges: Charge[]): Promise<number> {
+    return limits.enabled && charges.length > 0 ? store.charge(charges, clock.now()) : 0
   }
 
-  const admits = async (demands: Demand[]) => (await waitMs(demands)) === 0
+  const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0
 
   async function clear(keys: string[]): Promise<void> {
     if (limits.enabled) await store.clear(keys)
@@ -90,7 +90,7 @@ export function createLimitService({ store, secret, clock, config }: Options): L
 
   const guessKey = (subject: string) => `guesses:${tag(subject)}`
 
-  function sendingDemands(destination: Identifier, purpose: CodePurpose): Demand[] {
+  function sendingCharges(destination: Identifier, purpose: CodePurpose): Charge[] {
     const to = tag(destination.key)
     return [
       {
@@ -99,29 +99,29 @@ export function createLimitService({ store, secret, clock, config }: Options): L
       },
       { key: `codes-hour:${to}`, rule: window(limits.codesPerHour, HOUR_MS) },
       { key: `codes-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) },
-      ...(destination.kind === 'phone' ? smsDemands(destination) : []),
+      ...(destination.kind === 'phone' ? smsCharges(destination) : []),
     ]
   }
 
   return {
-    codeDemands(destination, purpose, addressBucket) {
-      const demands = sendingDemands(destination, purpose)
-      if (destination.kind === 'email') return demands
+    codeCharges(destination, purpose, addressBucket) {
+      const charges = sendingCharges(destination, purpose)
+      if (destination.kind === 'email') return charges
       if (!isAllowed(destination)) throw new AppError('country_not_allowed')
-      if (addressBucket === undefined) return demands
+      if (addressBucket === undefined) return charges
       return [
-        ...demands,
+        ...charges,
         { key: `sms-address:${addressBucket}`, rule: window(limits.smsPerAddressPerHour, HOUR_MS) },
       ]
     },
     admitsCode: async (destination, purpose) =>
       (destination.kind === 'email' || isAllowed(destination)) &&
-      admits(sendingDemands(destination, purpose)),
-    contactChangeDemands: (accountUuid) => [
+      admits(sendingCharges(destination, purpose)),
+    contactChangeCharges: (accountUuid) => [
       { key: `contact-changes-hour:${tag(accountUuid)}`, rule: window(limits.codesPerHour, HOUR_MS) },
       { key: `contact-changes-day:${tag(accountUuid)}`, rule: window(limits.codesPerDay, DAY_MS) },
     ],
-    registrationDemands: (bucket) => [
+    registrationCharges: (bucket) => [
       {
         key: `register:${bucket}`,
         rule: {
@@ -132,14 +132,14 @@ export function createLimitService({ store, secret, clock, config }: Options): L
       },
       { key: `register-hour:${bucket}`, rule: window(limits.registrationsPerHour, HOUR_MS) },
     ],
-    loginDemands: (bucket) => [{ key: `login:${bucket}`, rule: window(limits.loginsPerMinute, MINUTE_MS) }],
-    verificationDemands: (bucket) => [
+    loginCharges: (bucket) => [{ key: `login:${bucket}`, rule: window(limits.loginsPerMinute, MINUTE_MS) }],
+    verificationCharges: (bucket) => [
       {
         key: `verify:${bucket}`,
         rule: window(limits.verifications, limits.verificationsWindowSeconds * 1000),
       },
     ],
-    failureDemand: (identifierKey, knownDevice) => ({
+    failureCharge: (identifierKey, knownDevice) => ({
       key: `failures:${knownDevice === null ? tag(identifierKey) : tag(identifierKey, knownDevice)}`,
       rule: {
         kind: 'failures',
@@ -160,18 +160,18 @@ export function createLimitService({ store, secret, clock, config }: Options): L
       return Math.ceil((await waitMs([{ key: guessKey(subject), rule: inARow }])) / 1000)
     },
     clearGuesses: (subject) => clear([guessKey(subject)]),
-    async take(demands) {
-      const ms = await waitMs(demands)
+    async charge(charges) {
+      const ms = await waitMs(charges)
       if (ms > 0) throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(ms / 1000) })
     },
-    clear: (...demands) => clear(demands.map(({ key }) => key)),
+    clear: (...charges) => clear(charges.map(({ key }) => key)),
     async admitsNotice(destination, purpose) {
-      const hourly: Demand = {
+      const hourly: Charge = {
         key: `notice:${purpose}:${tag(destination.key)}`,
         rule: window(limits.codesPerHour, HOUR_MS),
       }
       if (destination.kind === 'email') return admits([hourly])
-      const daily: Demand[] = [
+      const daily: Charge[] = [
         { key: `notices-day:${tag(destination.key)}`, rule: window(limits.codesPerDay, DAY_MS) },
         smsOfDay,
       ]

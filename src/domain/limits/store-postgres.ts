@@ -1,17 +1,17 @@
 /**
  * Counters in PostgreSQL: unlogged table `limits` (a crash of the server empties it), one row for each counter, its
- * state as in demand.ts, until swept after `expires_at`. The SQL function limits_take (drizzle/0001) judges and
+ * state as in charge.ts, until swept after `expires_at`. The SQL function limits_take (drizzle/0001) judges and
  * counts, so that a take is one round trip however many counters it names.
  */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { limits } from '../../platform/postgres/schema.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
-import { normalizeDemands } from './demand.ts'
+import { normalizeCharges } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
-const take = statement<{ demands: string; nowMs: number }, { waitMs: number }>(sql`
-  select limits_take(${param('demands', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
+const take = statement<{ charges: string; nowMs: number }, { waitMs: number }>(sql`
+  select limits_take(${param('charges', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
 
 /** Rows are locked in the order of their keys, as limits_take does: two callers never wait in a circle. */
 const clear = statement<{ keys: string }>(sql`
@@ -30,10 +30,10 @@ const sweep = createSweep<{ now: Date }>({
 
 export function createPostgresLimitStore(database: Database): LimitStore {
   return {
-    take: async (demands, now) => {
-      if (demands.length === 0) return 0
-      const text = JSON.stringify(normalizeDemands(demands))
-      const row = await database.first(take, { demands: text, nowMs: now.getTime() })
+    charge: async (charges, now) => {
+      if (charges.length === 0) return 0
+      const text = JSON.stringify(normalizeCharges(charges))
+      const row = await database.first(take, { charges: text, nowMs: now.getTime() })
       if (row === null) throw new Error('limits_take gave no answer')
       return row.waitMs
     },

@@ -1,11 +1,11 @@
 /**
- * Counters in Redis: `<prefix>{limits}:<key>`, a JSON string (see demand.ts) that expires when it no longer matters.
+ * Counters in Redis: `<prefix>{limits}:<key>`, a JSON string (see charge.ts) that expires when it no longer matters.
  * All counters share one hash tag, so that one script judges several at once, in a cluster too. They all live on
  * one master then: on purpose, for a take costs some 20 microseconds, and being exact is worth more than spreading it.
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
-import { normalizeDemands } from './demand.ts'
+import { normalizeCharges } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
@@ -113,9 +113,9 @@ const clear = defineScript(`return redis.call('DEL', unpack(KEYS))`)
 export function createRedisLimitStore(redis: RedisConnection): LimitStore {
   const nameOf = (key: string) => `${redis.keyPrefix}{limits}:${key}`
   return {
-    take: async (demands, now) => {
-      if (demands.length === 0) return 0
-      const sorted = normalizeDemands(demands)
+    charge: async (charges, now) => {
+      if (charges.length === 0) return 0
+      const sorted = normalizeCharges(charges)
       const keys = sorted.map(({ key }) => nameOf(key))
       const rules = JSON.stringify(sorted.map(({ rule }) => rule))
       return Number(await runScript(redis, take, keys, [now.getTime(), rules]))

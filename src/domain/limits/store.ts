@@ -1,6 +1,6 @@
 /**
- * Where counters live: Redis, or an unlogged table. The promise: a demand on several counters is judged and counted
- * in one atomic step, all or none; a refused demand counts nowhere; waiting the told time admits; every counter has
+ * Where counters live: Redis, or an unlogged table. The promise: a charge on several counters is judged and counted
+ * in one atomic step, all or none; a refused charge counts nowhere; waiting the told time admits; every counter has
  * an expiry; a store that does not answer throws (the caller answers 503, never "unlimited").
  *
  * Time is the caller's `now`. A clock set back never locks out for longer than the rule does and never refills a
@@ -19,7 +19,7 @@ export type Rule =
    */
   | { kind: 'failures'; count: number; windowMs: number; refusalMs: number; maximumMs: number }
 
-export interface Demand {
+export interface Charge {
   /**
    * `<what>:<keyed tag or address>`: no clear identifier stands in a counter's name. A key belongs to one kind of
    * rule; its numbers may change from one start of the service to the next.
@@ -30,10 +30,10 @@ export interface Demand {
 
 export interface LimitStore {
   /**
-   * Milliseconds until the whole demand would be admitted: 0 when it just was, and for no demands. Each key once
+   * Milliseconds until the whole charge would be admitted: 0 when it just was, and for no charges. Each key once
    * (RangeError otherwise); numbers are at least 1, fractions of a millisecond are rounded up.
    */
-  take(demands: Demand[], now: Date): Promise<number>
+  charge(charges: Charge[], now: Date): Promise<number>
   /** Forgets the counters: after a success. */
   clear(keys: string[]): Promise<void>
   /** Removes up to `limit` counters that no longer matter; how many it removed. Redis does so by itself: 0. */

@@ -60,7 +60,7 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
         identifierKey: identifier.key,
         fingerprint: client.fingerprint,
         password,
-        demands: [],
+        charges: [],
       })
       return { passes: right, first: right ? 'pwd' : null, newDigest }
     }
@@ -72,12 +72,12 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
   return {
     async requestCode({ identifier: typed }, { addressBucket }) {
       const { identifier, account } = await findNamedAccount(accounts, typed, defaultCountry)
-      await limits.take(limits.codeDemands(identifier, 'login_code', addressBucket))
+      await limits.charge(limits.codeCharges(identifier, 'login_code', addressBucket))
       await secondFactor.sendCode(account, identifier)
     },
 
     async verify(body, device, { address, addressBucket }) {
-      await limits.take(limits.verificationDemands(addressBucket))
+      await limits.charge(limits.verificationCharges(addressBucket))
       const { identifier, key, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
       const client = { fingerprint: device.fingerprint, addressBucket }
       const { passes, first, newDigest } = await judgeFirstFactor(account, identifier, body, client)

@@ -41,7 +41,7 @@ export function createLoginService(options: Options): LoginService {
         identifierKey: identifier.key,
         fingerprint: device.fingerprint,
         password,
-        demands: limits.loginDemands(client.addressBucket),
+        charges: limits.loginCharges(client.addressBucket),
       })
       if (!right || !account) throw new AppError('invalid_credentials')
       return signIn.continue({ account, identifier, factor: 'pwd', device, client, newDigest })

@@ -105,7 +105,7 @@ export function createPasswordsService(options: Options): PasswordsService {
     const keys = new Set([identifier.key, ...provedKeys(account)])
     await limits.clear(
       ...[...keys].flatMap((key) =>
-        [null, ...done.fingerprints].map((fingerprint) => limits.failureDemand(key, fingerprint)),
+        [null, ...done.fingerprints].map((fingerprint) => limits.failureCharge(key, fingerprint)),
       ),
     )
   }
@@ -113,7 +113,7 @@ export function createPasswordsService(options: Options): PasswordsService {
   return {
     async forgot({ identifier: typed }, { addressBucket }) {
       const identifier = readIdentifier(typed, defaultCountry)
-      await limits.take(limits.codeDemands(identifier, 'password_reset', addressBucket))
+      await limits.charge(limits.codeCharges(identifier, 'password_reset', addressBucket))
       const account = await findOwner(identifier)
       await outbox.sendCode(
         bindingOf(account, identifier),
@@ -124,7 +124,7 @@ export function createPasswordsService(options: Options): PasswordsService {
     async reset(body, { addressBucket }) {
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
-      await limits.take(limits.verificationDemands(addressBucket))
+      await limits.charge(limits.verificationCharges(addressBucket))
       hashing.requireRoom()
       const account = await findOwner(identifier)
       await codes.takeNamed(bindingOf(account, identifier), body.otp, identifier.key)

@@ -91,9 +91,9 @@ export function createRegistrationService(options: Options): RegistrationService
   return {
     async register(body, { addressBucket, language }) {
       const { email, phone, primary, identifiers } = read(body)
-      await limits.take([
-        ...limits.registrationDemands(addressBucket),
-        ...limits.codeDemands(primary, 'confirmation'),
+      await limits.charge([
+        ...limits.registrationCharges(addressBucket),
+        ...limits.codeCharges(primary, 'confirmation'),
       ])
       const passwordDigest = await hashing.hash(body.password)
       if (revealExisting && (await accounts.anyVerified(identifiers))) throw new AppError('identifier_taken')
@@ -122,7 +122,7 @@ export function createRegistrationService(options: Options): RegistrationService
     },
 
     async confirm({ identifier: typed, otp }, { addressBucket }) {
-      await limits.take(limits.verificationDemands(addressBucket))
+      await limits.charge(limits.verificationCharges(addressBucket))
       const identifier = readIdentifier(typed, defaultCountry)
       const account = await accounts.findByIdentifier(identifier)
       await codes.takeNamed(confirmationOf(account, identifier), otp, identifier.key)
@@ -133,7 +133,7 @@ export function createRegistrationService(options: Options): RegistrationService
 
     async resend({ identifier: typed }, { addressBucket }) {
       const identifier = readIdentifier(typed, defaultCountry)
-      await limits.take(limits.codeDemands(identifier, 'confirmation', addressBucket))
+      await limits.charge(limits.codeCharges(identifier, 'confirmation', addressBucket))
       const account = await accounts.findByIdentifier(identifier)
       const waiting = account !== null && account.accountConfirmedAt === null
       await outbox.sendCode(

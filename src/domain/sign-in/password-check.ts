@@ -7,7 +7,7 @@ import type { Account } from '../accounts/account.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import type { HashService } from '../hashing/service.ts'
 import type { LimitService } from '../limits/service.ts'
-import type { Demand } from '../limits/store.ts'
+import type { Charge } from '../limits/store.ts'
 import type { SessionStore } from '../sessions/store.ts'
 import { createPendingAttempts } from './pending-attempts.ts'
 
@@ -19,7 +19,7 @@ export interface PasswordTry {
   fingerprint: string | null
   password: string
   /** Counted in the same step as the failure. */
-  demands: Demand[]
+  charges: Charge[]
 }
 
 export interface PasswordCheck {
@@ -43,11 +43,11 @@ export function createPasswordCheck({ accounts, sessions, limits, hashing }: Opt
   const tries = createPendingAttempts()
   return {
     requireRoom: hashing.requireRoom,
-    async judge({ account, identifierKey, fingerprint, password, demands }) {
+    async judge({ account, identifierKey, fingerprint, password, charges }) {
       const accountId = account?.id ?? NOBODY
       const known = fingerprint !== null && (await sessions.knowsDevice(accountId, fingerprint))
-      const failure = limits.failureDemand(identifierKey, known ? fingerprint : null)
-      const admit = () => limits.take([...demands, failure])
+      const failure = limits.failureCharge(identifierKey, known ? fingerprint : null)
+      const admit = () => limits.charge([...charges, failure])
       return tries.run(failure.key, admit, async () => {
         const digest = account?.passwordDigest ?? null
         const right = await hashing.verify(password, digest)

@@ -45,7 +45,7 @@ export function createReauthentication({ passwords, limits, clock }: Options): R
       identifierKey: ownKey(account),
       fingerprint: deviceFingerprint,
       password,
-      demands: limits.loginDemands(addressBucket),
+      charges: limits.loginCharges(addressBucket),
     })
     if (!right) throw new AppError('invalid_credentials')
   }

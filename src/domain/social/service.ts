@@ -119,7 +119,7 @@ export function createSocialService(options: Options): SocialService {
     async authorize(name, { redirect_uri, code_challenge, state }, { addressBucket }) {
       const provider = providers.get(name)
       if (!redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
-      await limits.take(limits.loginDemands(addressBucket))
+      await limits.charge(limits.loginCharges(addressBucket))
       const { checks, binding } = await flows.begin({
         provider: name,
         redirectUri: redirect_uri,
@@ -135,7 +135,7 @@ export function createSocialService(options: Options): SocialService {
 
     async finish(name, answer, cookies, { addressBucket }) {
       const provider = providers.get(name)
-      await limits.take(limits.loginDemands(addressBucket))
+      await limits.charge(limits.loginCharges(addressBucket))
       const flow = await flows.take(answer.state ?? '', cookies)
       if (flow === null) throw new AppError('invalid_sign_in_state')
       const { redirectUri, codeChallenge, clientState, provider: begunWith } = flow.request
@@ -161,12 +161,12 @@ export function createSocialService(options: Options): SocialService {
     },
 
     async exchange({ code, code_verifier }, device, client) {
-      await limits.take(limits.loginDemands(client.addressBucket))
+      await limits.charge(limits.loginCharges(client.addressBucket))
       return enter(await proofs.takeCode(code, code_verifier), device, client)
     },
 
     async signIn(provider, { id_token, nonce }, device, client) {
-      await limits.take(limits.loginDemands(client.addressBucket))
+      await limits.charge(limits.loginCharges(client.addressBucket))
       return enter(await proofs.takeIdToken(provider, id_token, nonce), device, client)
     },
   }

@@ -82,7 +82,7 @@ export function createTwoFactorService(options: Options): TwoFactorService {
   })
 
   const takeVerification = ({ addressBucket }: Client) =>
-    limits.take(limits.verificationDemands(addressBucket))
+    limits.charge(limits.verificationCharges(addressBucket))
 
   return {
     async requestEnabling(signedIn, password, client) {
@@ -91,7 +91,7 @@ export function createTwoFactorService(options: Options): TwoFactorService {
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
       const contact = enrolmentContact(account)
       const identifier = mainIdentifier(account, defaultCountry)
-      await limits.take(limits.codeDemands(identifier, 'two_factor_enrolment'))
+      await limits.charge(limits.codeCharges(identifier, 'two_factor_enrolment'))
       const { channel } = contact
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
     },

@@ -1,18 +1,18 @@
 /**
- * A demand as both stores send it to where it is judged: the Lua script of store-redis.ts and the SQL function
+ * A charge as both stores send it to where it is judged: the Lua script of store-redis.ts and the SQL function
  * limits_take. The state of a counter is the same JSON in both, `ends` being when it no longer matters:
  * bucket {full, at, ends}: when it will be full again, as of when; window {times, ends}: of the last takes, ascending;
  * failures {times, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the last.
  */
-import type { Demand, Rule } from './store.ts'
+import type { Charge, Rule } from './store.ts'
 
 /** In the order of the keys. Throws a RangeError for a key named twice: its two rules would not see each other. */
-export function normalizeDemands(demands: Demand[]): Demand[] {
-  const sorted = demands
+export function normalizeCharges(charges: Charge[]): Charge[] {
+  const sorted = charges
     .map(({ key, rule }) => ({ key, rule: wholeNumbers(rule) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
   sorted.forEach(({ key }, i) => {
-    if (key === sorted[i + 1]?.key) throw new RangeError('a demand names a key twice')
+    if (key === sorted[i + 1]?.key) throw new RangeError('a charge names a key twice')
   })
   return sorted
 }
