@@ -1,4 +1,4 @@
-/** `poterne keys list | rotate`: the keys that sign access tokens. Running replicas follow within a minute. */
+/** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
 import { openDatabase, openSecret } from '../compose/connections.ts'
 import { createKeyRotation, type KeyDescription, type KeyRotation } from '../domain/tokens/key-rotation.ts'
@@ -6,11 +6,12 @@ import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
 import { systemClock } from '../platform/clock.ts'
 import { requireMigrated } from '../platform/postgres/migrate.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
 
 const NO_KEY = 'No key yet: the service makes the first one when it starts.\n'
 
 export function keysCommand(): Command {
-  const command = new Command('keys').description('list or rotate the keys that sign access tokens')
+  const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
   command
     .command('list')
     .description('print them, oldest first: which one signs, and until when each is published')
@@ -21,8 +22,14 @@ export function keysCommand(): Command {
     .command('rotate')
     .description('add a key that signs from tomorrow on; the service does so by itself every 90 days')
     .option(...configOption)
-    .option('--now', 'let it sign at once: after a leak, or when server.secret was changed')
+    .option('--now', 'let it sign at once, as when server.secret was changed; the old one stays trusted')
     .action(rotate)
+  command
+    .command('revoke')
+    .description('withdraw a leaked key: unpublished and refused at once, replaced where it signs')
+    .argument('<kid>', 'its name, as `poterne keys list` prints it')
+    .option(...configOption)
+    .action(revoke)
   return command
 }
 
@@ -35,6 +42,18 @@ async function list({ json, ...options }: CommandOptions & { json?: boolean }): 
 async function rotate({ now = false, ...options }: CommandOptions & { now?: boolean }): Promise<void> {
   const { kid, signsFrom } = await withRotation(options, (rotation) => rotation.rotate({ atOnce: now }))
   process.stdout.write(`${kid} signs from ${signsFrom.toISOString()}\n`)
+}
+
+async function revoke(kid: string, options: CommandOptions): Promise<void> {
+  const revoked = await withRotation(options, (rotation) => rotation.revoke(kid))
+  if (revoked === null) {
+    throw new CommandFailure(1, `there is no key ${kid}: \`poterne keys list\` prints their names`)
+  }
+  const { successor } = revoked
+  process.stdout.write(`${kid} is revoked\n`)
+  if (!successor) return
+  const begins = successor.state === 'signing' ? 'now on' : successor.signsFrom.toISOString()
+  process.stdout.write(`${successor.kid} signs from ${begins}\n`)
 }
 
 async function withRotation<T>(

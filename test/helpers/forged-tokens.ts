@@ -104,6 +104,10 @@ export async function createForger(options: ForgerOptions) {
     ['another audience', () => forge({}, { aud: 'https://other.example.com' })],
     ['no audience', () => forge({}, { aud: undefined })],
     ['no expiry', () => forge({}, { exp: undefined })],
+    [
+      'an expiry further ahead than the lifetime of a token and a minute',
+      () => forge({}, { exp: seconds() + 962 }),
+    ],
     ['an expiry that is text', () => forge({}, { exp: String(seconds() + 900) })],
     ['an expiry that is null', () => forge({}, { exp: null })],
     ['not valid before a time to come', () => forge({}, { nbf: seconds() + 3600 })],

@@ -74,6 +74,7 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     running.push(keys)
     return keys
   }
+  const rotationOf = (replica: number) => createKeyRotation(optionsOf(replica))
   const tokensOf = (keys: KeyService) =>
     createAccessTokenService({
       keys,
@@ -198,6 +199,58 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     expect(claims).toHaveLength(32)
     expect((await tokensOf(two).verify(oldToken)).sessionId).toBe('s')
     expect(two.signingKey().kid).toBe(kid)
+  })
+
+  test('a revoked key that signs is replaced at once, also for a replica whose clock is behind', async () => {
+    const keys = await startReplica(0)
+    const old = keys.signingKey().kid
+    const token = await tokensOf(keys).sign(subject)
+    later(40 * DAY)
+    const next = await keys.rotate()
+    const revoked = await rotationOf(0).revoke(old)
+    await keys.refresh()
+    const { kid } = keys.signingKey()
+    expect([old, next.kid]).not.toContain(kid)
+    expect(revoked?.successor).toMatchObject({ kid, state: 'signing' })
+    expect(publishedKids(keys)).toEqual([kid])
+    expect(tokensOf(keys).verify(token)).rejects.toThrow('invalid_token')
+    later(40 * DAY - HOUR / 2)
+    expect(keys.signingKey().kid).toBe(kid)
+    expect((await tokensOf(keys).verify(await tokensOf(keys).sign(subject))).sessionId).toBe('s')
+  })
+
+  test('a revoked key that waits to sign gets another one in its place, and the one that signs goes on', async () => {
+    const keys = await startReplica(0)
+    const old = keys.signingKey().kid
+    const next = await keys.rotate()
+    later(HOUR)
+    const revoked = await rotationOf(0).revoke(next.kid)
+    await keys.refresh()
+    expect(publishedKids(keys)).toEqual([old, revoked?.successor?.kid as string])
+    expect(await states(keys)).toEqual(['signing', 'next'])
+    later(25 * HOUR)
+    expect(keys.signingKey().kid).toBe(revoked?.successor?.kid as string)
+  })
+
+  test('a revoked key that does not sign any more just goes; a name that no key has is said', async () => {
+    const keys = await startReplica(0)
+    const old = keys.signingKey().kid
+    later(HOUR)
+    const { kid } = await keys.rotate({ atOnce: true })
+    expect(await rotationOf(0).revoke(old)).toEqual({ successor: null })
+    await keys.refresh()
+    expect(publishedKids(keys)).toEqual([kid])
+    expect(await rotationOf(0).revoke(old)).toBeNull()
+  })
+
+  test('32 who revoke the same key at once make one successor', async () => {
+    const keys = await startReplica(0)
+    const old = keys.signingKey().kid
+    const rotations = Array.from({ length: 32 }, (_, index) => rotationOf(index % 2).revoke(old))
+    const revoked = (await Promise.all(rotations)).filter((one) => one !== null)
+    await keys.refresh()
+    expect(revoked).toHaveLength(1)
+    expect(publishedKids(keys)).toEqual([revoked[0]?.successor?.kid as string])
   })
 
   test('rotations by hand at the same moment stand in line', async () => {

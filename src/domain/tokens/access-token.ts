@@ -14,6 +14,11 @@ import { createVerifiedTokens } from './verified-tokens.ts'
 
 const TOKEN_TYPE = 'at+jwt'
 const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id']
+/**
+ * How much longer than the configured lifetime a token may still be valid: clocks of replicas differ. Beyond that it is
+ * none of ours, whatever key signed it, or was signed under a longer `tokens.access_lifetime` than today's.
+ */
+const LIFETIME_MARGIN_SECONDS = 60
 /** Ours have some 500; a longer one is not worth decoding. */
 const MAXIMUM_LENGTH = 4096
 
@@ -103,6 +108,10 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
           clockTolerance: lateSeconds,
         })
         const claims = readClaims(payload)
+        const latestExpiry = toSeconds(clock.now()) + lifetimeSeconds + LIFETIME_MARGIN_SECONDS
+        if (toSeconds(claims.expiresAt) > latestExpiry) {
+          throw new AppError('invalid_token', { cause: 'lifetime' })
+        }
         verified.put(token, { claims, kid: protectedHeader.kid as string })
         return claims
       } catch (error) {

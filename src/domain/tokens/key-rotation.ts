@@ -15,10 +15,12 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** NIST SP 800-57 allows a private signature key years; short, so that changing it is everyday. */
 const SIGNS_FOR_MS = 90 * DAY_MS
-/** Longer than anybody should keep a copy of the published keys. */
+/** Much longer than anybody should keep a copy of the published keys. */
 const PUBLISHED_BEFORE_MS = DAY_MS
 /** Replicas that notice late, and clocks that differ. */
 const PUBLISHED_AFTER_MARGIN_MS = HOUR_MS
+/** By how much the clocks of replicas may differ without one of them missing the successor of a revoked key. */
+const CLOCK_MARGIN_MS = HOUR_MS
 
 /** `removed`: no longer published; the row goes with the next new key. */
 export type KeyState = 'next' | 'signing' | 'superseded' | 'removed'
@@ -39,6 +41,12 @@ export interface KeyRotation {
    * Needs no old key's private part, so it also leads out after the server secret was changed.
    */
   rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
+  /**
+   * Takes a leaked key out: it is not published any more, and nothing that it signed is accepted. In place of the key
+   * that signs comes one that signs at once, in place of the next one another next one (`successor`). Null: there is
+   * no key of this name.
+   */
+  revoke(kid: string): Promise<{ successor: KeyDescription | null } | null>
   /** All keys, after adding what is due: the very first, or a successor. Any number of processes may call it. */
   maintain(): Promise<StoredKey[]>
 }
@@ -69,20 +77,22 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   const { store, secret, clock, accessLifetimeSeconds } = options
   const publishedAfterMs = accessLifetimeSeconds * 1000 + PUBLISHED_AFTER_MARGIN_MS
 
-  /** Null when another process added a key first. */
+  /** Null when another process added a key first. `revoked` is taken out in the same step. */
   const addKey = async (
     keys: readonly StoredKey[],
     signsFrom: Date,
     now: Date,
+    revoked?: StoredKey,
   ): Promise<StoredKey | null> => {
     const key = await makeKey(secret, signsFrom, now)
-    const signing = pickSigningKey(keys, now)
+    const current = pickSigningKey(keys, now)
+    const signing = current === revoked ? undefined : current
+    const goes = (other: StoredKey) =>
+      other === revoked || (other !== signing && (other.signsFrom > now || !isPublished(other, now)))
     const added = await store.add({
       key,
       after: keys.at(-1)?.kid ?? null,
-      remove: keys
-        .filter((other) => other !== signing && (other.signsFrom > now || !isPublished(other, now)))
-        .map(({ kid }) => kid),
+      remove: keys.filter(goes).map((other) => other.kid),
       supersedes: signing
         ? { kid: signing.kid, publishedUntil: new Date(signsFrom.getTime() + publishedAfterMs) }
         : null,
@@ -105,6 +115,21 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
         if (key) return describe(key, [...keys, key], now)
       }
     },
+    async revoke(kid) {
+      for (;;) {
+        const keys = await store.list()
+        const now = clock.now()
+        const revoked = keys.find((key) => key.kid === kid)
+        if (!revoked) return null
+        const { state } = describe(revoked, keys, now)
+        if (state === 'superseded' || state === 'removed') {
+          await store.remove([kid])
+          return { successor: null }
+        }
+        const key = await addKey(keys, startOfSuccessor(revoked, keys, now), now, revoked)
+        if (key) return { successor: describe(key, [...keys.filter((one) => one !== revoked), key], now) }
+      }
+    },
     async maintain() {
       for (;;) {
         const keys = await store.list()
@@ -115,6 +140,16 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
       }
     },
   }
+}
+
+/**
+ * When the successor of a revoked key begins. After the key that signed it is not now but a while ago: a replica whose
+ * clock is behind would otherwise find no key that has begun, or an older one that is not published any more.
+ */
+function startOfSuccessor(revoked: StoredKey, keys: readonly StoredKey[], now: Date): Date {
+  const signing = pickSigningKey(keys, now)
+  if (revoked !== signing) return new Date(now.getTime() + PUBLISHED_BEFORE_MS)
+  return new Date(Math.max(now.getTime() - CLOCK_MARGIN_MS, revoked.signsFrom.getTime() + 1))
 }
 
 /** When the key that is missing now is to begin signing; null when none is missing. */
@@ -139,8 +174,11 @@ function describe(key: StoredKey, keys: readonly StoredKey[], now: Date): KeyDes
 async function makeKey(secret: ServerSecret, signsFrom: Date, createdAt: Date): Promise<StoredKey> {
   const pair = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
   const [publicJwk, privateJwk] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
+  const kid = await calculateJwkThumbprint(publicJwk)
+  // `poterne keys revoke` would take it for an option.
+  if (kid.startsWith('-')) return makeKey(secret, signsFrom, createdAt)
   return {
-    kid: await calculateJwkThumbprint(publicJwk),
+    kid,
     publicJwk: pickPublic(publicJwk),
     sealedPrivateJwk: secret.seal(SEAL_LABEL, JSON.stringify(privateJwk)),
     createdAt,

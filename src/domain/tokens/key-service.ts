@@ -1,6 +1,7 @@
 /**
- * The signing keys as a process holds them: imported once, read again every minute and whenever a token names a key
- * not known yet, so that all replicas follow a rotation without a restart. Rotation itself is in key-rotation.ts.
+ * The signing keys as a process holds them: imported once, read again every two seconds and whenever a token names a
+ * key not known yet, so that all replicas follow a rotation without a restart, and refuse a revoked key within five
+ * seconds. Rotation itself is in key-rotation.ts.
  */
 import { type CryptoKey, importJWK } from 'jose'
 import { AppError } from '../../errors.ts'
@@ -41,7 +42,10 @@ export interface KeyService {
 
 export interface KeyServiceOptions extends KeyRotationOptions {
   refreshMs?: number
-  /** A refresh that failed; the keys in memory stay, the next refresh tries again. */
+  /**
+   * Refreshes fail: called for the first one, then once a minute. The keys in memory stay, the next refresh tries
+   * again.
+   */
   onRefreshFailure?: (error: unknown) => void
 }
 
@@ -55,7 +59,9 @@ interface HeldKey {
   publishedUntil: Date | null
 }
 
-const REFRESH_MS = 60_000
+/** A small read of a few rows; the longest that a revoked key is still accepted, but for the read itself. */
+const REFRESH_MS = 2_000
+const FAILURE_INTERVAL_MS = 60_000
 /** Invented names cost the database at most one small read in this time. */
 const UNKNOWN_KEY_INTERVAL_MS = 1_000
 
@@ -91,7 +97,19 @@ export async function createKeyService(options: KeyServiceOptions): Promise<KeyS
 
   await refresh()
   if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
-  const timer = setInterval(() => refresh().catch(onRefreshFailure), refreshMs)
+  let failureSaidAtMs = Number.NEGATIVE_INFINITY
+  const refreshByItself = async () => {
+    try {
+      await refresh()
+      failureSaidAtMs = Number.NEGATIVE_INFINITY
+    } catch (error) {
+      const nowMs = performance.now()
+      if (nowMs - failureSaidAtMs < FAILURE_INTERVAL_MS) return
+      failureSaidAtMs = nowMs
+      onRefreshFailure(error)
+    }
+  }
+  const timer = setInterval(refreshByItself, refreshMs)
   timer.unref()
 
   return {

@@ -49,5 +49,11 @@ export function createKeyStore(database: Database): KeyStore {
         await transaction.all(add, { ...key })
         return true
       }),
+    async remove(kids) {
+      await database.transaction(async (transaction) => {
+        await transaction.first(lock, {})
+        await transaction.all(remove, { kids })
+      })
+    },
   }
 }

@@ -23,9 +23,9 @@ export interface KeyAddition {
   key: StoredKey
   /** The newest key its maker knew; null for the very first key. */
   after: string | null
-  /** Keys to take out: those that never signed, and those whose last token has expired. */
+  /** Keys to take out: those that never signed, those whose last token has expired, and those that were revoked. */
   remove: string[]
-  /** The key it takes over from, and until when that one stays published; null for the very first key. */
+  /** The key it takes over from, and until when that one stays published; null where there is none, or it goes. */
   supersedes: { kid: string; publishedUntil: Date } | null
 }
 
@@ -34,4 +34,6 @@ export interface KeyStore {
   list(): Promise<StoredKey[]>
   /** All of it or nothing: false when `after` is no longer the newest key. */
   add(addition: KeyAddition): Promise<boolean>
+  /** Takes out keys that need no successor. */
+  remove(kids: string[]): Promise<void>
 }

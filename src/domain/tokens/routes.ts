@@ -3,7 +3,10 @@ import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { KeyService } from './key-service.ts'
 
-/** A new key is published a day before it signs, so copies of this age never miss one. */
+/**
+ * A new key is published a day before it signs, so copies of this age never miss one; and a revoked key is trusted no
+ * longer than this by services that keep a copy.
+ */
 const CACHE_SECONDS = 300
 
 const publishedKeys = t.Object(
