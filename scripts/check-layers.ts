@@ -39,7 +39,7 @@ export const domainOrder = [
   'social',
   'housekeeping',
   'health',
-  'mailbox',
+  'dev',
 ]
 
 interface PackageRule {

@@ -2,7 +2,8 @@
 import { Elysia } from 'elysia'
 import { createContactRoutes } from './domain/contacts/routes.ts'
 import type { ContactsService } from './domain/contacts/service.ts'
-import type { Mailbox } from './domain/delivery/mailbox.ts'
+import type { Mailbox } from './domain/dev/mailbox.ts'
+import { createDevRoutes } from './domain/dev/routes.ts'
 import { createHealthRoutes } from './domain/health/routes.ts'
 import { createIdentityRoutes } from './domain/identities/routes.ts'
 import type { IdentityService } from './domain/identities/service.ts'
@@ -10,7 +11,6 @@ import { createLoginRoutes } from './domain/login/routes.ts'
 import type { LoginService } from './domain/login/service.ts'
 import { createLoginByCodeRoutes } from './domain/login-by-code/routes.ts'
 import type { LoginByCodeService } from './domain/login-by-code/service.ts'
-import { createMailboxRoutes } from './domain/mailbox/routes.ts'
 import { createAccountRoutes } from './domain/me/routes.ts'
 import type { AccountService } from './domain/me/service.ts'
 import { createPasswordRoutes } from './domain/passwords/routes.ts'
@@ -74,7 +74,7 @@ export function createApp(services: Services, { documentation, secureCookies, ..
   app
     .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))
     .use(createIdentityRoutes(httpBase, bearer, services.identities))
-  if (services.mailbox) app.use(createMailboxRoutes(services.mailbox, options.language))
+  if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.language))
   if (documentation) app.use(createDocumentation(documentation))
   return app
 }

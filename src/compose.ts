@@ -2,14 +2,16 @@
  * The only builder: configuration -> connections -> stores -> services -> { app, close }. What it puts together is in
  * compose/, in that order.
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { createApp, type Services } from './app.ts'
 import { openDatabase, openRedisOf, openSecret, openStores } from './compose/connections.ts'
 import { buildCore } from './compose/core.ts'
 import { buildFeatures } from './compose/features.ts'
-import { createMailbox } from './domain/delivery/mailbox.ts'
 import type { MessageSender } from './domain/delivery/message.ts'
 import { createSender } from './domain/delivery/service.ts'
+import { createMailbox } from './domain/dev/mailbox.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
 import { createHousekeepingStore } from './domain/housekeeping/store-postgres.ts'
 import type { Clock } from './platform/clock.ts'
@@ -71,7 +73,7 @@ async function build(options: BuildOptions): Promise<Service> {
   const { config, dev, clock, logger, database, redis, closeConnections, network = trueNetwork } = options
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const secureCookies = baseUrl.startsWith('https:')
-  const mailbox = dev ? createMailbox(clock) : null
+  const mailbox = dev ? createMailbox(clock, mailboxFile(config)) : null
   const sender = options.sender ?? createSender(config, mailbox)
   const foundation = {
     config,
@@ -122,4 +124,9 @@ async function build(options: BuildOptions): Promise<Service> {
       await closeConnections()
     },
   }
+}
+
+/** Beside the embedded database; without that directory the mailbox lives in memory only. */
+function mailboxFile({ storage }: Config): string | null {
+  return existsSync(storage.dataDir) ? join(storage.dataDir, 'dev-mailbox.jsonl') : null
 }

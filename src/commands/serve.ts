@@ -1,6 +1,8 @@
 /** `poterne serve`: runs the service until SIGTERM or SIGINT, then ends what is under way. A second signal cuts it. */
 import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
+import { seedPeople } from '../domain/dev/seed.ts'
+import { lockSeededAccount } from '../domain/dev/seed-store-postgres.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { keepHeapTidy } from '../platform/heap.ts'
@@ -17,11 +19,17 @@ export function serveCommand(): Command {
     .description('run the service')
     .option(...configOption)
     .option('--dev', 'listen on this machine only and keep every message in /dev/mailbox')
+    .option('--seed', 'with --dev: add three people to try things with')
     .action(serve)
 }
 
-async function serve(options: CommandOptions): Promise<void> {
+interface ServeOptions extends CommandOptions {
+  seed?: boolean
+}
+
+async function serve(options: ServeOptions): Promise<void> {
   const dev = options.dev === true
+  if (options.seed && !dev) throw new CommandFailure(2, '--seed works only together with --dev')
   const { config: configured, file } = requireConfig({ ...options, dev })
   const config = await withPort(configured)
   const logger = createLogger({ clock: systemClock })
@@ -32,7 +40,8 @@ async function serve(options: CommandOptions): Promise<void> {
   service.warmUp()
   keepHeapTidy()
   logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
-  if (dev) logger.info({ mailbox: `${url}/dev/mailbox`, documentation: `${url}/swagger` }, 'open these')
+  if (dev) logger.info(devAddresses(url), 'open these')
+  if (options.seed) await seed(service, url, logger)
   await ended
   await stop(service, logger)
 }
@@ -69,6 +78,35 @@ async function listen({ app, close }: Service, { server }: Config): Promise<stri
   }
   const { hostname, port } = app.server!
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+}
+
+/** The demonstration page by the name `localhost`: passkeys do not work on a bare address. */
+const devAddresses = (url: string) => ({
+  demonstration: `${url.replace('//127.0.0.1:', '//localhost:')}/dev/app`,
+  mailbox: `${url}/dev/mailbox`,
+  documentation: `${url}/swagger`,
+})
+
+async function seed({ services, database }: Service, url: string, logger: Logger): Promise<void> {
+  const people = await seedPeople({
+    mailbox: services.mailbox!,
+    lock: (email) => lockSeededAccount(database, email, systemClock.now()),
+    wait: () => Bun.sleep(50),
+    async request(method, path, { body, accessToken } = {}) {
+      const answer = await fetch(`${url}/api/v1/auth/${path}`, {
+        method,
+        headers: {
+          ...(body && { 'content-type': 'application/json' }),
+          ...(accessToken && { authorization: `Bearer ${accessToken}` }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+    },
+  })
+  for (const { email, password, about, appSecret } of people) {
+    logger.info({ email, password, about, ...(appSecret && { appSecret }) }, 'you can sign in as')
+  }
 }
 
 function describeStorage({ database, redis, storage }: Config): string {

@@ -1,6 +1,5 @@
 /** Which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
 import type { Config } from '../../platform/config/types.ts'
-import type { Mailbox } from './mailbox.ts'
 import type { MessageSender } from './message.ts'
 import { createSmsSender } from './sms.ts'
 import { createSmtpSender } from './smtp.ts'
@@ -8,7 +7,7 @@ import { createSmtpSender } from './smtp.ts'
 /** With a mailbox nothing goes outside. A channel without configuration refuses its messages. */
 export function createSender(
   { smtp, sms, server }: Pick<Config, 'smtp' | 'sms' | 'server'>,
-  mailbox: Mailbox | null,
+  mailbox: MessageSender | null,
 ): MessageSender {
   if (mailbox) return mailbox
   const email = smtp && createSmtpSender({ smtp, baseUrl: server.baseUrl })

@@ -1,0 +1,62 @@
+/** The pages of --dev. These routes exist nowhere else: the mailbox shows every code. */
+import { Elysia } from 'elysia'
+import { type Language, pickLanguage } from '../../texts/languages.ts'
+import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
+import type { Mailbox } from './mailbox.ts'
+import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
+
+const hidden = { detail: { hide: true } }
+
+/** The mailbox for people as a page, for programs as JSON, newest first; and the demonstration page. */
+export function createDevRoutes(mailbox: Mailbox, defaultLanguage: Language) {
+  const languageOf = (request: Request) =>
+    pickLanguage(request.headers.get('accept-language'), defaultLanguage)
+  return new Elysia({ name: 'dev' })
+    .get(
+      '/dev/app',
+      ({ request }) => {
+        const language = languageOf(request)
+        return page(demonstrationPage(language), demonstrationPolicy, language)
+      },
+      hidden,
+    )
+    .get(
+      '/dev/mailbox',
+      ({ request }) => {
+        const language = languageOf(request)
+        return page(mailboxPage(mailbox.list(), language), mailboxPolicy, language)
+      },
+      hidden,
+    )
+    .get('/dev/mailbox.json', () => mailbox.list(), hidden)
+    .get(
+      '/dev/mailbox/:part',
+      ({ params }) => {
+        const html = mailbox.findHtml(Number(/^(\d{1,15})\.html$/.exec(params.part)?.[1] ?? 0))
+        return html === null ? new Response(null, { status: 404 }) : page(html, htmlPartPolicy)
+      },
+      hidden,
+    )
+    .post(
+      '/dev/mailbox/clear',
+      ({ request }) => {
+        // A page of another site can send this form, too: it may not.
+        if (request.headers.get('sec-fetch-site') === 'cross-site') return new Response(null, { status: 403 })
+        mailbox.clear()
+        return new Response(null, { status: 303, headers: { location: '/dev/mailbox' } })
+      },
+      { ...hidden, parse: 'none' },
+    )
+}
+
+function page(html: string, policy: string, language?: Language): Response {
+  return new Response(html, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      ...(language && { 'content-language': language }),
+      'cache-control': 'no-store',
+      'content-security-policy': policy,
+      'referrer-policy': 'no-referrer',
+    },
+  })
+}

@@ -1,0 +1,195 @@
+/** The mailbox of --dev: what programs read, and a page that shows what people wrote without believing it. */
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RenderedMessage } from '../../src/domain/delivery/message.ts'
+import { createSender } from '../../src/domain/delivery/service.ts'
+import { createMailbox } from '../../src/domain/dev/mailbox.ts'
+import { createDevRoutes } from '../../src/domain/dev/routes.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+
+const now = new Date('2026-07-01T12:00:00.000Z')
+const open = (file: string | null = null) => {
+  const mailbox = createMailbox({ now: () => now }, file)
+  const routes = createDevRoutes(mailbox, 'fr')
+  const send = (method: string, path: string, headers: Record<string, string> = {}) =>
+    routes.handle(new Request(`http://127.0.0.1${path}`, { method, headers }))
+  const get = (path: string, headers: Record<string, string> = {}) => send('GET', path, headers)
+  return { mailbox, get, send }
+}
+
+function message(values: Partial<RenderedMessage> = {}): RenderedMessage {
+  return {
+    id: 7,
+    channel: 'email',
+    to: 'ada@example.com',
+    purpose: 'confirmation',
+    language: 'fr',
+    subject: 'Confirmez votre compte',
+    text: 'Voici votre code :\n\n    012345',
+    html: '<p>012345</p>',
+    code: '012345',
+    ...values,
+  }
+}
+
+test('takes every message, whatever else is configured', async () => {
+  const { mailbox, get } = open()
+  const sender = createSender({ smtp: null, sms: { gateways: [] }, server: {} } as never, mailbox)
+  expect(await sender.send(message())).toEqual({ outcome: 'sent', detail: 'mailbox' })
+  const answer = await get('/dev/mailbox.json')
+  expect(await answer.json()).toEqual([
+    {
+      id: 7,
+      channel: 'email',
+      to: 'ada@example.com',
+      purpose: 'confirmation',
+      language: 'fr',
+      subject: 'Confirmez votre compte',
+      text: 'Voici votre code :\n\n    012345',
+      code: '012345',
+      created_at: '2026-07-01T12:00:00.000Z',
+    },
+  ])
+})
+
+test('is not there outside --dev: a channel without configuration refuses its messages', async () => {
+  const config = { smtp: null, sms: { gateways: [] }, server: { baseUrl: 'http://127.0.0.1' } }
+  const sender = createSender(config as never, null)
+  expect(await sender.send(message())).toEqual({ outcome: 'refused', detail: 'no_smtp' })
+  const sms = message({ channel: 'sms', to: '+33612345678' })
+  expect(await sender.send(sms)).toEqual({ outcome: 'refused', detail: 'no_gateway' })
+  await sender.close()
+})
+
+test('keeps the newest 200, newest first', async () => {
+  const { mailbox, get } = open()
+  for (let id = 1; id <= 205; id++) await mailbox.send(message({ id }))
+  const list = (await (await get('/dev/mailbox.json')).json()) as { id: number }[]
+  expect(list).toHaveLength(200)
+  expect([list[0]?.id, list.at(-1)?.id]).toEqual([205, 6])
+})
+
+describe('a restart', () => {
+  test('keeps the messages, newest first, with their HTML parts', async () => {
+    const file = join(newDirectory('mailbox'), 'mailbox.jsonl')
+    const before = open(file)
+    await before.mailbox.send(message({ id: 1 }))
+    await before.mailbox.send(message({ id: 2, html: '<p>second</p>' }))
+    const { mailbox } = open(file)
+    expect(mailbox.list().map(({ id }) => id)).toEqual([2, 1])
+    expect(mailbox.findHtml(2)).toBe('<p>second</p>')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  test('skips a line that a crash cut short, and keeps the file bounded', async () => {
+    const file = join(newDirectory('mailbox'), 'mailbox.jsonl')
+    const { mailbox } = open(file)
+    for (let id = 1; id <= 450; id++) await mailbox.send(message({ id }))
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(400)
+    appendFileSync(file, '{"entry": {"id": 99')
+    await open(file).mailbox.send(message({ id: 451 }))
+    const again = open(file)
+    expect(again.mailbox.list().map(({ id }) => id)).toEqual(Array.from({ length: 200 }, (_, i) => 451 - i))
+  })
+})
+
+describe('clearing', () => {
+  test('empties the mailbox, also after a restart, and shows it again', async () => {
+    const file = join(newDirectory('mailbox'), 'mailbox.jsonl')
+    const { mailbox, send, get } = open(file)
+    await mailbox.send(message())
+    const answer = await send('POST', '/dev/mailbox/clear', { 'sec-fetch-site': 'same-origin' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dev/mailbox'])
+    expect(await (await get('/dev/mailbox.json')).json()).toEqual([])
+    expect(open(file).mailbox.list()).toEqual([])
+  })
+
+  test('is refused to a page of another site', async () => {
+    const { mailbox, send } = open()
+    await mailbox.send(message())
+    expect((await send('POST', '/dev/mailbox/clear', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    expect(mailbox.list()).toHaveLength(1)
+  })
+})
+
+describe('the HTML part', () => {
+  test('is a document without origin that runs and loads nothing', async () => {
+    const { mailbox, get } = open()
+    await mailbox.send(message({ id: 7, html: '<p>012345</p>' }))
+    const answer = await get('/dev/mailbox/7.html')
+    expect(await answer.text()).toBe('<p>012345</p>')
+    expect(answer.headers.get('content-security-policy')).toStartWith("sandbox; default-src 'none'")
+  })
+
+  test.each(['8.html', '7', 'x.html', '../7.html', '-7.html'])('is 404 for %s', async (part) => {
+    const { mailbox, get } = open()
+    await mailbox.send(message({ id: 7 }))
+    expect((await get(`/dev/mailbox/${part}`)).status).toBe(404)
+  })
+
+  test('is 404 for an SMS, which has none', async () => {
+    const { mailbox, get } = open()
+    await mailbox.send(message({ id: 7, channel: 'sms', html: null }))
+    expect((await get('/dev/mailbox/7.html')).status).toBe(404)
+  })
+})
+
+describe('the page', () => {
+  test('tells e-mail and SMS apart, and names purposes in the language of the reader', async () => {
+    const { mailbox, get } = open()
+    await mailbox.send(message({ id: 1 }))
+    await mailbox.send(message({ id: 2, to: '+33612345678', channel: 'sms', subject: '', html: null }))
+    await mailbox.send(message({ id: 3, purpose: 'password_changed', code: null }))
+    const page = await (await get('/dev/mailbox', { 'accept-language': 'en' })).text()
+    expect(page.match(/data-channel="(\w+)"/g)).toEqual([
+      'data-channel="email"',
+      'data-channel="sms"',
+      'data-channel="email"',
+    ])
+    expect(page).toContain('Account confirmation')
+    expect(page).not.toContain('password_changed')
+    expect(page).toContain(`<time datetime="${now.toISOString()}">`)
+  })
+
+  test('shows messages newest first, in the language of the browser', async () => {
+    const { mailbox, get } = open()
+    expect(await (await get('/dev/mailbox')).text()).toContain('Aucun message')
+    await mailbox.send(message({ id: 1, to: 'first@example.com' }))
+    await mailbox.send(message({ id: 2, to: '+33612345678', channel: 'sms', subject: '', html: null }))
+    const answer = await get('/dev/mailbox', { 'accept-language': 'en-GB,en;q=0.9,fr;q=0.5' })
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const page = await answer.text()
+    expect(page).toContain('<html lang="en">')
+    expect(page.indexOf('+33612345678')).toBeLessThan(page.indexOf('first@example.com'))
+    expect(page).toContain('<output>012345</output>')
+  })
+
+  test('escapes everything a person may have written', async () => {
+    const { mailbox, get } = open()
+    const hostile = `"'><script>alert(1)</script>&amp;`
+    await mailbox.send(message({ to: hostile, subject: hostile, text: hostile, code: hostile }))
+    const page = await (await get('/dev/mailbox')).text()
+    expect(page).not.toContain('<script>alert')
+    expect(page).not.toContain(hostile)
+    expect(page.split('&quot;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;')).toHaveLength(6)
+  })
+
+  test('allows its own style and script by their hashes, and nothing from elsewhere', async () => {
+    const { get } = open()
+    const answer = await get('/dev/mailbox')
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    const page = await answer.text()
+    expect(policy).toStartWith("default-src 'none'")
+    expect(policy).not.toMatch(/unsafe|http|\*/)
+    for (const element of ['style', 'script']) {
+      const content = new RegExp(`<${element}>(.*?)</${element}>`, 's').exec(page)?.[1] as string
+      const hash = createHash('sha256').update(content).digest('base64')
+      expect(policy).toContain(`${element}-src 'sha256-${hash}'`)
+    }
+    expect(page).not.toMatch(/ (src|style|on\w+)=/)
+    for (const [, target] of page.matchAll(/ (?:href|action)="([^"]*)"/g)) expect(target).toStartWith('/')
+  })
+})
