@@ -12,7 +12,16 @@ export interface SourceFile {
 }
 
 /** Lowest first. */
-const floors = [['errors'], ['texts'], ['platform'], ['domain'], ['app'], ['compose'], ['commands'], ['main']]
+export const floors = [
+  ['errors'],
+  ['texts'],
+  ['platform'],
+  ['domain'],
+  ['app'],
+  ['compose'],
+  ['commands'],
+  ['main'],
+]
 
 /** The rooms of src/domain, lowest first. */
 export const domainOrder = [
@@ -73,12 +82,27 @@ export function checkLayers(files: SourceFile[]): string[] {
   return files
     .filter(({ path }) => path.startsWith('src/'))
     .flatMap(({ path, text }) =>
-      [...text.matchAll(importPattern)]
-        .map(([, , target]) => explain(path, target as string))
+      importsOf(text)
+        .map((target) => explain(path, target))
         .filter((problem) => problem !== null)
         .map((problem) => `${path}: ${problem}`),
     )
 }
+
+/** The rooms that each room imports, both as `domainOrder` names them. */
+export function roomImports(files: SourceFile[]): Map<string, Set<string>> {
+  const imports = new Map(domainOrder.map((room) => [room, new Set<string>()]))
+  for (const { path, text } of files) {
+    if (!path.startsWith('src/domain/')) continue
+    for (const target of importsOf(text).map((each) => join(dirname(path), each))) {
+      if (!target.startsWith('src/domain/') || roomOf(target) === roomOf(path)) continue
+      imports.get(roomOf(path))?.add(roomOf(target))
+    }
+  }
+  return imports
+}
+
+const importsOf = (text: string) => [...text.matchAll(importPattern)].map(([, , target]) => target as string)
 
 function explain(path: string, target: string): string | null {
   if (path === 'src/errors.ts') return `errors.ts imports nothing, here ${target}`

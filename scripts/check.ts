@@ -1,9 +1,11 @@
 /** Everything that can be said without running the service: one line per check, exit code 1 if any found something. */
+import { checkArchitecture } from './checks/architecture.ts'
 import { checkConfigurationFiles } from './checks/configuration-files.ts'
 import { checkDependencies } from './checks/dependencies.ts'
 import { checkErrorTable } from './checks/error-table.ts'
 import { checkFileNames } from './checks/file-names.ts'
 import { checkImports } from './checks/layers.ts'
+import { checkLinks } from './checks/links.ts'
 import { checkLint } from './checks/lint.ts'
 import { checkMigrations } from './checks/migrations.ts'
 import type { Check } from './checks/source-files.ts'
@@ -13,11 +15,13 @@ const checks: Record<string, Check> = {
   types: checkTypes,
   lint: checkLint,
   layers: checkImports,
+  architecture: checkArchitecture,
   'file names': checkFileNames,
   dependencies: checkDependencies,
   migrations: checkMigrations,
   'configuration files': checkConfigurationFiles,
   'error table': checkErrorTable,
+  links: checkLinks,
 }
 
 async function runCheck(name: string, check: Check): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * `bun scripts/bench/page.ts FILE`: writes a result of the bench, its machine, its table and its notes, between the
- * two marks of README.md (in short) and of docs/performance.md (whole).
+ * two marks of docs/performance.md.
  */
 import { join } from 'node:path'
 import type { Machine } from './machine.ts'
@@ -24,11 +24,7 @@ if (file === undefined) {
 }
 const result: Result = await Bun.file(file).json()
 const { versions } = result.machine
-await put('README.md', [
-  `${measuredOn(result)}: poterne ${versions.poterne}.`,
-  markdownTable(result.lines, 'short'),
-])
-await put('docs/performance.md', whole(result))
+await put('docs/performance.md', describe(result))
 
 async function put(page: string, parts: string[]): Promise<void> {
   const path = join(import.meta.dir, '../..', page)
@@ -44,10 +40,10 @@ function measuredOn({ date, quick, seconds, machine }: Result): string {
   return `${date.slice(0, 10)}, ${run} on ${processors} processors (${model}), ${memoryGib} GiB, Linux ${kernel}`
 }
 
-function whole(result: Result): string[] {
+function describe(result: Result): string[] {
   const programs = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   const notes = result.lines.flatMap(({ row, notes = [] }) => notes.map((note) => `- ${row}: ${note}`))
-  const table = markdownTable(result.lines, 'whole')
+  const table = markdownTable(result.lines)
   return [
     `${measuredOn(result)}: ${programs.join('; ')}.`,
     table,

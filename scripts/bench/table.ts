@@ -19,10 +19,8 @@ export function printTable(lines: Line[]): string {
   return [rows[0], rule, ...rows.slice(1), ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
 }
 
-/** `short`: without the round trips. */
-export function markdownTable(lines: Line[], form: 'short' | 'whole'): string {
-  const columns = form === 'short' ? heads.length - 1 : heads.length
-  const row = (cells: string[]) => `| ${cells.slice(0, columns).join(' | ')} |`
+export function markdownTable(lines: Line[]): string {
+  const row = (cells: string[]) => `| ${cells.join(' | ')} |`
   return [row(heads), row(heads.map(() => '---')), ...lines.map((line) => row(cellsOf(line)))].join('\n')
 }
 

@@ -1,4 +1,4 @@
-/** Limits by client address (decisions §7), whose address counts, the hash queue, replicas, and a store that is away. */
+/** Limits by client address, whose address counts, the hash queue, replicas, and a store that is away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'

@@ -1,4 +1,4 @@
-/** How often codes are sent (decisions §7), at the numbers of the default configuration and at others. */
+/** How often codes are sent, at the numbers of the default configuration and at others. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'

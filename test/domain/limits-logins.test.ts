@@ -1,4 +1,4 @@
-/** How many wrong passwords are judged (decisions §7), for whom, and that nobody can lock an owner out. */
+/** How many wrong passwords are judged, for whom, and that nobody can lock an owner out. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'

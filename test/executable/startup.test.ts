@@ -1,5 +1,5 @@
 /**
- * From the start of the process to its first answer, as issue 2 asks: medians, measured again where others disturb,
+ * From the start of the process to its first answer: medians, measured again where others disturb,
  * and without the time in which the process could run but others had the processors.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'

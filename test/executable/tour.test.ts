@@ -10,7 +10,7 @@ import { holdsCode, withoutNumbers } from '../random/dump.ts'
 
 setDefaultTimeout(60_000)
 
-/** Decisions §8 and issue 2: from the answer to the mail server. */
+/** The time from the answer to the arrival at the mail server. */
 const DELIVERY_GOAL_MS = 200
 /** Resident memory after the tour. */
 const MEMORY_GOAL_BYTES: Record<Shape, number> = { embedded: 350e6, postgres: 120e6, redis: 120e6 }

@@ -5,7 +5,7 @@
 import type { Owner } from './model.ts'
 import type { World } from './world.ts'
 
-/** Decisions §6: 20 a day, account and purpose. Calls are counted, of which some were right. */
+/** The daily budget is 20 wrong codes for each account and purpose. Calls are counted, some of which were right. */
 const A_DAY = 20
 const DAY_MS = 86_400_000
 

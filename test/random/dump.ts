@@ -94,7 +94,7 @@ const MINUTE_MS = 60_000
 /** A call is counted a moment before its message is written. */
 const SLACK_MS = 3000
 
-/** Decisions §7, from what truly went out: a burst of 3, then one a minute; 6 an hour, 12 a day. */
+/** Checks the limits against what was really sent: a burst of 3, then one a minute; 6 an hour, 12 a day. */
 export async function checkSendingLimits(world: World): Promise<void> {
   if (!world.limited) return
   const all = await world.service().inside.database.all(sentCodes, {})

@@ -1,5 +1,6 @@
 /** The rules of scripts/check-layers.ts, each fed a file that breaks it. */
 import { describe, expect, test } from 'bun:test'
+import { drawDiagrams } from '../../scripts/architecture-diagrams.ts'
 import { checkLayers } from '../../scripts/check-layers.ts'
 
 const check = (path: string, text: string) => checkLayers([{ path, text }])
@@ -85,3 +86,16 @@ function expectedPlace(name: string): string {
   if (name === 'ioredis') return `imports ${name}, which belongs in platform/redis/ and store-redis.ts`
   return `imports ${name}, which belongs in platform/postgres/, store-postgres.ts and *-sql.ts`
 }
+
+test('the diagram of the rooms leaves out an arrow where a longer way leads to the same room', () => {
+  const files = [
+    { path: 'src/domain/login/service.ts', text: "import '../accounts/a.ts'; import '../codes/b.ts'" },
+    { path: 'src/domain/accounts/a.ts', text: "import { b } from '../codes/b.ts'; import './own.ts'" },
+    { path: 'src/domain/codes/b.ts', text: "import { c } from '../../platform/clock.ts'" },
+  ]
+  const drawn = drawDiagrams('before\n<!-- rooms -->\nold\n<!-- /rooms -->\nafter', files)
+  const arrows = drawn.split('\n').filter((line) => line.includes('-->') && !line.startsWith('<'))
+  expect(arrows).toEqual(['  login --> accounts', '  accounts --> codes'])
+  expect(drawn).toStartWith('before\n<!-- rooms -->\n```mermaid\nflowchart TD\n')
+  expect(drawn).toEndWith('\n```\n<!-- /rooms -->\nafter')
+})

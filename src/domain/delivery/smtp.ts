@@ -19,7 +19,6 @@ export interface SmtpTimeouts {
   sendMs: number
 }
 
-/** Decisions §8. */
 const defaultTimeouts: SmtpTimeouts = {
   connectMs: 5000,
   greetingMs: 10_000,

@@ -1,5 +1,5 @@
 /**
- * The limits of the service by name (decisions: §7). Each method counts what is about to be done, in one step for all
+ * The limits of the service by name (docs/decisions/limits-by-who-asks.md). Each method counts what is about to be done, in one step for all
  * the counters it touches, and throws `too_many_requests` with the seconds to wait. Identifiers stand in a counter's
  * name as keyed tags; what does not exist is counted like what does.
  */

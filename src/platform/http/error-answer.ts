@@ -1,4 +1,4 @@
-/** The one shape of every error answer (decisions §4), in the client's language. */
+/** The one shape of every error answer, in the client's language. */
 import { type ErrorCode, errorStatus, type FieldError } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../errors.ts'
 
-/** Decisions §4. The largest body of a client's call is a few hundred bytes. */
+/** The largest body that a client sends in practice is a few hundred bytes. */
 export const MAXIMUM_BODY_BYTES = 16 * 1024
 
 /** A body that takes longer to arrive ends the request. */

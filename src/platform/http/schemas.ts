@@ -42,7 +42,7 @@ export const optionalField = <Schema extends TSchema>(schema: Schema) =>
 const deviceText = (description: string) =>
   t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
 
-/** Specification 2.3; the device is kept with the session. */
+/** The body of a login. The device is kept with the session. */
 export const deviceFields = {
   device_type: t.Optional(
     t.Union([t.Literal('Mobile'), t.Literal('Tablette'), t.Literal('Navigateur'), t.Null()], {
@@ -80,7 +80,7 @@ export const nullable = <Schema extends ReturnType<typeof t.String> | ReturnType
 ) => t.Union([schema, t.Null()])
 export const timeField = () => t.String({ description: 'ISO 8601, UTC, milliseconds', format: 'date-time' })
 
-/** Specification 2.1: exactly these 24 fields, in this order. */
+/** Clients rely on exactly these 24 fields, in this order. */
 export const accountSchema = t.Object({
   failed_attempts: t.Integer(),
   id: t.Integer(),

@@ -1,0 +1,32 @@
+/** Every link of a document to a file of the repository leads to one, and to a heading of it if it names one. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Check, readFiles, root } from './source-files.ts'
+
+const link = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
+
+export const checkLinks: Check = async () => {
+  const pages = (await Promise.all(['*.md', 'docs/**/*.md', 'test/*.md'].map(readFiles))).flat()
+  const anchors = new Map(pages.map(({ path, text }) => [path, headingAnchors(text)]))
+  return pages.flatMap(({ path, text }) =>
+    [...text.matchAll(link)].flatMap(([, file = '', anchor]) => {
+      const target = file === '' ? path : join(dirname(path), file)
+      if (!existsSync(join(root, target))) return [`${path}: ${file} is not there`]
+      if (anchor === undefined || anchors.get(target)?.has(anchor) !== false) return []
+      return [`${path}: ${target} has no heading #${anchor}`]
+    }),
+  )
+}
+
+/** As GitHub makes them. */
+function headingAnchors(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading as string)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
