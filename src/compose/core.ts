@@ -9,10 +9,9 @@ import { createTotp } from '../domain/authenticators/totp.ts'
 import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
 import { createCodeService } from '../domain/codes/service.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
-import { createOutbox } from '../domain/delivery/outbox.ts'
-import { createRenderer, serviceName } from '../domain/delivery/render.ts'
+import { serviceName } from '../domain/delivery/render.ts'
+import { createDelivery } from '../domain/delivery/room.ts'
 import { createMessageStore } from '../domain/delivery/store-postgres.ts'
-import { createDeliveryWorker } from '../domain/delivery/worker.ts'
 import { createHashService } from '../domain/hashing/service.ts'
 import { createIdentityProofs } from '../domain/identities/proof.ts'
 import { createIdentityResolver } from '../domain/identities/resolver.ts'
@@ -85,16 +84,15 @@ export async function buildCore(options: CoreOptions) {
   })
   const codes = createCodeService({ store: stores.codes, budgets, secret, clock, config: config.codes })
   const limits = createLimitService({ store: stores.limits, secret, clock, config })
-  const worker = createDeliveryWorker({
-    store: messages,
+  const { worker, outbox } = createDelivery({
+    database,
+    stores: { messages },
     codes,
-    codeLifetimeSeconds: config.codes.lifetimeSeconds,
-    render: createRenderer(config),
     sender,
     clock,
     logger,
+    config,
   })
-  const outbox = createOutbox({ messages, codes, database, worker, clock, language: config.server.language })
   const sessions = createSessionOpener({ store: sessionStore, accessTokens, refreshTokens, clock, config })
   const passwords = createPasswordCheck({ accounts, sessions: sessionStore, limits, hashing })
   const reauthentication = createReauthentication({ passwords, limits, clock })
@@ -106,7 +104,6 @@ export async function buildCore(options: CoreOptions) {
     totp: createTotp({ secret, issuer: serviceName(config) }),
     recoveryCodes: createRecoveryCodes({ secret }),
     notices,
-    outbox,
     clock,
   })
   const secondFactor = createSecondFactor({ codes, factors, limits, outbox, defaultCountry })
@@ -126,7 +123,6 @@ export async function buildCore(options: CoreOptions) {
     accounts,
     providers,
     notices,
-    outbox,
     clock,
     config,
   })

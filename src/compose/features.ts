@@ -76,7 +76,6 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
       accessTokens,
       refreshTokens,
       notices,
-      outbox,
       clock,
       config,
     }),

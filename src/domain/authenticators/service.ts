@@ -8,7 +8,6 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Account } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { NoticePurpose } from '../delivery/message.ts'
-import type { Outbox } from '../delivery/outbox.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { RecoveryCodes } from './recovery-codes.ts'
 import type { Enabling, FactorStore, TotpFactor } from './store.ts'
@@ -39,7 +38,6 @@ interface Options {
   totp: Totp
   recoveryCodes: RecoveryCodes
   notices: OwnerNotices
-  outbox: Pick<Outbox, 'wake'>
   clock: Clock
 }
 
@@ -50,7 +48,7 @@ const NOBODY = 0
 const ENROLMENT_MS = 30 * 60_000
 
 export function createAuthenticators(options: Options): Authenticators {
-  const { store, totp, recoveryCodes, notices, outbox, clock } = options
+  const { store, totp, recoveryCodes, notices, clock } = options
 
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : NOBODY)
 
@@ -71,9 +69,7 @@ export function createAuthenticators(options: Options): Authenticators {
       const step = totp.match(app?.sealedSecret ?? null, typed, now)
       const recoveryHash = recoveryCodes.hash(account?.uuid ?? '', typed)
       const matched = app && step !== null ? { sealedSecret: app.sealedSecret, step } : null
-      const used = await store.use(idOf(account), { totp: matched, recoveryHash }, now)
-      if (used && recoveryHash !== null) outbox.wake()
-      return used
+      return store.use(idOf(account), { totp: matched, recoveryHash }, now)
     },
     async beginEnrolment(signedIn, label) {
       const created = totp.create(label)
@@ -91,20 +87,17 @@ export function createAuthenticators(options: Options): Authenticators {
       const { enabling, codes } = await prepare(signedIn, purpose)
       const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
       if (!(await store.confirmEnrolment(signedIn, confirmed, now))) return null
-      outbox.wake()
       return codes
     },
     async enable(signedIn) {
       const { enabling, codes } = await prepare(signedIn, 'two_factor_enabled')
       if (!(await store.enable(signedIn, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
-      outbox.wake()
       return codes
     },
     async disable(signedIn) {
       const about = await notices.about(signedIn.account, 'two_factor_disabled')
       if (!(await store.disable(signedIn, about, clock.now()))) throw new AppError('two_factor_not_enabled')
-      outbox.wake()
     },
     async replaceRecoveryCodes(signedIn) {
       const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)

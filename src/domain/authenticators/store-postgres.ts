@@ -48,7 +48,8 @@ const use = statement<
     now: Date
   },
   { accountId: number }
->(sql`
+>(
+  sql`
   with stepped as (
     update ${totpFactors} set last_step = ${step}
      where account_id = ${accountId} and sealed_secret = ${sealedSecret} and last_step < ${step}
@@ -59,7 +60,9 @@ const use = statement<
     returning account_id, cardinality(hashes) as codes_left),
   owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
   notice as (${recoveryNotice})
-  select account_id from stepped union all select account_id from recovered`)
+  select account_id from stepped union all select account_id from recovered`,
+  { mayInsert: ({ recoveryHash }) => recoveryHash !== null },
+)
 
 const putEnrolment = statement<OwnerParams & { sealedSecret: Uint8Array; now: Date }, { id: number }>(sql`
   insert into ${totpEnrolments} (account_id, sealed_secret, created_at)

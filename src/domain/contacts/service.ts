@@ -101,8 +101,11 @@ export function createContactsService(options: Options): ContactsService {
         throw new AppError('identifier_taken')
       }
       const { destination } = identifier
-      await codes.put({ purpose: purposes[kind].code, subject: code.subject, destination }, code.seed, null)
-      outbox.wake()
+      await outbox.putCode(
+        { purpose: purposes[kind].code, subject: code.subject, destination },
+        code.seed,
+        null,
+      )
     },
 
     async confirm(signedIn, kind, { otp }, { addressBucket }) {
@@ -114,7 +117,6 @@ export function createContactsService(options: Options): ContactsService {
       const [messages] = await Promise.all([noticesOf(signedIn, change), codes.kill(account.uuid)])
       const changed = await store.confirm(signedIn, change, messages, clock.now())
       if (changed === null) throw new AppError('invalid_code')
-      outbox.wake()
       return accountRecord(changed, config.accounts.passwordDigest)
     },
   }

@@ -3,10 +3,9 @@
  * code lives and before the answer; the worker is woken, never waited for.
  */
 import type { Clock } from '../../platform/clock.ts'
-import type { Database } from '../../platform/postgres/database.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
-import { type Channel, type NewMessage, NOBODY } from './message.ts'
+import { type Channel, NOBODY } from './message.ts'
 import type { MessageStore } from './store.ts'
 
 export interface Outbox {
@@ -15,23 +14,22 @@ export interface Outbox {
    * right, and the work is the same, the worker's too.
    */
   sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void>
-  /** Messages that carry no code. */
-  sendNotice(messages: NewMessage[]): Promise<void>
-  /** A message was committed elsewhere, for that channel or for any. */
-  wake(channel?: Channel): void
+  /** Stores the code of a message that is committed already, and then wakes the worker. */
+  putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
+  /** For a statement that may queue a code and queued a notice instead; every other notice wakes the worker itself. */
+  wake(): void
 }
 
 interface Options {
   messages: MessageStore
   codes: CodeService
-  database: Database
   worker: { wake(channel?: Channel): void }
   clock: Clock
   /** The language of the configuration. */
   language: Language
 }
 
-export function createOutbox({ messages, codes, database, worker, clock, language }: Options): Outbox {
+export function createOutbox({ messages, codes, worker, clock, language }: Options): Outbox {
   return {
     async sendCode(binding, to) {
       const seed = codes.createSeed()
@@ -43,12 +41,9 @@ export function createOutbox({ messages, codes, database, worker, clock, languag
       await codes.put({ ...binding, destination }, seed, messageId)
       worker.wake(recipient.channel)
     },
-    async sendNotice(notices) {
-      const now = clock.now()
-      await database.transaction(async (transaction) => {
-        for (const notice of notices) await messages.add(transaction, notice, now)
-      })
-      worker.wake()
+    async putCode(binding, seed, messageId) {
+      await codes.put(binding, seed, messageId)
+      worker.wake(channelOfDestination(binding.destination))
     },
     wake: worker.wake,
   }
@@ -56,6 +51,7 @@ export function createOutbox({ messages, codes, database, worker, clock, languag
 
 /** Stands in for an account that does not exist: the channel is the one on which this destination would be reached. */
 function decoyRecipient({ destination }: CodeBinding, language: Language) {
-  const channel: Channel = destination.startsWith('+') ? 'sms' : 'email'
-  return { channel, language }
+  return { channel: channelOfDestination(destination), language }
 }
+
+const channelOfDestination = (destination: string): Channel => (destination.startsWith('+') ? 'sms' : 'email')

@@ -9,7 +9,6 @@ import type { Language } from '../../texts/languages.ts'
 import { type Account, type AccountSession, hasProved } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'
-import type { Outbox } from '../delivery/outbox.ts'
 import type { ProviderService } from '../providers/service.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
@@ -26,7 +25,6 @@ interface Options {
   accounts: AccountStore
   providers: ProviderService
   notices: OwnerNotices
-  outbox: Outbox
   clock: Clock
   config: Pick<Config, 'accounts'>
 }
@@ -35,7 +33,7 @@ interface Options {
 const TRIES = 10
 
 export function createIdentityResolver(options: Options): IdentityResolver {
-  const { store, accounts, providers, notices, outbox, clock, config } = options
+  const { store, accounts, providers, notices, clock, config } = options
   const { accountableType, roleId } = config.accounts
 
   async function noticesFor(account: Account, { provider }: ProvedIdentity) {
@@ -58,7 +56,6 @@ export function createIdentityResolver(options: Options): IdentityResolver {
     if (account) return account
     const owner = await ownerOf(identity)
     if (owner && (await store.linkByEmail(owner, identity, await noticesFor(owner, identity), clock.now()))) {
-      outbox.wake()
       return owner
     }
     const fresh = { uuid: randomUUID(), language, accountableType, roleId }
@@ -76,7 +73,6 @@ export function createIdentityResolver(options: Options): IdentityResolver {
     async link(signedIn, identity) {
       const notices = await noticesFor(signedIn.account, identity)
       const linked = await store.link(signedIn, identity, notices, clock.now())
-      if (linked) outbox.wake()
       return linked
     },
   }

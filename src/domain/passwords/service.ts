@@ -101,7 +101,6 @@ export function createPasswordsService(options: Options): PasswordsService {
     ])
     const done = await store.reset(account, identifier, { digest, notices: messages }, clock.now())
     if (done === null) throw new AppError('invalid_code')
-    outbox.wake()
     const keys = new Set([identifier.key, ...provedKeys(account)])
     await limits.clear(
       ...[...keys].flatMap((key) =>
@@ -147,7 +146,6 @@ export function createPasswordsService(options: Options): PasswordsService {
       ])
       const changed = await store.change(signedIn, { digest, notices: messages }, clock.now())
       if (!changed) throw new AppError('invalid_credentials')
-      outbox.wake()
     },
   }
 }

@@ -115,10 +115,8 @@ export function createRegistrationService(options: Options): RegistrationService
         clock.now(),
       )
       const { destination } = primary
-      await codes.put({ purpose: 'confirmation', subject: uuid, destination }, codeSeed, messageId)
-      const channel = channelOf(primary.kind)
-      outbox.wake(channel)
-      return { channel }
+      await outbox.putCode({ purpose: 'confirmation', subject: uuid, destination }, codeSeed, messageId)
+      return { channel: channelOf(primary.kind) }
     },
 
     async confirm({ identifier: typed, otp }, { addressBucket }) {

@@ -7,7 +7,6 @@ import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
-import type { Outbox } from '../delivery/outbox.ts'
 import type { AccessTokenService, TokenSubject } from '../tokens/access-token.ts'
 import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
@@ -38,7 +37,6 @@ interface Options {
   accessTokens: AccessTokenService
   refreshTokens: RefreshTokens
   notices: OwnerNotices
-  outbox: Pick<Outbox, 'wake'>
   clock: Clock
   config: Pick<Config, 'tokens'>
 }
@@ -58,7 +56,7 @@ const MAXIMUM_LISTED = 100
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function createSessionService(options: Options): SessionService {
-  const { store, accessTokens, refreshTokens, notices, outbox, clock, config } = options
+  const { store, accessTokens, refreshTokens, notices, clock, config } = options
 
   /** The token is not the newest of a living session: whose is it, and is it only late? */
   async function judgeOlder({ familyHash, generation }: RefreshToken, now: Date): Promise<TokenSubject> {
@@ -76,8 +74,7 @@ export function createSessionService(options: Options): SessionService {
   async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
     const [first] = await notices.about(account, 'refresh_token_reused')
     const values = deviceName === null ? {} : { device: deviceName }
-    const ended = await store.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
-    if (ended) outbox.wake()
+    await store.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
   }
 
   return {

@@ -11,14 +11,25 @@ const dialect = new PgDialect()
 export interface Statement<Params, Row> {
   readonly text: string
   readonly params: unknown[]
+  /** The tables into which it inserts, one of its CTEs included. */
+  readonly insertsInto?: readonly string[]
+  /** False: with these parameters it inserts nothing there. */
+  readonly mayInsert?: (params: Params) => boolean
   /** Never set: carries the two types. */
   readonly types?: (params: Params) => Row
 }
 
-/** Compiles a query once. Parameters are named with `param('name')`. */
-export function statement<Params extends object, Row = never>(query: SQLWrapper): Statement<Params, Row> {
+/**
+ * Compiles a query once. Parameters are named with `param('name')`. `mayInsert` spares the listeners of `onInsert` a
+ * call where the parameters alone show that nothing is inserted.
+ */
+export function statement<Params extends object, Row = never>(
+  query: SQLWrapper,
+  { mayInsert }: { mayInsert?: (params: Params) => boolean } = {},
+): Statement<Params, Row> {
   const built = dialect.sqlToQuery(query.getSQL())
-  return { text: built.sql, params: built.params }
+  const insertsInto = [...built.sql.matchAll(/insert into "(\w+)"/g)].map(([, table]) => table as string)
+  return { text: built.sql, params: built.params, insertsInto, ...(mayInsert && { mayInsert }) }
 }
 
 /** A named parameter of a statement; `type` (a PostgreSQL type) where PostgreSQL cannot infer it. */
@@ -41,14 +52,25 @@ export interface Executor {
   first<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | null>
 }
 
+/** Called with the parameters of a statement that inserts into a table, once they are committed. */
+export type InsertListener = (params: Record<string, unknown>) => void
+
 export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
   /** Everything in `work` or nothing. Keep it short: nothing slow inside. A migration may take its time. */
   transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
   /** Throws when the database does not answer. */
   ping(): Promise<void>
+  /**
+   * Calls `listener` after every commit of a statement that inserts into this table: by this process, and whether or
+   * not the statement found anything to insert.
+   */
+  onInsert(table: string, listener: InsertListener): void
   close(): Promise<void>
 }
+
+/** What a driver provides; `announceInserts` makes a Database of it. */
+export type DatabaseDriver = Omit<Database, 'onInsert'>
 
 /** What a driver must do for `createExecutor`: run one prepared statement, give rows keyed by column name. */
 export type RunStatement = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
@@ -57,6 +79,52 @@ export function createExecutor(run: RunStatement): Executor {
   const all = async <Params extends object, Row>({ text, params }: Statement<Params, Row>, values: Params) =>
     (await run(text, fillPlaceholders(params, values as Record<string, unknown>))) as Row[]
   return { all, first: async (query, values) => (await all(query, values))[0] ?? null }
+}
+
+/** Adds `onInsert` to a driver. A statement of its own announces its rows when it returns, a transaction when it commits. */
+export function announceInserts(driver: DatabaseDriver): Database {
+  const listeners = new Map<string, InsertListener[]>()
+  const announce = <Params extends object, Row>(query: Statement<Params, Row>, params: Params) => {
+    const { insertsInto = [], mayInsert } = query
+    if (insertsInto.length === 0 || mayInsert?.(params) === false) return
+    for (const table of insertsInto)
+      for (const listener of listeners.get(table) ?? []) listener(params as Record<string, unknown>)
+  }
+  return {
+    ...driver,
+    async all(query, params) {
+      const rows = await driver.all(query, params)
+      announce(query, params)
+      return rows
+    },
+    async first(query, params) {
+      const row = await driver.first(query, params)
+      announce(query, params)
+      return row
+    },
+    async transaction(work, options) {
+      const announcements: (() => void)[] = []
+      const result = await driver.transaction(
+        (transaction) =>
+          work({
+            all: (query, params) => {
+              announcements.push(() => announce(query, params))
+              return transaction.all(query, params)
+            },
+            first: (query, params) => {
+              announcements.push(() => announce(query, params))
+              return transaction.first(query, params)
+            },
+          }),
+        options,
+      )
+      for (const call of announcements) call()
+      return result
+    },
+    onInsert(table, listener) {
+      listeners.set(table, [...(listeners.get(table) ?? []), listener])
+    },
+  }
 }
 
 /** `last_sign_in_at` → `lastSignInAt`. */

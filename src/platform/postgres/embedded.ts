@@ -8,7 +8,7 @@ import { Database as LockFile } from 'bun:sqlite'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
-import { camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
+import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { abandonInstance, endedBy, openInstance } from './embedded-instance.ts'
 import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
@@ -124,7 +124,7 @@ async function keepOpen(
   }
   const timers = [every(WATCH_INTERVAL_MS, watch), every(CHECKPOINT_INTERVAL_MS, () => run('checkpoint', []))]
 
-  return {
+  return announceInserts({
     kind: 'embedded',
     ...createExecutor((text, values) => inTurn(() => run(text, values))),
     transaction: (work) =>
@@ -149,7 +149,7 @@ async function keepOpen(
       await inTurn(async () => instance?.close())
       unlock()
     },
-  }
+  })
 }
 
 /** One after the other: what comes next must see whether the one before ended the instance. */

@@ -1,6 +1,6 @@
 /** A Database on a PostgreSQL server, by postgres.js. */
 import postgres from 'postgres'
-import { camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
+import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseUnavailable, databaseCode } from './failure.ts'
 import { type Connection, createPool } from './pool.ts'
 
@@ -64,7 +64,7 @@ export function openServer({ url, poolSize }: ServerOptions): Database {
     }
   }
 
-  return {
+  return announceInserts({
     kind: 'postgres',
     ...createExecutor(run),
     transaction: (work, options) =>
@@ -78,7 +78,7 @@ export function openServer({ url, poolSize }: ServerOptions): Database {
       if (row?.readOnly !== 'off') throw new DatabaseUnavailable('read-only')
     },
     close: pool.close,
-  }
+  })
 }
 
 async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,45 @@
+/** The outbox and the worker that empties it. */
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { Logger } from '../../platform/http/logging.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import type { CodeService } from '../codes/service.ts'
+import type { MessageSender } from './message.ts'
+import { createOutbox } from './outbox.ts'
+import { createRenderer } from './render.ts'
+import type { MessageStore } from './store.ts'
+import { createDeliveryWorker } from './worker.ts'
+
+interface Options {
+  database: Pick<Database, 'onInsert'>
+  stores: { messages: MessageStore }
+  codes: CodeService
+  sender: MessageSender
+  clock: Clock
+  logger: Logger
+  config: Config
+}
+
+/**
+ * Whatever queues a message wakes the worker when it commits. A message with a code is the exception: the worker
+ * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
+ */
+export function createDelivery({ database, stores, codes, sender, clock, logger, config }: Options) {
+  const { messages } = stores
+  const worker = createDeliveryWorker({
+    store: messages,
+    codes,
+    codeLifetimeSeconds: config.codes.lifetimeSeconds,
+    render: createRenderer(config),
+    sender,
+    clock,
+    logger,
+  })
+  database.onInsert('messages', ({ codeSeed }) => {
+    if (!codeSeed) worker.wake()
+  })
+  return {
+    worker,
+    outbox: createOutbox({ messages, codes, worker, clock, language: config.server.language }),
+  }
+}

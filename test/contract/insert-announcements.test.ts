@@ -1,0 +1,60 @@
+/** `Database.onInsert`: what was inserted is announced once it is committed, and not before. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
+import { openOutbox, outboxes } from './outboxes.ts'
+
+setDefaultTimeout(60_000)
+
+const table = sql`"announced"`
+const insert = statement<{ id: number }>(
+  sql`with added as (insert into ${table} values (${param('id', 'int')}) returning id) select id from added`,
+)
+const insertPositive = statement<{ id: number }>(
+  sql`insert into ${table} select ${param('id', 'int')} where ${param('id', 'int')} > 0`,
+  { mayInsert: ({ id }) => id > 0 },
+)
+const read = statement<object, { id: number }>(sql`select id from ${table}`)
+
+describe.each(outboxes)('announcements of %s', (name) => {
+  let database: Database
+  let close: () => Promise<void>
+  const heard: unknown[] = []
+  beforeAll(async () => {
+    ;({ database, close } = await openOutbox(name))
+    await database.all(statement(sql`create table ${table} (id int primary key)`), {})
+    database.onInsert('announced', ({ id }) => heard.push(id))
+  })
+  afterAll(() => close?.())
+
+  test('a statement announces what it inserted, also in a CTE; a read announces nothing', async () => {
+    heard.length = 0
+    await database.all(insert, { id: 1 })
+    await database.first(insert, { id: 2 })
+    await database.all(read, {})
+    expect(heard).toEqual([1, 2])
+  })
+
+  test('a statement that fails, or that cannot have inserted anything, announces nothing', async () => {
+    heard.length = 0
+    await expect(database.all(insert, { id: 1 })).rejects.toThrow()
+    await database.all(insertPositive, { id: -1 })
+    await database.all(insertPositive, { id: 3 })
+    expect(heard).toEqual([3])
+  })
+
+  test('a transaction announces when it has committed, and nothing when it is rolled back', async () => {
+    heard.length = 0
+    const undone = database.transaction(async (transaction) => {
+      await transaction.all(insert, { id: 10 })
+      throw new Error('changed my mind')
+    })
+    await expect(undone).rejects.toThrow('changed my mind')
+    await database.transaction(async (transaction) => {
+      await transaction.first(insert, { id: 11 })
+      await transaction.all(insert, { id: 12 })
+      expect(heard).toEqual([])
+    })
+    expect(heard).toEqual([11, 12])
+  })
+})
