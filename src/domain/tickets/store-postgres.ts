@@ -3,33 +3,49 @@
  * `expires_at`. One statement a method.
  */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { tickets } from '../../platform/postgres/schema.ts'
+import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { TicketStore } from './store.ts'
 
-type TicketRow = { value: Record<string, unknown> }
+const row = { value: json<Record<string, unknown>>() }
 
-const key = param('key', 'text')
-const now = param('now', 'timestamptz')
-
-const put = statement<{ key: string; value: string; expiresAt: Date }>(sql`
+const put = defineStatement({
+  name: 'tickets.put',
+  params: { key: 'text', value: 'text', expiresAt: 'timestamptz' },
+  sql: (p) => sql`
   insert into ${tickets} (key, value, expires_at)
-  values (${key}, ${param('value', 'text')}::jsonb, ${param('expiresAt', 'timestamptz')})
-  on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`)
+  values (${p.key}, ${p.value}::jsonb, ${p.expiresAt})
+  on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`,
+})
 
-const find = statement<{ key: string; now: Date }, TicketRow>(sql`
-  select value from ${tickets} where key = ${key} and expires_at > ${now}`)
+const find = defineStatement({
+  name: 'tickets.find',
+  params: { key: 'text', now: 'timestamptz' },
+  row,
+  sql: (p) => sql`
+  select value from ${tickets} where key = ${p.key} and expires_at > ${p.now}`,
+})
 
-const take = statement<{ key: string; now: Date }, TicketRow>(sql`
-  delete from ${tickets} where key = ${key} and expires_at > ${now} returning value`)
+const take = defineStatement({
+  name: 'tickets.take',
+  params: { key: 'text', now: 'timestamptz' },
+  row,
+  sql: (p) => sql`
+  delete from ${tickets} where key = ${p.key} and expires_at > ${p.now} returning value`,
+})
 
-const remove = statement<{ key: string }>(sql`delete from ${tickets} where key = ${key}`)
+const remove = defineStatement({
+  name: 'tickets.remove',
+  params: { key: 'text' },
+  sql: (p) => sql`delete from ${tickets} where key = ${p.key}`,
+})
 
 const sweep = createSweep<{ now: Date }>({
   table: tickets,
   key: sql`key`,
-  where: sql`expires_at <= ${now}`,
+  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
   order: sql`expires_at`,
 })
 

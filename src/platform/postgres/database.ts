@@ -5,31 +5,28 @@
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect, QueryBuilder } from 'drizzle-orm/pg-core'
+import { type Statement, tablesInsertedInto } from './statement.ts'
 
 const dialect = new PgDialect()
 
-export interface Statement<Params, Row> {
-  readonly text: string
-  readonly params: unknown[]
-  /** The tables into which it inserts, one of its CTEs included. */
-  readonly insertsInto?: readonly string[]
-  /** False: with these parameters it inserts nothing there. */
-  readonly mayInsert?: (params: Params) => boolean
-  /** Never set: carries the two types. */
-  readonly types?: (params: Params) => Row
-}
+export type { Statement } from './statement.ts'
 
 /**
- * Compiles a query once. Parameters are named with `param('name')`. `mayInsert` spares the listeners of `onInsert` a
- * call where the parameters alone show that nothing is inserted.
+ * The older form of a statement: compiled once, parameters named with `param('name')`, types asserted (statement.ts
+ * derives them). `mayInsert` spares the listeners of `onInsert` a call where the parameters alone show that nothing is
+ * inserted.
  */
 export function statement<Params extends object, Row = never>(
   query: SQLWrapper,
   { mayInsert }: { mayInsert?: (params: Params) => boolean } = {},
 ): Statement<Params, Row> {
   const built = dialect.sqlToQuery(query.getSQL())
-  const insertsInto = [...built.sql.matchAll(/insert into "(\w+)"/g)].map(([, table]) => table as string)
-  return { text: built.sql, params: built.params, insertsInto, ...(mayInsert && { mayInsert }) }
+  return {
+    text: built.sql,
+    params: built.params,
+    insertsInto: tablesInsertedInto(built.sql),
+    ...(mayInsert && { mayInsert }),
+  }
 }
 
 /** A named parameter of a statement; `type` (a PostgreSQL type) where PostgreSQL cannot infer it. */

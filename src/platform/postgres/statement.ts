@@ -1,0 +1,143 @@
+/**
+ * Statements as values. A statement declares its name, its parameters and its row once, by the names of PostgreSQL's
+ * types; the TypeScript types of both are derived from that, so that a parameter which is missing or misspelt does not
+ * compile. The SQL is built when the module loads. test/contract/statements.test.ts asks a migrated database to
+ * describe every statement that is registered here, and compares what it answers with what was declared.
+ */
+import { getTableColumns, type InferSelectModel, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
+
+/** What each type is in TypeScript. Bigints of ours stay below 2^53. */
+interface TypeScriptOf {
+  text: string
+  uuid: string
+  int: number
+  bigint: number
+  boolean: boolean
+  timestamptz: Date
+  bytea: Uint8Array
+  /** `2026-07-01` */
+  date: string
+  /** As a row only; a parameter is text that the statement casts. */
+  jsonb: unknown
+}
+
+export type TypeName = keyof TypeScriptOf
+
+/** A column of a table, with the type that its schema gives it. */
+export interface TableColumn<Value> {
+  readonly type: TypeName
+  /** Never set: carries the type. */
+  readonly value?: Value
+}
+
+/** `text?` may be null. */
+type FieldSpec = TypeName | `${TypeName}?` | TableColumn<unknown>
+
+export type Spec = Readonly<Record<string, FieldSpec>>
+
+type ValueOf<Field> =
+  Field extends TableColumn<infer Value>
+    ? Value
+    : Field extends `${infer Name extends TypeName}?`
+      ? TypeScriptOf[Name] | null
+      : Field extends TypeName
+        ? TypeScriptOf[Field]
+        : never
+
+/** The values of a specification: what a caller passes, or what a row holds. */
+export type ValuesOf<Fields extends Spec> = { -readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }
+
+/** The parameters as the SQL of a statement refers to them. A fragment names those it needs in the same way. */
+export type Parameters<Names extends string> = Readonly<Record<Names, SQL>>
+
+export interface Statement<Params, Row> {
+  /** `accounts.find_by_uuid`, where it was defined by `defineStatement`: seen in logs, and in pg_stat_statements as a comment. */
+  readonly name?: string
+  readonly text: string
+  readonly params: unknown[]
+  /** The tables into which it inserts, one of its CTEs included. */
+  readonly insertsInto?: readonly string[]
+  /** False: with these parameters it inserts nothing there. */
+  readonly mayInsert?: (params: Params) => boolean
+  /** Never set: carries the two types. */
+  readonly types?: (params: Params) => Row
+}
+
+export interface RegisteredStatement extends Statement<never, unknown> {
+  readonly name: string
+  readonly paramSpec: Spec
+  readonly rowSpec: Spec | null
+}
+
+const registered: RegisteredStatement[] = []
+
+/** Every statement of the modules that were imported until now. */
+export const registeredStatements = (): readonly RegisteredStatement[] => registered
+
+const dialect = new PgDialect()
+
+/** Throws when two statements have the same name. Without `row` the statement gives no rows. `mayInsert`: as for `statement` in database.ts. */
+export function defineStatement<const Params extends Spec, const Row extends Spec = Record<string, never>>({
+  name,
+  params: paramSpec,
+  row: rowSpec,
+  sql: build,
+  mayInsert,
+}: {
+  name: string
+  params: Params
+  row?: Row
+  sql: (parameters: Parameters<keyof Params & string>) => SQLWrapper
+  mayInsert?: (params: ValuesOf<Params>) => boolean
+}): Statement<ValuesOf<Params>, ValuesOf<Row>> {
+  const references = Object.fromEntries(
+    Object.entries(paramSpec).map(([field, type]) => [
+      field,
+      sql`${sql.placeholder(field)}::${sql.raw(typeNameOf(type))}`,
+    ]),
+  ) as Parameters<keyof Params & string>
+  const built = dialect.sqlToQuery(build(references).getSQL())
+  const statement = {
+    name,
+    text: `/* ${name} */ ${built.sql}`,
+    params: built.params,
+    insertsInto: tablesInsertedInto(built.sql),
+  }
+  if (registered.some((other) => other.name === name)) throw new Error(`two statements are named ${name}`)
+  registered.push({ ...statement, paramSpec, rowSpec: rowSpec ?? null })
+  return mayInsert ? { ...statement, mayInsert } : statement
+}
+
+/** The tables of the `insert into` clauses of a text that drizzle built. */
+export const tablesInsertedInto = (text: string): string[] =>
+  [...text.matchAll(/insert into "(\w+)"/g)].map(([, table]) => table as string)
+
+/** The rows of a table, for `select *` and for what is added to it: `{ ...rowOf(accounts), deviceName: 'text?' }`. */
+export function rowOf<Table extends PgTable>(table: Table) {
+  const columns = Object.entries(getTableColumns(table)).map(([name, column]) => [
+    name,
+    { type: typeOfColumn(column.getSQLType()) },
+  ])
+  return Object.fromEntries(columns) as {
+    [Name in keyof InferSelectModel<Table>]: TableColumn<InferSelectModel<Table>[Name]>
+  }
+}
+
+/** A jsonb column whose content has this type. */
+export const json = <Value>(): TableColumn<Value> => ({ type: 'jsonb' })
+
+/** Some columns of a table: `pick(rowOf(accounts), 'id', 'uuid')`. */
+export function pick<Fields extends Spec, Name extends keyof Fields>(fields: Fields, ...names: Name[]) {
+  return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<Fields, Name>
+}
+
+/** The name of a field's type, without the mark of those that may be null. */
+export function typeNameOf(field: FieldSpec): TypeName {
+  return typeof field === 'string' ? (field.replace('?', '') as TypeName) : field.type
+}
+
+function typeOfColumn(sqlType: string): TypeName {
+  const short: Record<string, TypeName> = { integer: 'int', 'timestamp (3) with time zone': 'timestamptz' }
+  return short[sqlType] ?? (sqlType as TypeName)
+}
