@@ -13,6 +13,7 @@ import { serviceName } from '../domain/delivery/render.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
 import { createMessageStore } from '../domain/delivery/store-postgres.ts'
 import { createHashService } from '../domain/hashing/service.ts'
+import { createDigestStore } from '../domain/hashing/store-postgres.ts'
 import { createIdentityProofs } from '../domain/identities/proof.ts'
 import { createIdentityResolver } from '../domain/identities/resolver.ts'
 import { createSpentTokenStore } from '../domain/identities/spent-token-store-postgres.ts'
@@ -49,6 +50,9 @@ export interface CoreOptions {
   network: Network
 }
 
+const SEVERAL_WORKS =
+  'stored passwords have several sets of hash parameters: until their owners log in, each login costs a hash under every one of them'
+
 export type Core = Awaited<ReturnType<typeof buildCore>>
 
 export async function buildCore(options: CoreOptions) {
@@ -81,6 +85,8 @@ export async function buildCore(options: CoreOptions) {
     concurrency: config.limits.hashConcurrency,
     queue: config.limits.hashQueue,
     reserved: config.limits.hashQueueReserved,
+    store: createDigestStore(database),
+    onSeveralWorks: (works) => logger.info({ works }, SEVERAL_WORKS),
   })
   const codes = createCodeService({ store: stores.codes, budgets, secret, clock, config: config.codes })
   const limits = createLimitService({ store: stores.limits, secret, clock, config })

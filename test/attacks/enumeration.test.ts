@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
-import { lockAccount } from '../helpers/database.ts'
+import { digestOf, lockAccount, setDigest } from '../helpers/database.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import {
   createPeople,
@@ -14,8 +14,9 @@ import {
   startParityService,
 } from '../helpers/parity.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { createStorage, shapes, startService, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
+import { expectSameWork } from '../helpers/timing.ts'
 
 setDefaultTimeout(240_000)
 
@@ -201,4 +202,53 @@ test('login with the full password hash: the same for known and unknown, and whe
     await slow.close()
     await provider.stop()
   }
+})
+
+describe('the work of a login where stored hashes have other parameters than today’s', () => {
+  let storage: Awaited<ReturnType<typeof createStorage>>
+  let service: TestService
+  const people = new Map<string, string>([['unknown', newEmail()]])
+  beforeAll(async () => {
+    storage = await createStorage('postgres')
+    const start = (password: Record<string, unknown>) =>
+      startService({
+        storage: storage.settings,
+        settings: { password, codes: { attempts: 100, attempts_per_day: 10_000 } },
+      })
+    const before = await start({ memory_kib: 4096, iterations: 2 })
+    for (const kind of ['older parameters', 'imported from bcrypt', 'without password']) {
+      people.set(kind, (await before.signUp(newEmail())).identifier)
+    }
+    const bcrypt = await Bun.password.hash(PASSWORD, { algorithm: 'bcrypt', cost: 8 })
+    await setDigest(before, people.get('imported from bcrypt') as string, bcrypt)
+    await setDigest(before, people.get('without password') as string, null)
+    await before.close()
+    service = await start({ memory_kib: 16_384, iterations: 2 })
+    people.set('today’s parameters', (await service.signUp(newEmail())).identifier)
+  })
+  afterAll(async () => {
+    await service?.close()
+    await storage?.drop()
+  })
+
+  test('is the same for all of them and for unknown identifiers', async () => {
+    const tryOf = (identifier: string) => () =>
+      service.post('login', { identifier, password: 'not the password' })
+    await expectSameWork([...people.values()].map(tryOf))
+  })
+
+  test('is not what tells which factor was wrong', async () => {
+    const identifier = people.get('older parameters') as string
+    const tryOf = (password: string) => () =>
+      service.post('2fa/verify', { identifier, password, otp: '000000' })
+    await expectSameWork([PASSWORD, 'not the password'].map(tryOf))
+  })
+
+  test('and the right password opens each, which then has today’s parameters', async () => {
+    for (const kind of ['older parameters', 'imported from bcrypt']) {
+      const identifier = people.get(kind) as string
+      expect((await service.post('login', { identifier, password: PASSWORD })).status).toBe(200)
+      expect(await digestOf(service, identifier)).toStartWith('$argon2id$v=19$m=16384,t=2,p=1$')
+    }
+  })
 })

@@ -13,6 +13,20 @@ export async function lockAccount(service: TestService, identifier: string, lock
   await service.inside.database.all(lock, { identifier, lockedAt })
 }
 
+const digest = statement<{ identifier: string }, { digest: string | null }>(sql`
+  select password_digest as digest from accounts where email = ${param('identifier', 'text')}`)
+const replaceDigest = statement<{ identifier: string; digest: string | null }>(sql`
+  update accounts set password_digest = ${param('digest', 'text')} where email = ${param('identifier', 'text')}`)
+
+export async function digestOf({ inside: { database } }: TestService, identifier: string) {
+  return (await database.first(digest, { identifier }))?.digest
+}
+
+/** As an import does; null takes the password away. */
+export async function setDigest(service: TestService, identifier: string, digest: string | null) {
+  await service.inside.database.all(replaceDigest, { identifier, digest })
+}
+
 const tables = statement<Record<string, never>, { name: string }>(sql`
   select table_name as name from information_schema.tables where table_schema = 'public' order by 1`)
 

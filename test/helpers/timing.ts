@@ -1,4 +1,5 @@
 /** Times on a machine that has other work: measured again before they may fail. */
+import { expect } from 'bun:test'
 
 /** Milliseconds of the fastest of three runs, or of the first one within `limitMs`. */
 export function fastest(work: () => unknown, limitMs: number): number {
@@ -39,4 +40,32 @@ export async function measured(measure: () => Promise<number>, isFine: (value: n
     const value = await measure()
     if (isFine(value) || round === 5) return value
   }
+}
+
+/**
+ * How many times as much work the dearest of these calls is as the cheapest one, by the median processor time of the
+ * whole process, taken by turns. Unlike a time it hardly depends on what else the machine has to do.
+ */
+export async function workRatio(calls: (() => Promise<unknown>)[], rounds = 9): Promise<number> {
+  const spent = calls.map(() => [] as number[])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, call] of calls.entries()) {
+      const before = process.cpuUsage()
+      await call()
+      const { user, system } = process.cpuUsage(before)
+      spent[index]?.push(user + system)
+    }
+  }
+  const medians = spent.map((each) => each.sort((a, b) => a - b)[rounds >> 1] as number)
+  return Math.max(...medians) / Math.min(...medians)
+}
+
+/** Within a fifth. */
+export async function expectSameWork(calls: (() => Promise<unknown>)[]): Promise<void> {
+  expect(
+    await measured(
+      () => workRatio(calls),
+      (ratio) => ratio < 1.2,
+    ),
+  ).toBeLessThan(1.2)
 }

@@ -1,13 +1,27 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, getPriority } from 'node:os'
-import { createHashService } from '../../src/domain/hashing/service.ts'
+import { createHashService, type HashOptions } from '../../src/domain/hashing/service.ts'
+import type { DigestStore } from '../../src/domain/hashing/store.ts'
+import { createStoredWork } from '../../src/domain/hashing/stored-work.ts'
 import { AppError } from '../../src/errors.ts'
-import { measured, medianMs, medianRatio } from '../helpers/timing.ts'
+import { expectSameWork, measured, medianMs, medianRatio } from '../helpers/timing.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
 
-const hashing = createHashService({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64, reserved: 0 })
+const noAccounts: DigestStore = { listWork: async () => ({ works: [], last: null }) }
+
+function startHashing(options: Omit<HashOptions, 'store'>, store = noAccounts) {
+  const service = createHashService({ ...options, store })
+  const verify = async (...args: Parameters<typeof service.check>) => (await service.check(...args)).right
+  return { ...service, verify }
+}
+
+/** As the table of accounts would tell them. */
+const storing = (...works: string[]): DigestStore => ({ listWork: async () => ({ works, last: null }) })
+
+const hashing = startHashing({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64, reserved: 0 })
 afterAll(() => hashing.close())
 
 async function errorCodeOf(work: Promise<unknown>): Promise<string> {
@@ -95,23 +109,35 @@ describe('an imported bcrypt digest', () => {
     expect(await hashing.verify(`${long}tail`, of72)).toBe(false)
   })
 
-  test('is to be hashed again', async () => {
-    expect(hashing.needsRehash(digest)).toBe(true)
+  test('is renewed by its right password alone', async () => {
+    const { newDigest } = await hashing.check('a', digest)
+    expect(await hashing.check('a', newDigest)).toEqual({ right: true, newDigest: null })
+    expect(await hashing.check('b', digest)).toEqual({ right: false, newDigest: null })
   })
 })
 
 describe('a stored digest', () => {
-  test('is to be hashed again when the configured work has changed', async () => {
+  test('is renewed when the configured work has changed, and not otherwise', async () => {
     const digest = await hashing.hash('a password')
-    expect(hashing.needsRehash(digest)).toBe(false)
-    expect(hashing.needsRehash(digest.replace('t=1', 't=2'))).toBe(true)
-    expect(hashing.needsRehash(digest.replace('m=8192', 'm=4096'))).toBe(true)
-    expect(hashing.needsRehash(digest.replace('argon2id', 'argon2i'))).toBe(true)
-    expect(hashing.needsRehash('nothing')).toBe(true)
+    expect((await hashing.check('a password', digest)).newDigest).toBeNull()
+    const others = [
+      { memoryKib: 8192, iterations: 2 },
+      { memoryKib: 4096, iterations: 1 },
+    ]
+    for (const other of others) {
+      const made = await Bun.password.hash('a password', {
+        algorithm: 'argon2id',
+        memoryCost: other.memoryKib,
+        timeCost: other.iterations,
+      })
+      const { right, newDigest } = await hashing.check('a password', made)
+      expect([right, newDigest?.startsWith('$argon2id$v=19$m=8192,t=1,p=1$')]).toEqual([true, true])
+      expect(await hashing.verify('a password', newDigest)).toBe(true)
+    }
   })
 
   test('that is none, asks for too much, or is absent, costs the work of a true one and is false', async () => {
-    const heavy = createHashService({
+    const heavy = startHashing({
       memoryKib: 19456,
       iterations: 2,
       concurrency: 1,
@@ -143,10 +169,64 @@ describe('a stored digest', () => {
   })
 })
 
+describe('where stored digests have other parameters than today’s', () => {
+  const today = { memoryKib: 16_384, iterations: 2 }
+  const queue = { concurrency: 1, queue: 0, reserved: 0 }
+  const bcrypt = '$2a$08$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe'
+  const older = async () =>
+    Bun.password.hash('a password', { algorithm: 'argon2id', memoryCost: 4096, timeCost: 3 })
+
+  test('a wrong password takes the same time for each of them, for a new one and for none', async () => {
+    const works = ['$argon2id$v=19$m=4096,t=3,p=1', '$2b$08']
+    const service = startHashing({ ...today, ...queue }, storing(...works))
+    const [made, old] = [await service.hash('a password'), await older()]
+    await expectSameWork([made, old, bcrypt, null].map((digest) => () => service.verify('wrong', digest)))
+    service.close()
+  })
+
+  test('so does the right password of an older one, which is renewed in that time', async () => {
+    const service = startHashing({ ...today, ...queue }, storing('$argon2id$v=19$m=4096,t=3,p=1'))
+    const old = await older()
+    expect((await service.check('a password', old)).newDigest).toStartWith('$argon2id$v=19$m=16384,t=2,p=1$')
+    await expectSameWork([() => service.check('a password', old), () => service.check('wrong', null)])
+    service.close()
+  })
+
+  test('a kind of digest that the table had not told of is learned from the first one', async () => {
+    const told: string[][] = []
+    const service = createHashService({
+      ...today,
+      ...queue,
+      store: noAccounts,
+      onSeveralWorks: (works) => told.push(works),
+    })
+    await service.check('wrong', null)
+    expect(told).toEqual([])
+    await service.check('wrong', bcrypt)
+    expect(told).toEqual([['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1']])
+    await expectSameWork([() => service.check('wrong', bcrypt), () => service.check('wrong', null)])
+    service.close()
+  })
+
+  test('the table tells piece by piece, and stops nothing where it is away', async () => {
+    const pieces: (() => Promise<{ works: string[]; last: number | null }>)[] = [
+      async () => ({ works: ['$2b$08'], last: 5000 }),
+      () => Promise.reject(new Error('connection')),
+    ]
+    const store = { listWork: () => (pieces.shift() as (typeof pieces)[number])() }
+    const stored = createStoredWork({ store, today: '$argon2id$v=19$m=16384,t=2,p=1' })
+    await stored.ready
+    expect([...stored.decoys().keys()]).toEqual(['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1'])
+    await waitFor(() => pieces.length === 0, { what: 'the second piece' })
+    expect([...stored.decoys().keys()]).toEqual(['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1'])
+    stored.close()
+  })
+})
+
 describe('under load', () => {
   test('so many are at work, so many wait, the rest is told at once to come back in a second', async () => {
     const untilRefused = async () => {
-      const small = createHashService({
+      const small = startHashing({
         memoryKib: 19456,
         iterations: 2,
         concurrency: 1,
@@ -172,7 +252,7 @@ describe('under load', () => {
   })
 
   test('who came first is served first, and who comes later overtakes nobody', async () => {
-    const single = createHashService({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50, reserved: 0 })
+    const single = startHashing({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50, reserved: 0 })
     const order: number[] = []
     const first = Array.from({ length: 20 }, (_, index) =>
       single.verify('x', null).then(() => order.push(index)),
@@ -187,7 +267,7 @@ describe('under load', () => {
   })
 
   test('the reserved places are for owners alone, who are served before strangers that came earlier', async () => {
-    const single = createHashService({
+    const single = startHashing({
       memoryKib: 19456,
       iterations: 2,
       concurrency: 1,
@@ -201,6 +281,7 @@ describe('under load', () => {
         .then(() => order.push(caller))
         .catch((error: AppError) => error.errorCode)
     const strangers = Array.from({ length: 10 }, () => call('stranger'))
+    await Bun.sleep(0)
     expect(() => single.requireRoom()).toThrow('server_busy')
     expect(() => single.requireRoom({ owner: true })).not.toThrow()
     const owners = Array.from({ length: 5 }, () => call('owner'))
@@ -212,7 +293,7 @@ describe('under load', () => {
   })
 
   test('a queue with fewer places than are to be reserved reserves none', async () => {
-    const single = createHashService({
+    const single = startHashing({
       memoryKib: 19456,
       iterations: 2,
       concurrency: 1,
@@ -225,7 +306,7 @@ describe('under load', () => {
   })
 
   test('500 at once cost less than 100 MB and leave none of it waiting', async () => {
-    const service = createHashService({
+    const service = startHashing({
       memoryKib: 19456,
       iterations: 2,
       concurrency: 0,
@@ -249,7 +330,7 @@ describe('under load', () => {
   })
 
   test('signing does not wait for the passwords at work', async () => {
-    const service = createHashService({
+    const service = startHashing({
       memoryKib: 19456,
       iterations: 2,
       concurrency: 0,
@@ -273,7 +354,7 @@ describe('under load', () => {
   })
 
   test('a closed service answers that it is unavailable', async () => {
-    const service = createHashService({
+    const service = startHashing({
       memoryKib: 19456,
       iterations: 2,
       concurrency: 1,

@@ -7,11 +7,19 @@ import { AppError } from '../../errors.ts'
 
 export type HashJob =
   | { kind: 'hash'; password: string; memoryKib: number; iterations: number }
-  /** `otherwise`: verified in vain where Bun.password refuses `digest` before any work was done. */
-  | { kind: 'verify'; password: string; digest: string; otherwise: string }
+  | {
+      kind: 'verify'
+      password: string
+      /** Null: there is none. `decoy` is verified where Bun.password refuses it before any work was done. */
+      stored: { digest: string; decoy: string } | null
+      /** Verified in vain, so that the work is that of everybody else. */
+      decoys: string[]
+      /** Made where the password is right; where it is wrong, `decoy` costs the same. */
+      renewal: { password: string; memoryKib: number; iterations: number; decoy: string } | null
+    }
 
-/** The new digest, or whether the password is right; null when Bun.password refused the job. */
-export type Result = string | boolean | null
+/** The new digest; or whether the password is right, and its renewed digest. Null when Bun.password refused the job. */
+export type Result = string | { right: boolean; newDigest: string | null } | null
 
 export interface HashThreads {
   /** How many are at work or wait. */
@@ -42,14 +50,21 @@ const NICENESS = 5
  */
 const THREAD_SOURCE = `try { require('node:os').setPriority(0, ${NICENESS}) } catch {}
 const { hashSync, verifySync } = Bun.password
-const run = {
-  hash: ({ password, memoryKib, iterations }) =>
-    hashSync(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: iterations }),
-  verify: ({ password, digest, otherwise }) => {
-    try { return verifySync(password, digest) } catch {}
-    return verifySync(password, otherwise) && false
-  },
+const hash = ({ password, memoryKib, iterations }) =>
+  hashSync(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: iterations })
+const opens = (password, { digest, decoy }) => {
+  try { return verifySync(password, digest) } catch {}
+  return verifySync(password, decoy) && false
 }
+const verify = ({ password, stored, decoys, renewal }) => {
+  const right = stored !== null && opens(password, stored)
+  let newDigest = null
+  if (renewal && right) newDigest = hash(renewal)
+  else if (renewal) verifySync(password, renewal.decoy)
+  for (const decoy of decoys) verifySync(password, decoy)
+  return { right, newDigest }
+}
+const run = { hash, verify }
 self.onmessage = ({ data: job }) => {
   let result = null
   try { result = run[job.kind](job) } catch {}

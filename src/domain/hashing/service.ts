@@ -1,14 +1,21 @@
 /**
  * Hashes and verifies passwords, as many at once as there are processors, a bounded number waiting in turn, the
- * rest refused: memory and waiting time stay bounded whatever arrives. Every verification costs one full hash,
- * whether there is a digest or not.
+ * rest refused: memory and waiting time stay bounded whatever arrives. Every password that is checked costs the same
+ * work, whether there is a digest or not, and whatever its parameters are.
  */
-import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { AppError } from '../../errors.ts'
 import { parseDigest } from './digest.ts'
-import { createHashThreads } from './hash-threads.ts'
+import { createHashThreads, type HashJob } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
+import type { DigestStore } from './store.ts'
+import { createStoredWork, workOf } from './stored-work.ts'
+
+export interface PasswordVerdict {
+  right: boolean
+  /** Null, unless the password is right and its digest has older parameters than today's. */
+  newDigest: string | null
+}
 
 /** For whom a password is hashed. */
 export interface HashCaller {
@@ -29,13 +36,12 @@ export interface HashService {
    */
   requireRoom(caller?: HashCaller): void
   /**
-   * True when the password opens the digest. A null digest costs the same work and is false: unknown identifiers
-   * and accounts without password answer in the same time; so does a digest that is none or asks for too much
-   * work. Throws AppError('server_busy') when the queue is full for this caller.
+   * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
+   * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
+   * identifiers and accounts without password answer in the same time; a digest that is none or asks for too much work
+   * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
    */
-  verify(password: string, digest: string | null, caller?: HashCaller): Promise<boolean>
-  /** True when the digest is not what `hash` would make today: hash the password again after it proved right. */
-  needsRehash(digest: string): boolean
+  check(password: string, digest: string | null, caller?: HashCaller): Promise<PasswordVerdict>
   /** To be called when nothing else is to be done: the first password then does not wait for its thread. */
   warmUp(): void
   /** Ends the threads. What is still waiting fails. */
@@ -51,21 +57,51 @@ export interface HashOptions {
   queue: number
   /** Of those, the places that only owners take; none where the queue has no more places than this. */
   reserved: number
+  store: DigestStore
+  /** Stored passwords have several sets of parameters: each wrong one costs a hash under every one of them. */
+  onSeveralWorks?: ((works: string[]) => void) | undefined
 }
 
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
 const BUSY_RETRY_SECONDS = 1
 
 export function createHashService(options: HashOptions): HashService {
-  const { memoryKib, iterations, concurrency, queue, reserved } = options
+  const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralWorks } = options
   const atOnce = concurrency === 0 ? availableParallelism() : concurrency
   const threads = createHashThreads(atOnce)
-  const dummyDigest = createDummyDigest(memoryKib, iterations)
+  const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
+  const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   const requireRoom = ({ owner = false }: HashCaller = {}) => {
     if (threads.jobs < atOnce + (owner ? queue : ofStrangers)) return
     throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
   }
+
+  /** Nothing can be right. */
+  const jobInVain = (): HashJob => ({
+    kind: 'verify',
+    password: 'impossible',
+    stored: null,
+    decoys: [...storedWork.decoys().values()],
+    renewal: null,
+  })
+
+  function jobFor(typed: { stored: string; password: string; newPassword: string }): HashJob {
+    const work = workOf(typed.stored)
+    storedWork.learn(work)
+    const decoys = new Map(storedWork.decoys())
+    const [own, todays] = [decoys.get(work) as string, decoys.get(today) as string]
+    decoys.delete(work)
+    const renews = decoys.delete(today)
+    return {
+      kind: 'verify',
+      password: typed.password,
+      stored: { digest: typed.stored, decoy: own },
+      decoys: [...decoys.values()],
+      renewal: renews ? { password: typed.newPassword, memoryKib, iterations, decoy: todays } : null,
+    }
+  }
+
   return {
     async hash(typed, { admitted = false, owner = false } = {}) {
       const form = normalizePassword(typed)
@@ -80,40 +116,25 @@ export function createHashService(options: HashOptions): HashService {
       return digest
     },
     requireRoom,
-    async verify(typed, stored, { owner = false } = {}) {
+    async check(typed, stored, { owner = false } = {}) {
+      await storedWork.ready
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
-      const possible = form.ok && form.password !== '' && digest !== null
-      // bcrypt digests were imported: what made them hashed the password as it was typed.
-      const password = possible ? (digest.algorithm === 'bcrypt' ? typed : form.password) : 'impossible'
       requireRoom({ owner })
-      const right = await threads.run(
-        {
-          kind: 'verify',
-          password,
-          digest: possible ? (stored as string) : dummyDigest,
-          otherwise: dummyDigest,
-        },
-        { first: owner },
-      )
-      return right === true && possible
-    },
-    needsRehash(stored) {
-      const digest = parseDigest(stored)
-      return !(
-        digest?.algorithm === 'argon2id' &&
-        digest.memoryKib === memoryKib &&
-        digest.iterations === iterations &&
-        digest.parallelism === 1
-      )
+      if (!form.ok || form.password === '' || stored === null || digest === null) {
+        await threads.run(jobInVain(), { first: owner })
+        return { right: false, newDigest: null }
+      }
+      // bcrypt digests were imported: what made them hashed the password as it was typed.
+      const password = digest.algorithm === 'bcrypt' ? typed : form.password
+      const job = jobFor({ stored, password, newPassword: form.password })
+      const verdict = await threads.run(job, { first: owner })
+      return (verdict as PasswordVerdict | null) ?? { right: false, newDigest: null }
     },
     warmUp: threads.warmUp,
-    close: threads.close,
+    close() {
+      storedWork.close()
+      threads.close()
+    },
   }
-}
-
-/** Of the same work as a true digest, without the work of making one: nothing is known that hashes to it. */
-function createDummyDigest(memoryKib: number, iterations: number): string {
-  const random = () => randomBytes(32).toString('base64').replace('=', '')
-  return `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1$${random()}$${random()}`
 }

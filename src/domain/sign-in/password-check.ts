@@ -49,14 +49,13 @@ export function createPasswordCheck({ accounts, sessions, limits, hashing }: Opt
       const failure = limits.failureCharge(identifierKey, known ? fingerprint : null)
       const admit = () => limits.charge([...charges, failure])
       return tries.run(failure.key, admit, async () => {
-        const digest = account?.passwordDigest ?? null
-        const right = await hashing.verify(password, digest)
-        if (!right || digest === null) {
+        const { right, newDigest } = await hashing.check(password, account?.passwordDigest ?? null)
+        if (!right) {
           await accounts.noteFailure(accountId)
           return { right: false, newDigest: null }
         }
         await limits.clear(failure)
-        return { right, newDigest: hashing.needsRehash(digest) ? await hashing.hash(password) : null }
+        return { right, newDigest }
       })
     },
   }

@@ -1,0 +1,29 @@
+/** Reads the parameters of stored digests in the order of the accounts' numbers: a piece takes some milliseconds. */
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { accounts } from '../../platform/postgres/schema.ts'
+import type { DigestStore } from './store.ts'
+
+type Group = { work: string | null; last: number; count: number }
+
+/** Bcrypt's digests differ from the seventh character on, all others from their fourth dollar sign on. */
+const groups = statement<{ after: number; limit: number }, Group>(sql`
+  select work, max(id)::float8 as last, count(*)::int as count
+    from (select id,
+                 case when starts_with(password_digest, '$2') then '$2b' || substr(password_digest, 4, 3)
+                      else substring(password_digest from '^\\$[^$]*\\$[^$]*\\$[^$]*') end as work
+            from ${accounts} where id > ${param('after', 'bigint')} order by id limit ${param('limit', 'int')}) piece
+   group by work`)
+
+export function createDigestStore(database: Database): DigestStore {
+  return {
+    async listWork(after, limit) {
+      const found = await database.all(groups, { after, limit })
+      const count = found.reduce((sum, group) => sum + group.count, 0)
+      return {
+        works: found.map(({ work }) => work).filter((work) => work !== null),
+        last: count < limit ? null : Math.max(...found.map(({ last }) => last)),
+      }
+    },
+  }
+}
