@@ -1,4 +1,4 @@
-/** The one source of time: services take it, stores get `now` as an argument, so that tests can move it. */
+/** The one source of time. Services take a clock and stores get `now` as an argument, so that tests can move time. */
 export interface Clock {
   now(): Date
 }

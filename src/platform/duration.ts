@@ -1,7 +1,7 @@
 /** Durations as the configuration writes them: a whole number and one unit, `"500ms"`, `"10m"`, `"30d"`. */
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Milliseconds; null where the text is no duration or too long to count exactly. */
+/** Milliseconds; null if the text is not a duration, or is too long to be counted exactly. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text)
   if (!match) return null
@@ -9,7 +9,7 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(durationMs) ? durationMs : null
 }
 
-/** The shortest way to write it: 600000 is `10m`. */
+/** The shortest spelling: 600000 becomes `10m`. */
 export function formatDuration(durationMs: number): string {
   for (const unit of ['d', 'h', 'm', 's'] as const) {
     if (durationMs >= unitMs[unit] && durationMs % unitMs[unit] === 0)

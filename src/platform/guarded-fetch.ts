@@ -1,13 +1,13 @@
 /**
- * Requests to a foreign service that also says itself where to ask next: bounded in time and size, no redirect is
- * followed, and what it names never leads into the private network. TLS holds the rest: an answer in another's name,
- * after a name was looked up once for us and once for the connection, does not have its certificate.
+ * Requests to a foreign service that itself names further addresses to call. They are bounded in time and size, follow no
+ * redirect, and never lead into the private network. DNS rebinding between our check and the connection is not detected
+ * here; TLS certificate validation prevents it.
  */
 import { lookup } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
 import { isLoopbackHost } from './config/formats.ts'
 
-/** The world outside; another one only in tests. */
+/** The outside world; tests replace it. */
 export interface Network {
   fetch(url: string, init: RequestInit): Promise<Response>
   /** Every address of a host name. */
@@ -21,7 +21,7 @@ export const network: Network = {
 
 export type OutboundReason = 'address' | 'connection' | 'timeout' | 'redirect' | 'status' | 'size'
 
-/** The service did not answer, or not as one may believe. Holds no URL and no body. */
+/** The service gave no answer, or none that may be trusted. The error holds no URL and no body. */
 export class OutboundFailure extends Error {
   override name = 'OutboundFailure'
   readonly reason: OutboundReason
@@ -34,8 +34,8 @@ export class OutboundFailure extends Error {
 
 export interface GuardedFetchOptions {
   /**
-   * What the operator named: their hosts may be anywhere, so that a provider of one's own network works. All of them
-   * loopback: other loopback ports, and clear text, are allowed too.
+   * URLs that the operator configured. Their hosts may be anywhere, so that a provider inside the own network works. If
+   * all of them are on loopback, other loopback ports and http are allowed too.
    */
   trusted: string[]
   network: Network
@@ -43,16 +43,16 @@ export interface GuardedFetchOptions {
   maximumBytes?: number
 }
 
-/** What one person waits for. */
+/** A person waits for the answer. */
 const TIMEOUT_MS = 5000
-/** Key sets of the largest providers have some 20 KB. */
+/** The key sets of the largest providers have about 20 KB. */
 const MAXIMUM_BYTES = 512 * 1024
 
 export type GuardedFetch = (url: string, init?: RequestInit) => Promise<Response>
 
 /**
- * Gives answers with a status below 500 that is no redirect and no 429, their bodies read; throws OutboundFailure for
- * everything else.
+ * Returns answers with a status below 500 that is neither a redirect nor 429, with their bodies already read. Throws
+ * OutboundFailure for everything else.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { network, timeoutMs = TIMEOUT_MS, maximumBytes = MAXIMUM_BYTES } = options
@@ -102,7 +102,7 @@ function rejection(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** As it comes out of its compression. */
+/** The bound holds for the decompressed body. */
 async function readBounded(response: Response, maximumBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0

@@ -1,16 +1,19 @@
 /**
- * Collects what became garbage after it had grown old. The engine mostly looks at what is young, and goes over all of
- * its memory only once that has doubled: but a login that waits for its hash has grown old when it is answered, so
- * that a flood of them would leave tens of megabytes.
+ * Collects garbage that had grown old (docs/decisions/forced-collections.md; needed with Bun 1.4.5). The engine mostly
+ * collects young objects and goes over its whole heap only once that has doubled. A login that waits for its hash is old
+ * by the time it is answered, so a flood of logins would leave tens of megabytes behind.
  */
 import { fullGC, heapSize } from 'bun:jsc'
 
-/** Bytes beyond what was in use after the last whole collection, at the least; as a share of that; how often to look. */
+/**
+ * Collect once the heap has grown by this many bytes since the last whole collection, and at least by this share; check
+ * this often.
+ */
 const SLACK_BYTES = 6e6
 const SLACK_SHARE = 0.25
 const LOOK_EVERY_MS = 250
 
-/** Until the process ends. A collection takes some 10 ms with all that a busy service has in use, 20 MB. */
+/** Runs until the process ends. A collection takes about 10 ms with the 20 MB that a busy service has in use. */
 export function keepHeapTidy(): void {
   let usedBytes = heapSize()
   setInterval(() => {

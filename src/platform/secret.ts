@@ -1,6 +1,6 @@
 /**
- * Everything that stands on the server secret. Each use has a label of its own, so that one key never serves two
- * purposes (HKDF-SHA-256, RFC 5869).
+ * The keys that are derived from the server secret (HKDF-SHA-256, RFC 5869). Each use has a label of its own, so that no
+ * key serves two purposes.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
@@ -9,7 +9,7 @@ export interface ServerSecret {
   tag(label: string, ...parts: (string | Uint8Array)[]): Buffer
   /** AES-256-GCM; opens only under the same label. */
   seal(label: string, plaintext: string): Buffer
-  /** Throws when the box was changed or made under another secret. */
+  /** Throws if the box was changed, or sealed under another secret or label. */
   open(label: string, box: Uint8Array): string
 }
 

@@ -125,7 +125,7 @@ describe('[smtp]', () => {
 describe('[[sms.gateways]]', () => {
   test('want names of their own', () => {
     expect(problemsOf(gateway('') + gateway('', 'b') + gateway(''))).toEqual([
-      'sms.gateways[2].name = "acme": "acme" is the name of sms.gateways[0] already',
+      'sms.gateways[2].name = "acme": "acme" is already the name of sms.gateways[0]',
     ])
   })
 
@@ -251,7 +251,7 @@ ${apple(key('P-256'))}`
     [
       'the name of local accounts',
       'name = "local"\nissuer = "https://i.example.com"',
-      'social.providers[0].name = "local": "local" is what accounts with a password are called',
+      'social.providers[0].name = "local": expected a name other than "local", which is the provider of accounts with a password',
     ],
   ]
   test.each(cases)('are refused with %s', (_, lines, message) => {
@@ -276,7 +276,7 @@ ${apple(key('P-256'))}`
   test('want names of their own', () => {
     const one = provider('name = "x"\nissuer = "https://i.example.com"')
     expect(problemsOf(one + one)).toEqual([
-      'social.providers[1].name = "x": "x" is the name of social.providers[0] already',
+      'social.providers[1].name = "x": "x" is already the name of social.providers[0]',
     ])
   })
 })

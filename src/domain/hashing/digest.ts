@@ -1,20 +1,20 @@
 /**
- * Reads stored password digests (PHC strings and bcrypt's older form) without hashing anything: what work one asks
- * for, and what of it may be shown.
+ * Reads stored password digests (PHC strings and bcrypt's older form) without hashing anything: how much work one
+ * requires, and which part of it may be shown.
  */
 
-/** The most a stored digest may ask for: it comes from a table that may have been imported. */
+/** The most work that a stored digest may require; the table may have been imported. */
 const MAXIMUM_MEMORY_KIB = 1024 * 1024
 const MAXIMUM_ITERATIONS = 100
 const MAXIMUM_PARALLELISM = 16
-/** 2^15 rounds take some seconds. */
+/** 2^15 rounds take a few seconds. */
 const MAXIMUM_BCRYPT_COST = 15
 
 const ARGON2 =
   /^\$(argon2(?:id|i|d))\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,9})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,86})$/
 const BCRYPT = /^\$2[abxy]\$(\d{2})\$[./A-Za-z0-9]{53}$/
 
-/** One character that stands for a salt and a hash that are not shown. */
+/** Shown in place of salt and hash. */
 const HIDDEN = '…'
 
 export type Digest =
@@ -26,7 +26,7 @@ export type Digest =
     }
   | { algorithm: 'bcrypt'; cost: number }
 
-/** What a stored digest is, or null when it is none or asks for more work than this service ever does for one. */
+/** The parameters of a stored digest; null if it is not a digest, or requires more work than this service allows. */
 export function parseDigest(digest: string): Digest | null {
   const argon2 = ARGON2.exec(digest)
   if (argon2) {
@@ -45,8 +45,8 @@ export function parseDigest(digest: string): Digest | null {
 }
 
 /**
- * `$argon2id$v=19$m=19456,t=2,p=1$…`: the digest with salt and hash replaced, so that the field keeps its type and
- * no secret leaves. `''` for an account without password; `…` for what is no digest.
+ * `$argon2id$v=19$m=19456,t=2,p=1$…`: the digest with salt and hash replaced, so that the field keeps its type and no
+ * secret is revealed. `''` for an account without a password; `…` for a value that is not a digest.
  */
 export function maskDigest(digest: string | null): string {
   if (digest === null) return ''

@@ -1,16 +1,16 @@
 /**
- * What a password may be, and the one form in which it is hashed and compared. After NIST SP 800-63B-4, 3.1.1.2:
- * a length and a list of refused ones, no rules of composition, NFKC, the whole password counts.
+ * The rules for a password, and the one form in which it is hashed and compared. They follow NIST SP 800-63B-4, 3.1.1.2:
+ * a minimum length and a list of common passwords, no composition rules, NFKC, and the whole password counts.
  */
 import type { FieldError, FieldErrorCode, WeakPasswordReason } from '../../errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import { commonPasswordLines } from './common-password-list.ts' with { type: 'macro' }
 
-/** Above the 64 that NIST asks to allow at least; bounds the work of one password. */
+/** NIST requires that at least 64 are allowed; the maximum bounds the work for one password. */
 const MAXIMUM_CODE_POINTS = 256
 
-/** NFKC joins only a few UTF-16 units into one code point: what is longer than this is too long, unread. */
+/** NFKC joins only a few UTF-16 units into one code point, so a longer text is too long without being read. */
 const MAXIMUM_UNITS = MAXIMUM_CODE_POINTS * 8
 
 const commonLines: string = commonPasswordLines()
@@ -20,8 +20,8 @@ export type PasswordForm =
   | { ok: false; code: Extract<FieldErrorCode, 'too_long' | 'invalid_characters'> }
 
 /**
- * The form that is hashed and compared: NFKC. NUL and lone surrogates have none, because they would be cut or
- * replaced on the way to the hash, and two passwords would meet in one digest.
+ * The form that is hashed and compared: NFKC. Texts with NUL or lone surrogates are refused: these would be cut or
+ * replaced on the way to the hash, and different passwords would get the same digest.
  */
 export function normalizePassword(typed: string): PasswordForm {
   if (typed.length > MAXIMUM_UNITS) return { ok: false, code: 'too_long' }
@@ -34,8 +34,8 @@ export function normalizePassword(typed: string): PasswordForm {
 }
 
 /**
- * Everything that is wrong with a new password, empty when it may be used. `identifiers`: those of its account.
- * `minimumLength` in code points, counted after NFKC.
+ * Everything that is wrong with a new password; empty if it may be used. `identifiers` are those of its account;
+ * `minimumLength` is in code points after NFKC.
  */
 export function checkPassword(
   typed: string,
@@ -67,9 +67,9 @@ function weakness(
   return isStaircase(folded) || isCommon(folded) ? 'common' : null
 }
 
-/** Halves the sorted text: unlike a set of 18,000 strings it costs nothing at the start and no memory. */
+/** A binary search in the sorted text; unlike a set of 18,000 strings it needs no preparation and no memory. */
 function isCommon(folded: string): boolean {
-  // Positions of line breaks: what is looked for stands between them, or nowhere.
+  // Positions of line breaks: the password is on a line between them, or on none.
   let low = 0
   let high = commonLines.length - 1
   while (low < high) {
@@ -84,8 +84,8 @@ function isCommon(folded: string): boolean {
 }
 
 /**
- * `aaaaaaaa`, `abcdefgh`, `87654321`: each character is the last one, or the next one up, or down; 9 meets 0. Of a
- * keyboard's characters, and no longer than anybody types one: nobody has called longer ones common.
+ * `aaaaaaaa`, `abcdefgh`, `87654321`: every step from one character to the next is the same: none, one up, or one down,
+ * where 9 and 0 are neighbours. Only characters of a keyboard and at most 32 of them; longer ones are not common.
  */
 function isStaircase(folded: string): boolean {
   if (!/^[ -~]{1,32}$/.test(folded)) return false
@@ -100,8 +100,8 @@ function isStaircase(folded: string): boolean {
 }
 
 /**
- * True for an identifier in any spelling, and for what is left of it without its context: the local part of an
- * e-mail address, the digits of a phone number (NIST: the user name and what is derived from it).
+ * Whether the password is this identifier in any spelling, or the main part of it: the local part of an e-mail address,
+ * or the digits of a phone number (NIST: the user name and derivatives of it).
  */
 function spells(folded: string, identifier: Identifier): boolean {
   const text = folded.trim()

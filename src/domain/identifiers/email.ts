@@ -1,6 +1,6 @@
 /**
- * Reads one e-mail address: the part of RFC 5321 that is one mailbox in one spelling. What could be two addresses,
- * a display name, a header line or somebody else's address in look-alike letters is refused, not repaired.
+ * Reads one e-mail address: the subset of RFC 5321 in which a mailbox has one spelling. Input that could be two
+ * addresses, a display name, a header line, or another address in look-alike letters is refused, not repaired.
  */
 import { domainToASCII } from 'node:url'
 import type { Email } from './identifier.ts'
@@ -10,16 +10,16 @@ const MAXIMUM_LENGTH = 254
 const LOCAL_PART_MAXIMUM_LENGTH = 64
 const DOMAIN_MAXIMUM_LENGTH = 253
 
-/** RFC 5321 dot-string: atoms joined by single dots. `%` and `'` are letters like others here, and stay literal. */
+/** RFC 5321 dot-string: atoms joined by single dots. `%` and `'` have no special meaning here. */
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
-/** RFC 1123 host name of two labels at least; the last is no number, so no IPv4 address passes. */
+/** RFC 1123 host name with at least two labels; the last one is not a number, which excludes IPv4 addresses. */
 const HOST_NAME =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const ASCII_DOMAIN = /^[A-Za-z0-9.-]+$/
-/** ASCII that means something to a URL parser, on which IDNA stands here; and spaces of every kind. */
+/** ASCII characters with a meaning for the URL parser that does IDNA here, and all kinds of spaces. */
 const NOT_IN_DOMAIN = /[\0-,/:-@[-`{-\x7f\s]/
 
-/** The address in its compared and its deliverable form, or null. Never throws, whatever the input. */
+/** The address in the form that is compared and the form that is sent to, or null. Never throws. */
 export function parseEmail(input: string): Email | null {
   const text = input.trim()
   if (text.length > MAXIMUM_LENGTH) return null
@@ -40,7 +40,7 @@ export function emailProblem(input: string): 'too_long' | 'invalid_email' {
   return input.trim().length > MAXIMUM_LENGTH ? 'too_long' : 'invalid_email'
 }
 
-/** Lower case, internationalised labels as `xn--…`; null for what is no host name. */
+/** Lower case, with internationalised labels as `xn--…`; null if it is not a host name. */
 function asciiDomain(given: string): string | null {
   if (NOT_IN_DOMAIN.test(given)) return null
   const domain = domainToASCII(given)

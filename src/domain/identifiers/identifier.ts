@@ -1,15 +1,15 @@
-/** An e-mail address or a phone number, in the one form that is compared and stored. */
+/** An e-mail address or a phone number, in the form that is compared and stored. */
 import { parseEmail } from './email.ts'
 import { parsePhone } from './phone.ts'
 
-/** Keys stand in counters: no longer than those of true identifiers. */
+/** Keys are part of counters' names, so those of decoys are no longer than those of real identifiers. */
 const MAXIMUM_KEY = 247
 
 export interface Email {
   kind: 'email'
-  /** As the person wrote it, trimmed: where messages go. */
+  /** As the person wrote it, trimmed; messages are sent there. */
   destination: string
-  /** Lower case, domain in ASCII: what is compared. */
+  /** In lower case with an ASCII domain; this is what is compared. */
   key: string
 }
 
@@ -24,7 +24,7 @@ export interface Phone {
 
 export type Identifier = Email | Phone
 
-/** With an `@` (the ASCII one) an e-mail address, else a phone number. Null for what is neither. */
+/** Reads an e-mail address if the input holds an (ASCII) `@`, otherwise a phone number. Null if it is neither. */
 export function parseIdentifier(input: string, defaultCountry: string): Identifier | null {
   return input.includes('@') ? parseEmail(input) : parsePhone(input, defaultCountry)
 }

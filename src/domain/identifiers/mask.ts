@@ -1,11 +1,11 @@
-/** Names a destination to whoever already knows it, and to nobody else. */
+/** Shows a destination so that only somebody who already knows it recognises it. */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
 const DOT = '•'
 
 /**
- * `alice@example.com` → `a•••@example.com`; `+33612345678` → `+33 • •• •• •• 78`. The dots of an e-mail address do
- * not tell its length. Takes what a parsed identifier holds as `destination`.
+ * `alice@example.com` → `a•••@example.com`; `+33612345678` → `+33 • •• •• •• 78`. The number of dots in an e-mail address
+ * does not reveal its length. Expects the `destination` of a parsed identifier.
  */
 export function maskDestination(destination: string): string {
   const at = destination.lastIndexOf('@')

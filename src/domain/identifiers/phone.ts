@@ -1,23 +1,23 @@
 /**
- * Reads one phone number: every way of writing it meets in one E.164 form. libphonenumber's own reading is used
- * only on plain digits, so that no extension, vanity letters or second number is guessed into a number.
+ * Reads one phone number: every spelling becomes the same E.164 form. libphonenumber gets plain digits only, so that it
+ * does not guess a number from an extension, vanity letters or a second number.
  */
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { Phone } from './identifier.ts'
 
-/** E.164 allows 15 digits; spelled out with separators and direction marks, still no more than this. */
+/** E.164 allows 15 digits; with separators and direction marks there are still no more characters than this. */
 const MAXIMUM_LENGTH = 64
 
-/** Spaces, dashes, brackets, dots, slashes, their full-width forms, and the invisible marks contact lists add. */
+/** Spaces, dashes, brackets, dots, slashes, their full-width forms, and invisible marks that contact lists add. */
 const SEPARATORS =
   /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\u2010-\u2015\u2212\u30fc\uff08\uff09\uff0d\uff0e\uff0f()./~-]/g
-/** Full-width, Arabic-Indic and Persian digits; in each block the last four bits are the digit. */
+/** Full-width, Arabic-Indic and Persian digits; in each block the lowest four bits are the digit. */
 const FOREIGN_DIGIT = /[\uff10-\uff19\u0660-\u0669\u06f0-\u06f9]/g
 const PLAIN_NUMBER = /^\+?[0-9]{4,20}$/
 
 /**
- * The number, or null when it is none that could be called. `defaultCountry` (ISO 3166 alpha-2) says how a national
- * number is read; `00` is the plus sign in every country, and the country's own international prefix works too.
+ * The number, or null if it is not one that could be called. `defaultCountry` (ISO 3166 alpha-2) decides how a national
+ * number is read. `00` means the plus sign in every country; the country's own international prefix works too.
  */
 export function parsePhone(input: string, defaultCountry: string): Phone | null {
   const text = input.trim()

@@ -1,9 +1,9 @@
-/** Apple's client secret: a token that the team signs itself with the key of its developer account. */
+/** Apple's client secret: a token that the operator's team signs with the key of its developer account. */
 import { createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 
-/** Apple accepts up to 15,777,000 s (six months); ours needs to outlive one request. */
+/** Apple accepts up to 15,777,000 s (six months); ours only has to outlive a request. */
 const LIFETIME_SECONDS = 3600
 const RENEWED_BEFORE_SECONDS = 600
 
@@ -15,7 +15,7 @@ export interface AppleKey {
   clientId: string
 }
 
-/** Gives the secret that holds now; one is signed an hour, not one a sign-in. */
+/** Returns a function that gives the current secret. About one is signed in an hour, not one for each sign-in. */
 export function createAppleSecret({ teamId, keyId, privateKey, clientId }: AppleKey, clock: Clock) {
   const key = createPrivateKey(privateKey)
   let secret = ''

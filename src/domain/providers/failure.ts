@@ -1,9 +1,9 @@
-/** Reads what openid-client, jose and the network throw as one of the ways in which a provider fails. */
+/** Maps what openid-client, jose and the network throw to the ways in which a provider can fail. */
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client'
 import { OutboundFailure } from '../../platform/guarded-fetch.ts'
 import { ProviderFailure, type ProviderFailureReason } from './provider.ts'
 
-/** RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6, and what Apple calls a cancelled sign-in. */
+/** RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6, and Apple's code for a cancelled sign-in. */
 const DENIED = new Set([
   'access_denied',
   'user_cancelled_authorize',
@@ -14,7 +14,7 @@ const DENIED = new Set([
 ])
 const AWAY = new Set(['server_error', 'temporarily_unavailable'])
 
-/** Only a code leaves: what a provider writes may hold anything. */
+/** Keeps a code only, because a provider's text may hold anything. */
 const codeOf = (text: unknown): string =>
   typeof text === 'string' && /^[\w.-]{1,60}$/.test(text) ? text : 'other'
 
@@ -26,7 +26,7 @@ export function toProviderFailure(error: unknown): ProviderFailure {
     return new ProviderFailure(reasonOfAnswer(error.error), codeOf(error.error))
   }
   if (error instanceof ResponseBodyError) {
-    // A code that was used, or never was one; everything else is about how this service is known there.
+    // invalid_grant: the code is wrong or used. Everything else concerns our registration with the provider.
     const reason = error.error === 'invalid_grant' ? 'invalid_token' : 'provider_refused'
     return new ProviderFailure(reason, codeOf(error.error))
   }
@@ -35,7 +35,7 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   return new ProviderFailure('invalid_token', codeOf(code))
 }
 
-/** Whatever is wrong with what a provider publishes, nobody can sign in through it now. */
+/** For errors in what a provider publishes: whatever is wrong, nobody can sign in through it now. */
 export function toUnavailable(error: unknown): ProviderFailure {
   return new ProviderFailure('provider_unavailable', toProviderFailure(error).detail)
 }

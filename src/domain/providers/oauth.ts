@@ -1,6 +1,6 @@
 /**
- * GitHub and Facebook: OAuth 2.0 with PKCE, then a call to ask who signed in. There are no identity tokens, so native
- * apps use the code flow too.
+ * GitHub and Facebook: OAuth 2.0 with PKCE, then a call that returns who signed in. They issue no identity tokens, so
+ * native apps use the code flow too.
  */
 import { createHmac } from 'node:crypto'
 import {
@@ -26,7 +26,7 @@ export interface OAuthOptions {
   fetch: GuardedFetch
 }
 
-/** Who signed in, as the provider's own call tells. */
+/** Who signed in, according to the provider's own API. */
 type Person = Pick<ProviderIdentity, 'subject' | 'verifiedEmail'>
 
 export function createOAuthProvider(options: OAuthOptions): Provider {
@@ -76,7 +76,7 @@ async function ask({ fetch }: OAuthOptions, url: URL, accessToken: string): Prom
   return response.json().catch(() => null)
 }
 
-/** GitHub: `id` is a number that stays; the login name does not. */
+/** GitHub: `id` is a number that never changes; the login name can change. */
 async function findGithubUser(options: OAuthOptions, accessToken: string): Promise<Person> {
   const { api } = options.preset
   const user = (await ask(options, new URL(`${api}/user`), accessToken)) as { id?: unknown } | null
@@ -92,8 +92,8 @@ async function findGithubUser(options: OAuthOptions, accessToken: string): Promi
 }
 
 /**
- * Facebook: `id` is this app's own number for the person. It documents no word on whether the e-mail was verified, so
- * it counts as not. The proof shows that whoever uses the access token also has the app's secret.
+ * Facebook: `id` is the person's number within this app. Facebook does not document whether the e-mail was verified, so
+ * we take it as unverified. The proof shows that the caller with the access token also has the app's secret.
  */
 async function findFacebookUser(options: OAuthOptions, accessToken: string): Promise<Person> {
   const url = new URL(`${options.preset.api}/me`)

@@ -1,4 +1,4 @@
-/** A provider that speaks OpenID Connect: code flow with PKCE, and identity tokens of native apps. */
+/** An OpenID Connect provider: code flow with PKCE, and identity tokens of native apps. */
 import type { JSONWebKeySet } from 'jose'
 import {
   allowInsecureRequests,
@@ -27,7 +27,7 @@ export interface OpenIdOptions {
   issuer: string
   issuerAliases: string[]
   clientId: string
-  /** Null: a public client. Asked for at each use. */
+  /** Called at each use; null for a public client. */
   clientSecret: (() => Promise<string>) | null
   nativeClientIds: string[]
   scopes: string[]
@@ -38,7 +38,7 @@ export interface OpenIdOptions {
   clock: Clock
 }
 
-/** A provider that rotates its keys publishes the new one well ahead; it changes little else. */
+/** Providers publish a new key well before they use it, and hardly change anything else. */
 const FRESH_MS = 3600_000
 const PAUSE_MS = 30_000
 
@@ -78,7 +78,7 @@ export function createOpenIdProvider(options: OpenIdOptions): Provider {
   const keys = createCachedDocument({ load: loadKeys, clock, freshMs: FRESH_MS, pauseMs: PAUSE_MS })
   const verify = createIdTokenVerifier({ metadata, keys, issuerAliases: options.issuerAliases, clock })
 
-  /** What the identity token leaves out may stand in the user info, for the same subject. */
+  /** Claims that the identity token lacks may be in the user info, for the same subject. */
   async function withUserInfo(claims: IdTokenClaims, accessToken: string) {
     const config = await configuration.get()
     if (claims.email !== undefined || !config.serverMetadata().userinfo_endpoint) return claims
@@ -146,7 +146,7 @@ export function createOpenIdProvider(options: OpenIdOptions): Provider {
   }
 }
 
-/** As the provider says it wants it; without a word that is HTTP Basic (OpenID Connect Discovery 3). */
+/** The method that the provider announces; by default HTTP Basic (OpenID Connect Discovery 3). */
 function clientAuthOf({ clientSecret }: OpenIdOptions): ClientAuth {
   if (clientSecret === null) return None()
   return async (server, client, body, headers) => {

@@ -1,4 +1,4 @@
-/** The providers the service knows, as they document themselves. Configuration gives the client, this the rest. */
+/** The known providers, as they document themselves. Configuration adds the client; everything else is here. */
 import type { SocialProviderConfig } from '../../platform/config/types.ts'
 
 export type Preset = NonNullable<SocialProviderConfig['preset']>
@@ -7,20 +7,20 @@ export interface OpenIdPreset {
   protocol: 'openid'
   label: string
   issuer: string
-  /** The issuer as identity tokens may spell it, besides. */
+  /** Other spellings of the issuer in identity tokens. */
   issuerAliases: string[]
   scopes: string[]
-  /** Where the answer comes as a form, posted by the browser. */
+  /** Whether the browser posts the answer as a form. */
   formPost: boolean
   /** False: its `email_verified` is not believed. */
   verifiesEmail: boolean
 }
 
-/** OAuth 2.0 with a call of its own to ask who signed in. */
+/** OAuth 2.0, with the provider's own API to ask who signed in. */
 export interface OAuthPreset {
   protocol: 'github' | 'facebook'
   label: string
-  /** Where subjects are unique; compared with `iss` of the answer where the provider sends it (RFC 9207). */
+  /** Subjects are unique within the issuer. It is compared with `iss` of the answer if there is one (RFC 9207). */
   issuer: string
   authorizationEndpoint: string
   tokenEndpoint: string
@@ -45,7 +45,7 @@ export const presets: { [Name in Preset]: Name extends 'github' | 'facebook' ? O
       issuer: 'https://appleid.apple.com',
       issuerAliases: [],
       scopes: ['openid', 'email'],
-      // Apple answers a request for the e-mail in no other way.
+      // Apple's only way to answer if the e-mail address is requested.
       formPost: true,
       verifiesEmail: true,
     },

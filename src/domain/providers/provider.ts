@@ -1,15 +1,15 @@
-/** What every provider of sign-in does for us, whatever it speaks; and how it fails. */
+/** What every sign-in provider does for us, whatever its protocol, and how it can fail. */
 import type { Email } from '../identifiers/identifier.ts'
 
-/** Who signed in. Issuer and subject say who it is, nothing else does. */
+/** The person who signed in, identified by issuer and subject alone. */
 export interface ProviderIdentity {
   issuer: string
   subject: string
-  /** Null unless the provider says, by the boolean, that it verified it. */
+  /** Null unless the provider states, with the boolean `true`, that it verified the address. */
   verifiedEmail: Email | null
 }
 
-/** What one sign-in sends along, to find again in the answer. */
+/** The values of one sign-in that its answer must match. */
 export interface FlowChecks {
   state: string
   nonce: string
@@ -17,30 +17,30 @@ export interface FlowChecks {
 }
 
 export interface Provider {
-  /** As configured: stands in paths and as `account.provider`. */
+  /** The configured name; part of paths, and the value of `account.provider`. */
   readonly name: string
-  /** For people. */
+  /** The name for people. */
   readonly label: string
-  /** Where the browser goes. Throws ProviderFailure. */
+  /** Where to send the browser. Throws ProviderFailure. */
   authorizationUrl(checks: FlowChecks): Promise<URL>
-  /** What the browser brought back, exchanged and checked. Throws ProviderFailure. */
+  /** Exchanges and checks what the browser brought back. Throws ProviderFailure. */
   redeem(answer: URLSearchParams, checks: FlowChecks): Promise<ProviderIdentity>
   /**
-   * An identity token that a native app was given. Null: this provider hands out none. Throws ProviderFailure.
-   * `expiresAt`: when nobody would accept it any more.
+   * Checks an identity token that a native app received. Null if this provider issues none. Throws ProviderFailure.
+   * The token is not accepted any more from `expiresAt` on.
    */
   readIdToken: ((idToken: string, nonce: string) => Promise<ProviderIdentity & { expiresAt: Date }>) | null
 }
 
-/** Clients see these, as `error` of the redirect. */
+/** Clients see these reasons as `error` of the redirect. */
 export const providerFailureReasons = [
-  /** The person said no, or had no account there. */
+  /** The person refused, or has no account there. */
   'access_denied',
-  /** It does not answer, or asks to come back later. */
+  /** The provider does not answer, or asks us to try again later. */
   'provider_unavailable',
-  /** It refuses this service: most often a wrong client id, secret or callback address. */
+  /** The provider refuses this service, mostly because of a wrong client id, secret or callback address. */
   'provider_refused',
-  /** What it said is not valid, or not meant for this service or this sign-in. */
+  /** Its answer is not valid, or is not meant for this service or this sign-in. */
   'invalid_token',
 ] as const
 
@@ -49,7 +49,7 @@ export type ProviderFailureReason = (typeof providerFailureReasons)[number]
 export class ProviderFailure extends Error {
   override name = 'ProviderFailure'
   readonly reason: ProviderFailureReason
-  /** For the log: a code, never a token, an address or a person. */
+  /** A code for the log; never a token, an address or anything about the person. */
   readonly detail: string
 
   constructor(reason: ProviderFailureReason, detail: string) {

@@ -1,4 +1,4 @@
-/** The providers of the configuration, ready to use. Nothing here asks one of them anything before somebody signs in. */
+/** The configured providers, ready to use. None of them is called before somebody signs in. */
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, SocialProviderConfig } from '../../platform/config/types.ts'
@@ -10,9 +10,9 @@ import { type OpenIdPreset, presets } from './presets.ts'
 import type { Provider } from './provider.ts'
 
 export interface ProviderService {
-  /** Those that are enabled, in the order of the configuration. */
+  /** The enabled ones, in the order of the configuration. */
   readonly names: string[]
-  /** Throws `provider_not_found`, also for one that is disabled. */
+  /** Throws `provider_not_found`, also for a disabled one. */
   get(name: string): Provider
 }
 

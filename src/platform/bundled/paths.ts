@@ -1,6 +1,6 @@
 /**
- * The large files that travel inside the executable. From source they are the packages' own, and there is no prepared
- * database; the build puts a module with compressed copies (`.zst`) in the place of this one: scripts/build.ts.
+ * The large files inside the executable. From source these are the packages' own files, and there is no prepared
+ * database; the build (scripts/build.ts) replaces this module with one that names compressed copies (`.zst`).
  */
 import initdbWasm from '../../../node_modules/@electric-sql/pglite/dist/initdb.wasm' with { type: 'file' }
 import pgliteData from '../../../node_modules/@electric-sql/pglite/dist/pglite.data' with { type: 'file' }

@@ -1,6 +1,4 @@
-/**
- * What several keys say together. A check is left out where one of its keys is wrong by itself: that has been said.
- */
+/** Rules about several keys together. A rule is skipped if one of its keys is already wrong by itself. */
 import { isLoopbackHost } from './formats.ts'
 import { type Report, showValue } from './report.ts'
 import type { Settings } from './settings.ts'
@@ -9,7 +7,7 @@ import type { SchemaValues } from './values.ts'
 type Provider = SchemaValues['social']['providers'][number]
 type Gateway = SchemaValues['sms']['gateways'][number]
 
-/** Reports at the first of `keys`, with `message`, where `holds` is false. */
+/** If `holds` is false, reports `message` for the first of `keys`. */
 type Check = (keys: [string, ...string[]], holds: () => boolean, message: string) => void
 
 export function checkTogether({ values, settings }: Settings, report: Report): void {
@@ -37,7 +35,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   }
 }
 
-/** Without this nobody could ever confirm an account. */
+/** Without a way to send messages nobody could ever confirm an account. */
 export function checkDelivery({ smtp, sms }: SchemaValues, report: Report): void {
   if (smtp !== null || sms.gateways.length > 0 || report.isWrong('smtp') || report.isWrong('sms.gateways'))
     return
@@ -114,7 +112,7 @@ function checkNames(list: string, rows: { name: string }[], check: Check): void 
     check(
       [`${list}[${index}].name`],
       () => first === index,
-      `"${name}" is the name of ${list}[${first}] already`,
+      `"${name}" is already the name of ${list}[${first}]`,
     )
   }
 }
@@ -143,7 +141,7 @@ function checkProvider(path: string, provider: Provider, check: Check): void {
   check(
     [`${path}.name`],
     () => provider.name !== 'local',
-    '"local" is what accounts with a password are called',
+    'expected a name other than "local", which is the provider of accounts with a password',
   )
   const about = `${path}.preset`
   const apple = { team_id: provider.teamId, key_id: provider.keyId, private_key: provider.privateKey }

@@ -1,6 +1,6 @@
 /**
- * What people read about the configuration, made from the table: the commented example (`config example`,
- * config.example.toml) and the page docs/configuration.md. Tests keep both files true.
+ * The documents about the configuration, made from the table: the commented example (`config example`,
+ * config.example.toml) and the page docs/configuration.md. `bun run check` compares both files with it.
  */
 import { toToml } from './report.ts'
 import { type Rule, variable } from './rules.ts'
@@ -17,7 +17,7 @@ const exampleHead = [
   'On as it stands is only the mail server, because a service that reaches nobody does not start: put yours in its place, or a gateway for SMS.',
 ].join('\n')
 
-/** Valid as it stands (all defaults, and a mail server) and with every \`#setting\` switched on. */
+/** Valid as it is (all defaults, and a mail server), and also with every \`#setting\` switched on. */
 export function configExample(): string {
   const parts = [comment(exampleHead)]
   for (const [name, section] of Object.entries(sections)) {
@@ -29,7 +29,7 @@ export function configExample(): string {
   return parts.join('\n')
 }
 
-/** What a section cannot stand without is on, unless `required` puts a sign before it. */
+/** Keys that a section requires are switched on, unless `required` puts a sign before them. */
 function exampleKeys(keys: Keys, required: '' | '#' = ''): string {
   const lines = Object.entries(keys).map(([key, rule]) => {
     const setting = `${key} = ${toToml(rule.example ?? rule.initial)}`
@@ -39,7 +39,7 @@ function exampleKeys(keys: Keys, required: '' | '#' = ''): string {
   return lines.join('')
 }
 
-/** Each line behind "# ", broken at blanks. */
+/** Lines that begin with "# ", broken at blanks. */
 function comment(text: string): string {
   const lines = text.split('\n').flatMap((paragraph) => {
     const broken = ['']

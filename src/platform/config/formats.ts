@@ -1,10 +1,10 @@
-/** What a configured text may look like: predicates and one decoder. They know neither keys nor other values. */
+/** The formats of configured texts: predicates and one decoder, which know neither keys nor other values. */
 import { createPrivateKey } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { isSupportedCountry } from 'libphonenumber-js/max'
 
 function parseUrl(text: string): URL | null {
-  // The URL parser forgives blanks and control characters; a configured value must not hold any.
+  // The URL parser ignores blanks and control characters; a configured value must not contain any.
   return /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)
 }
 
@@ -45,7 +45,7 @@ export function isOrigin(text: string): boolean {
   return url !== null && isWeb(url) && url.origin === text
 }
 
-/** An OpenID issuer: https; http on loopback only. */
+/** An OpenID issuer: https, or http on loopback only. */
 export function isIssuer(text: string): boolean {
   const url = parseUrl(text)
   return (
@@ -75,7 +75,7 @@ export function isRedisUrl(text: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
 }
 
-/** A range, `10.0.0.0/8`, or one address. Octal and shortened forms are refused: they are read in several ways. */
+/** A range such as `10.0.0.0/8`, or one address. Octal and shortened forms are refused, because they are ambiguous. */
 export function isAddressRange(text: string): boolean {
   if (!text.includes('/')) return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
   return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)
@@ -101,7 +101,7 @@ export function isMailbox(text: string): boolean {
 export const isHeaderName = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text)
 export const isHeaderValue = (text: string): boolean => !/[\p{Cc}]/u.test(text)
 
-/** An elliptic-curve private key (P-256) in PEM, as Apple hands out. */
+/** An elliptic-curve private key (P-256) in PEM, as Apple issues it. */
 export function isSigningKey(text: string): boolean {
   try {
     return createPrivateKey(text).asymmetricKeyDetails?.namedCurve === 'prime256v1'

@@ -1,6 +1,6 @@
 /**
- * From the file and the environment to the checked `Config`, or to everything that is wrong with them at once.
- * Reads only what it is pointed to; never throws, never shows a secret.
+ * Reads file and environment into the checked `Config`, or returns everything that is wrong with them at once. Reads only
+ * the files that it is told to, never throws, and never shows a secret.
  */
 import { checkDelivery, checkTogether } from './checks.ts'
 import { isLoopbackHost } from './formats.ts'
@@ -15,9 +15,9 @@ export interface LoadOptions {
   configFile?: string | undefined
   env: Environment
   directory: string
-  /** Listens on loopback only and delivers nothing outside. */
+  /** Listen on loopback only, and deliver nothing to the outside. */
   dev?: boolean | undefined
-  /** False for commands that send no message: they run without [smtp] and gateways. Default: true. */
+  /** False for commands that send no messages and so need neither [smtp] nor gateways. Default: true. */
   mustDeliver?: boolean | undefined
 }
 
@@ -28,15 +28,15 @@ export type LoadedConfig =
 const devHost = '127.0.0.1'
 
 /**
- * The first of `--config`, $POTERNE_CONFIG, ./config.toml, /etc/poterne/config.toml that is there, under what
- * POTERNE_<SECTION>_<KEY> and POTERNE_<SECTION>_<KEY>_FILE say.
+ * The first existing file of `--config`, $POTERNE_CONFIG, ./config.toml and /etc/poterne/config.toml, overridden by
+ * POTERNE_<SECTION>_<KEY> and POTERNE_<SECTION>_<KEY>_FILE.
  */
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const { env, directory, dev = false, mustDeliver = true } = options
   const report = createReport()
   const file = readConfigFile(configFileCandidates(options.configFile, env), directory, report)
   const path = file?.path ?? null
-  // With no readable file, what it lacks would be reported as missing.
+  // Without a readable file, all of its keys would be reported as missing.
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
 
   const read = readSettings(file, env, report)
@@ -65,7 +65,7 @@ function toConfig(values: SchemaValues): Config {
   }
 }
 
-/** Where every address is listened on, links lead to this machine. */
+/** If the service listens on all addresses, links lead to this machine. */
 function defaultBaseUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

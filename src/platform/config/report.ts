@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration, gathered so that everything is said at once, and how values are shown. A secret
- * is never shown, neither here nor by `config show`.
+ * The problems of a configuration, collected so that all of them are reported at once, and how values are shown. Neither
+ * this nor `config show` ever shows a secret.
  */
 import { closest } from 'fastest-levenshtein'
 import { isTable, type Rule } from './rules.ts'
@@ -8,7 +8,7 @@ import { isTable, type Rule } from './rules.ts'
 export interface ConfigProblem {
   /** `server.port`, `sms.gateways[0].url`, or the name of an environment variable or a file. */
   key: string
-  /** The value as TOML, masked where it is secret; null where there is none to show. */
+  /** The value as TOML, masked if it is secret; null if there is none to show. */
   value: string | null
   /** What was expected. */
   message: string
@@ -16,7 +16,7 @@ export interface ConfigProblem {
 
 export interface Report {
   problems: ConfigProblem[]
-  /** A key is reported once: its first problem makes the others noise. */
+  /** Each key is reported once; after its first problem the others are noise. */
   add(problem: ConfigProblem): void
   isWrong(key: string): boolean
 }
@@ -34,14 +34,14 @@ export function describeProblem({ key, value, message }: ConfigProblem): string 
   return value === null ? `${key}: ${message}` : `${key} = ${value}: ${message}`
 }
 
-/** `did you mean …?` with the nearest of what is known. */
+/** `did you mean …?` with the nearest known name. */
 export function suggestion(unknown: string, known: readonly string[]): string {
   return known.length === 0 ? '' : `; did you mean ${closest(unknown, known)}?`
 }
 
 const longestShown = 200
 
-/** The value as TOML on one line, cut where it is long. */
+/** The value as TOML on one line, cut if it is long. */
 export function showValue(rule: Pick<Rule<unknown, string>, 'secret'>, value: unknown): string {
   const shown = toToml(mask(rule, value))
   return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown
@@ -71,9 +71,9 @@ export function mask(rule: Pick<Rule<unknown, string>, 'secret'>, value: unknown
 }
 
 /**
- * Of a URL, what is surely no secret: scheme, host and a database's name. Credentials and query are masked, and any
- * other path: some gateways want a key in it. A URL that may have been misread (an unescaped `@`, `/`
- * or `#` in a password) is masked as a whole.
+ * Shows the parts of a URL that are certainly not secret: scheme, host and the name of a database. Credentials, query and
+ * any other path are masked, because some gateways expect a key in the path. A URL that may have been misread (an
+ * unescaped `@`, `/` or `#` in a password) is masked as a whole.
  */
 function maskAddress(text: string): string {
   const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)

@@ -1,29 +1,29 @@
 /**
- * The kinds of values a key may take: how one is read from TOML and from the environment, what is expected, how it
- * is shown. A rule knows neither its key nor other values; it never throws.
+ * The kinds of values that a key can have: how a value is read from TOML and from the environment, what is expected, and
+ * how it is shown. A rule knows neither its key nor other values, and it never throws.
  */
 import { formatDuration, parseDuration } from '../duration.ts'
 
-/** `wrong` is the part that is not as expected: for a list, the item. */
+/** `wrong` is the unexpected part: for a list, the item. */
 export type Reading<Value> = { value: Value } | { wrong: unknown }
 
 export interface Rule<Value, Suffix extends string = ''> {
-  /** For people: `integer`, `duration`. */
+  /** The name of the kind for people: `integer`, `duration`. */
   kind: string
   doc: string
-  /** As TOML has it. null: not set; undefined: must be set. */
+  /** The default as in TOML. null: not set; undefined: must be set. */
   initial: unknown
-  /** What the commented example shows instead of the default. */
+  /** Shown in the commented example instead of the default. */
   example: unknown
-  /** Set in the place of another key: the example only mentions it. */
+  /** Set instead of another key, so that the example only mentions it. */
   alternative: boolean
-  /** Never shown; of an `address` only its host is. */
+  /** `all`: never shown. `address`: only the host of the URL is shown. */
   secret: false | 'all' | 'address'
   expected: string
-  /** The unit that ends the name in `Config`. */
+  /** The unit at the end of the name in `Config`. */
   suffix: Suffix
   read(raw: unknown): Reading<Value>
-  /** From the text of an environment variable to what TOML would hold; text that does not fit stays text. */
+  /** Converts the text of an environment variable to the TOML value; a text that does not fit stays a text. */
   fromText(text: string): unknown
 }
 
@@ -53,10 +53,10 @@ function createRule<Value, Suffix extends string = ''>(
   }
 }
 
-/** How a text of the file names an environment variable. */
+/** How a text of the file refers to an environment variable. */
 export const variable = (name: string): string => `\${${name}}`
 
-/** A key without a default that must be set. */
+/** For a key without a default, which must be set. */
 export const required = undefined
 
 export function text(initial: string | undefined, doc: string, options?: TextOptions): Rule<string>
@@ -74,7 +74,7 @@ export function text(
   return createRule({ kind: 'text', doc, initial, expected, suffix: '', read }, options)
 }
 
-/** A text of 32 bytes, read into them by `decode`. */
+/** A text that `decode` converts to 32 bytes. */
 export function bytes(
   doc: string,
   decode: (text: string) => Uint8Array | null,
@@ -114,7 +114,7 @@ export function boolean(initial: boolean, doc: string): Rule<boolean> {
   )
 }
 
-/** Whole seconds from a text with a unit; bounds are written the same way. */
+/** A text with a unit, read as whole seconds; the bounds are written in the same way. */
 export function duration(initial: string, bounds: [string, string], doc: string): Rule<number, 'Seconds'> {
   return durationRule(initial, bounds, doc, 1000, 'Seconds')
 }
@@ -172,7 +172,7 @@ interface ListOptions extends Options {
   check: (item: string) => boolean
   /** What each item is expected to be. */
   item: string
-  /** Brings an accepted item into the one form the service reads. */
+  /** Converts an accepted item to the form that the service reads. */
   normalize?: (item: string) => string
 }
 
@@ -196,7 +196,7 @@ interface TableOptions extends Options {
   expected: string
 }
 
-/** A TOML table of texts; without a default it must be set and hold something. */
+/** A TOML table of texts; without a default it must be set and not be empty. */
 export function table(
   initial: Record<string, string> | undefined,
   doc: string,

@@ -1,6 +1,6 @@
 /**
- * Reads every key of the table from the environment, the file or its default, and reports what is not as expected,
- * unknown sections, keys and variables included. What several keys say together is checks.ts.
+ * Reads every key of the table from the environment, the file or its default. Reports unexpected values and unknown
+ * sections, keys and variables. Rules about several keys are in checks.ts.
  */
 import { closest, distance } from 'fastest-levenshtein'
 import { type Report, showValue, suggestion, toTomlKey } from './report.ts'
@@ -11,7 +11,7 @@ import type { SchemaValues } from './values.ts'
 
 export type Origin = 'default' | 'file' | 'environment' | 'option'
 
-/** One key with a value, as TOML holds it, for `config show`. */
+/** One key with its value as in TOML, for `config show`. */
 export interface Setting {
   /** `server` or `sms.gateways[0]`. */
   section: string
@@ -19,19 +19,19 @@ export interface Setting {
   rule: Rule<unknown, string>
   raw: unknown
   origin: Origin
-  /** The environment variable it came from. */
+  /** The environment variable that it came from. */
   variable: string | null
 }
 
 export interface Settings {
-  /** A key that was reported as wrong is undefined here, whatever its type says: ask the report first. */
+  /** Despite its type, a key that was reported as wrong is undefined here: ask the report first. */
   values: SchemaValues
   settings: Setting[]
 }
 
 export const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
 
-/** `access_lifetime`, `Seconds` to `accessLifetimeSeconds`. */
+/** `access_lifetime` and `Seconds` become `accessLifetimeSeconds`. */
 const propertyOf = (key: string, suffix = ''): string =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) + suffix
 
@@ -105,7 +105,7 @@ function readKeys(
     const path = `${section}.${key}`
     const found = findRaw(rule, table[key], readVariable(key), env)
     if ('problem' in found) {
-      // A section that is no table has been reported; that its keys are missing is no news.
+      // A section that is not a table has already been reported; do not report its keys as missing as well.
       if (!report.isWrong(section)) report.add({ key: path, value: null, message: found.problem })
       continue
     }
@@ -161,7 +161,10 @@ function reportUnknownSections(table: Row, report: Report): void {
   }
 }
 
-/** A key that another section knows, or nearly, is named with that section; a tie goes to the key's own. */
+/**
+ * Suggests the nearest known key. One of another section is named together with its section; if two are equally near,
+ * the key's own section wins.
+ */
 function reportUnknownKeys(section: string, table: Row, known: string[], report: Report): void {
   const isListed = section.endsWith(']')
   for (const key of Object.keys(table)) {
@@ -181,14 +184,14 @@ const allKeys = (): string[] => Object.values(sections).flatMap((section) => Obj
 const sectionsThatKnow = (key: string): string[] =>
   Object.entries(sections).flatMap(([name, { keys }]) => (Object.hasOwn(keys, key) ? [`${name}.${key}`] : []))
 
-/** What Kubernetes sets in every container for a service named poterne or poterne-redis; not meant for us. */
+/** Kubernetes sets such variables in every container for a service named poterne or poterne-redis; ignore them. */
 const isServiceLink = (name: string, value: string) =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||
   /^(tcp|udp|sctp):\/\//.test(value)
 
 /**
- * A variable that nobody reads is a slip of the hand when it names a section or is nearly one of ours. Others that
- * begin with POTERNE_ may belong to scripts, or to the file, which named them.
+ * An unknown variable is a typing error if it names a section or is similar to one of ours. Other variables that begin
+ * with POTERNE_ may belong to scripts, or to the file that refers to them.
  */
 function reportUnknownVariables(env: Environment, named: Set<string>, report: Report): void {
   const known = Object.entries(sections).flatMap(([name, { keys }]) =>

@@ -1,6 +1,6 @@
 /**
- * Where values come from: the file, found and parsed, and the environment. Knows no keys. Problems are reported,
- * never thrown, and never with a value in them.
+ * The sources of values: the file, which is found and parsed here, and the environment. This module knows no keys. It
+ * reports problems instead of throwing, and never includes a value in them.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -13,24 +13,24 @@ export type Environment = Record<string, string | undefined>
 export interface ConfigFile {
   path: string
   table: Record<string, unknown>
-  /** The environment variables that its texts name. */
+  /** The environment variables that its texts refer to. */
   variables: Set<string>
 }
 
 interface Candidate {
   path: string
-  /** Somebody named it: then it must be there. */
+  /** Somebody named it, so it must exist. */
   named: boolean
 }
 
-/** In the order they are tried; the first that exists is the one. */
+/** In the order in which they are tried; the first one that exists is used. */
 export function configFileCandidates(named: string | undefined, env: Environment): Candidate[] {
   if (named !== undefined) return [{ path: named, named: true }]
   if (env.POTERNE_CONFIG) return [{ path: env.POTERNE_CONFIG, named: true }]
   return ['config.toml', '/etc/poterne/config.toml'].map((path) => ({ path, named: false }))
 }
 
-/** Null: none of the candidates exists, or the one that was taken cannot be used, which is reported. */
+/** Null if none of the candidates exists, or if the chosen one cannot be used, which is reported. */
 export function readConfigFile(
   candidates: Candidate[],
   directory: string,
@@ -55,7 +55,7 @@ const causeOf = (error: unknown) => (error as { code?: unknown }).code
 
 function describeFileError(error: unknown): string {
   if (error instanceof TomlError) {
-    // Only the reason: the rest of the message quotes lines of the file, and a line may hold a secret.
+    // Only the reason: the rest of the message quotes lines of the file, which may hold a secret.
     const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
     return `line ${error.line}, column ${error.column}: not valid TOML: ${reason}`
   }
@@ -71,8 +71,8 @@ export interface EnvironmentText {
 }
 
 /**
- * The text that the environment holds for a key, in the variable itself or in the file that the variable with _FILE at its end names
- * (line ends at its end cut off). Null: neither is set.
+ * The text that the environment holds for a key: in the variable itself, or in the file named by the variable with _FILE
+ * at its end (without line ends at the end of the file). Null if neither is set.
  */
 export function readEnvironment(
   name: string,
@@ -87,7 +87,7 @@ export function readEnvironment(
   try {
     return { text: readFileSync(path, 'utf8').replace(/[\r\n]+$/, ''), variable: fileVariable }
   } catch (error) {
-    // Not the path: somebody may have put the secret itself there.
+    // Not the path, because somebody may have set it to the secret itself.
     return {
       problem: `the file that ${fileVariable} names cannot be read (${causeOf(error) ?? 'unknown cause'})`,
     }
@@ -95,8 +95,8 @@ export function readEnvironment(
 }
 
 /**
- * `${NAME}` in every text of a value, also inside lists and tables; `$${` stands for `${` itself. What is put in is
- * not read again.
+ * Replaces `${NAME}` in every text of a value, also inside lists and tables; `$${` is a literal `${`. An inserted value
+ * is not read again.
  */
 export function expandVariables(value: unknown, env: Environment): { value: unknown } | { problem: string } {
   const problems: string[] = []

@@ -1,4 +1,4 @@
-/** The effective configuration, as the rest of the service reads it: checked, units in the names. */
+/** The effective configuration as the rest of the service reads it: checked, with units in the names. */
 import type { Language } from '../../texts/languages.ts'
 
 export interface Config {
@@ -7,9 +7,9 @@ export interface Config {
     port: number
     /** Without a trailing slash. Defaults to http://host:port, with port 0 as it is configured. */
     baseUrl: string
-    /** Ranges, `10.0.0.0/8`; a single address as the range that holds only it. */
+    /** Ranges such as `10.0.0.0/8`; a single address is the range of only itself. */
     trustedProxies: string[]
-    /** 32 bytes; null where none is set (then data_dir holds one). */
+    /** 32 bytes; null if none is set (then data_dir holds one). */
     secret: Uint8Array | null
     language: Language
     docs: boolean
@@ -18,7 +18,7 @@ export interface Config {
   storage: { dataDir: string }
   /** `url` null: embedded. */
   database: { url: string | null; poolSize: number; migrate: boolean }
-  /** `urls` empty: codes and counters stand in the database. One with mode `single`. */
+  /** Without `urls`, codes and counters are kept in the database. Mode `single` has exactly one. */
   redis: { mode: 'single' | 'sentinel' | 'cluster'; urls: string[]; master: string | null; keyPrefix: string }
   accounts: {
     accountableType: string

@@ -1,4 +1,4 @@
-/** The type of the configured values, made from the table: what is read follows the schema, or does not compile. */
+/** The type of the configured values, derived from the table, so that the reading code follows the schema. */
 import type { Rule } from './rules.ts'
 import type { Keys, Section, schema } from './schema.ts'
 
@@ -23,7 +23,7 @@ type SectionValues<Entry extends Section> = Values<Entry['keys']> & {
   [List in keyof Entry['lists'] & string]: Values<Entry['lists'][List]['keys']>[]
 }
 
-/** Everything the table describes, read. An optional section that is absent is null. */
+/** The values of the whole table. An absent optional section is null. */
 export type SchemaValues = {
   [Name in SectionName]: SectionValues<Schema[Name]> | (Schema[Name]['optional'] extends false ? never : null)
 }

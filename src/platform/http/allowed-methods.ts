@@ -1,4 +1,4 @@
-/** Which methods a path takes: to tell 404 from 405, and for OPTIONS. */
+/** The methods that a path allows: to distinguish 404 from 405, and to answer OPTIONS. */
 
 export interface RoutePattern {
   method: string
@@ -6,8 +6,9 @@ export interface RoutePattern {
 }
 
 /**
- * Finds the methods of the routes that match a raw (still encoded) path, in the order of an Allow header; empty where
- * no route matches. GET brings HEAD, every route OPTIONS. `routes` is asked anew only when their number changes.
+ * Finds the methods of the routes that match a raw (still encoded) path, in the order of an Allow header; empty if no
+ * route matches. GET implies HEAD, and every route allows OPTIONS. The routes are read again only when their number
+ * changes.
  */
 export function createMethodFinder(routes: () => readonly RoutePattern[]) {
   let known = -1
@@ -29,12 +30,12 @@ export function createMethodFinder(routes: () => readonly RoutePattern[]) {
   }
 }
 
-/** The path of a request's URL, still encoded. With an unreadable Host header Bun's URL is the path alone. */
+/** The path of a request's URL, still encoded. If the Host header is unreadable, Bun's URL is only the path. */
 export function pathOf(url: string): string {
   return /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] || '/'
 }
 
-/** A slash at the end makes no other path, as in Elysia's router. */
+/** As in Elysia's router, a slash at the end makes no difference. */
 function segmentsOf(path: string): string[] {
   return path.replace(/\/$/, '').split('/')
 }

@@ -1,16 +1,16 @@
 /**
- * The access token of a request: `.use(bearer)` in a routes file gives every route after it `signedIn`; one that
- * stands before it is open to all. Checked before the body is. Each of these routes says `detail: { security:
- * bearerSecurity }`, which also documents the two ways a token is refused.
+ * The access token of a request. `.use(bearer)` in a routes file gives `signedIn` to every route after it; a route before
+ * it is open to everybody. The token is checked before the body. Each of these routes declares `detail: { security:
+ * bearerSecurity }`, which also documents the two errors for a refused token.
  */
 import { Elysia } from 'elysia'
 
-/** The scheme's name is documentation.ts's. */
+/** documentation.ts declares the scheme of this name. */
 export const bearerSecurity = [{ accessToken: [] }]
 
 export type Bearer<Identity> = ReturnType<typeof createBearer<Identity>>
 
-/** `authenticate` gets the Authorization header and throws for whoever may not pass. */
+/** `authenticate` gets the Authorization header and throws if the request may not pass. */
 export function createBearer<Identity>(
   authenticate: (authorization: string | undefined) => Promise<Identity>,
 ) {

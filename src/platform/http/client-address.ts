@@ -1,26 +1,26 @@
 /**
- * Who is calling: the peer's address, or what a trusted proxy says of it. Nothing a client writes into
- * X-Forwarded-For itself is ever believed.
+ * The client's address: the peer's, or the one that a trusted proxy reports. What a client itself writes into
+ * X-Forwarded-For is never believed.
  */
 import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Where nothing is known of the peer (its connection is gone already). */
+/** Used if nothing is known about the peer, because its connection is already gone. */
 export const UNKNOWN_ADDRESS = 'unknown'
 
 const BEHIND_A_PROXY = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'])
 
 export interface AddressFinderOptions {
-  /** Addresses and CIDR blocks; throws where one is neither. */
+  /** Addresses and CIDR blocks; anything else throws. */
   trustedProxies: string[]
-  /** Called once: X-Forwarded-For came from a private or loopback peer that is not trusted. */
+  /** Called once, when X-Forwarded-For comes from a private or loopback peer that is not trusted. */
   onUntrustedProxy: (peer: string) => void
 }
 
 /**
- * Finds the client's address: the peer, or, walking X-Forwarded-For from the right while each hop is a trusted proxy,
- * the first hop that is not one. Garbage ends the walk. IPv4-mapped IPv6 comes out as IPv4.
+ * Finds the client's address: the peer, or the first hop that is not a trusted proxy when X-Forwarded-For is read from
+ * the right. An unreadable hop ends the search. IPv4-mapped IPv6 becomes IPv4.
  */
 export function createAddressFinder({ trustedProxies, onUntrustedProxy }: AddressFinderOptions) {
   const blocks = trustedProxies.map(parseBlock)
@@ -49,8 +49,8 @@ export function createAddressFinder({ trustedProxies, onUntrustedProxy }: Addres
 }
 
 /**
- * The bucket an address is counted in: an IPv6 client owns its whole /64 (RFC 6177), so that is one bucket
- * (`2001:db8::/64`); an IPv4 address is its own.
+ * The bucket in which an address is counted. An IPv6 client owns its whole /64 (RFC 6177), which is therefore one bucket
+ * (`2001:db8::/64`); an IPv4 address is a bucket of its own.
  */
 export function bucketAddress(address: string): string {
   const parsed = parseAddress(address)
@@ -69,7 +69,7 @@ function contains(block: [Address, number], address: Address): boolean {
   return block[0].kind() === address.kind() && address.match(block)
 }
 
-/** Strict: ipaddr.js alone would read `1` or `0x7f.1` as addresses too. */
+/** Strict, because ipaddr.js alone would also read `1` or `0x7f.1` as an address. */
 function parseAddress(text: string): Address | null {
   const plain = text.trim().replace(/%.*$/, '')
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain)

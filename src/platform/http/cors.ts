@@ -1,15 +1,15 @@
 /**
- * Cross-origin requests: refused by silence unless the origin stands in the list, letter for letter. No cookies are
- * in use, so credentials are never allowed.
+ * Cross-origin requests. An origin that is not in the list, letter for letter, gets no CORS headers. The API uses no
+ * cookies, so credentials are never allowed.
  */
 
-/** Browsers keep a preflight's answer that long. */
+/** How long browsers may cache the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600
 
 export interface Cors {
-  /** For every answer. */
+  /** Called for every answer. */
   apply(request: Request, headers: Headers): void
-  /** For the answer to OPTIONS, besides. */
+  /** Called in addition for the answer to OPTIONS. */
   applyPreflight(request: Request, headers: Headers, methods: string[]): void
 }
 

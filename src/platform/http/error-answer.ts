@@ -4,7 +4,7 @@ import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Failure } from './failure.ts'
 
-/** The keys stand in this order; `errors` and `retry_after` only where they apply. */
+/** The keys have this order; `errors` and `retry_after` are present only if they apply. */
 export interface ErrorBody {
   status: number
   code: ErrorCode

@@ -1,4 +1,4 @@
-/** What a thrown thing means: its error code for the client, and words for the log. Never its message. */
+/** What a thrown value means: an error code for the client, and words for the log. Its message is never used. */
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
 import { AppError, type ErrorCode, type FieldError } from '../../errors.ts'
 import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
@@ -14,7 +14,7 @@ export interface Failure {
   cause?: string | undefined
 }
 
-/** Anything may have been thrown. What is not known here is an internal_error. */
+/** Accepts anything that was thrown; what is not known here becomes an internal_error. */
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
@@ -25,12 +25,12 @@ export function describeFailure(thrown: unknown): Failure {
   if (error instanceof ValidationError) return describeValidation(error)
   const unavailable = findUnavailable(error)
   if (unavailable) return { errorCode: 'unavailable', ...namesOf(unavailable) }
-  // Who asks for it showed the token of an account that lived a moment ago.
+  // The client sent the token of an account that existed when the request began.
   if (refersToErased(error)) return { errorCode: 'invalid_token', cause: 'account_erased' }
   return { errorCode: 'internal_error', ...namesOf(error) }
 }
 
-/** An answer of ours that breaks its own schema is a bug of ours, not a mistake of the client. */
+/** A response that breaks its own schema is our bug, not a mistake of the client. */
 function describeValidation(error: ValidationError): Failure {
   if (error.type === 'response') {
     return {
@@ -43,7 +43,7 @@ function describeValidation(error: ValidationError): Failure {
   return { errorCode: 'validation_failed', fields: toFieldErrors(problems) }
 }
 
-/** A query builder wraps what the driver threw. */
+/** The driver's error may be wrapped in another one. */
 function findUnavailable(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].find((one) => one instanceof RedisUnavailable || isUnavailable(one))
@@ -63,12 +63,12 @@ function causeWord(cause: unknown): string | undefined {
   )
 }
 
-/** A SQLSTATE, which may begin with a digit, or what sockets and clients call a failure. */
+/** A SQLSTATE, which may begin with a digit, or the code of a socket or client. */
 function codeWord(code: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : oneWord(code)
 }
 
-/** Codes and class names look like this; what a person typed, a token or a sentence mostly does not. */
+/** Codes and class names have this form; tokens, sentences and what people type mostly do not. */
 function oneWord(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,59}$/.test(value) ? value : undefined
 }

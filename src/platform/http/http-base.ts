@@ -1,7 +1,7 @@
 /**
- * What every answer has in common: headers, request id, language, the error shape, the body rules and the log line.
- * One plugin, used first by the app and by every routes file (for the type of `client`). Elysia reads hooks by their
- * source text: they must destructure their context in the parameter list.
+ * What all requests and answers have in common: reading the body, request id, language, headers, the error body and the
+ * log line. It is one plugin, used first by the app and by every routes file (for the type of `client`). Elysia reads
+ * the source text of hooks, so they must destructure their context in the parameter list.
  */
 import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
@@ -23,28 +23,28 @@ import {
 } from './request-body.ts'
 import { findUnstorableText } from './unstorable-text.ts'
 
-/** Who asks, for handlers: `({ body, client }) => service.register(body, client)`. */
+/** The client of a request, for handlers: `({ body, client }) => service.register(body, client)`. */
 export interface Client {
   address: string
-  /** What per-address limits count: the address, or an IPv6 client's /64. */
+  /** What limits by address count: the address, or the /64 of an IPv6 client. */
   addressBucket: string
   language: Language
   requestId: string
 }
 
 export interface HttpBaseOptions {
-  /** Where Accept-Language names none we have. */
+  /** The language if Accept-Language asks for no supported one. */
   language: Language
   trustedProxies: string[]
   corsOrigins: string[]
   logger: Logger
-  /** How long a body may take to arrive; 15 s where absent. */
+  /** How long a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
 }
 
 export type HttpBase = ReturnType<typeof createHttpBase>
 
-/** What Elysia keeps for its own plugins: the routes and the server of the app that uses this one. */
+/** Internals that Elysia keeps for its own plugins: the routes and the server of the app that uses this plugin. */
 interface Host {
   getGlobalRoutes(): readonly RoutePattern[]
   getServer(): { requestIP(request: Request): { address: string } | null } | null
@@ -54,17 +54,17 @@ interface Host {
 interface RequestState {
   client: Client
   startedAt: number
-  /** The pattern of the route; absent where none matched. */
+  /** The pattern of the route; absent if none matched. */
   route?: string
   bodyComplete: boolean
   failure?: Failure
-  /** The answer to a failure, as it goes out: Elysia would make another of it, by way of a stream. */
+  /** The answer to a failure, sent as it is: Elysia would make a copy of it through a stream. */
   refusal?: Response
 }
 
 /**
- * What the app that uses the httpBase is created with. The size limit is request-body.ts's: Bun's own would answer
- * with an empty body, and Bun does not gather a body nobody reads.
+ * The settings of the app that uses the httpBase. request-body.ts limits the size of a body: Bun's own limit would answer
+ * with an empty body, and Bun does not buffer a body that nobody reads.
  */
 export const appSettings = {
   handler: { standardHostname: false },
@@ -76,7 +76,7 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 /**
  * Every answer carries X-Request-Id (ours; an incoming one is ignored), Cache-Control: no-store unless the route set
  * its own, X-Content-Type-Options and Content-Language. Everything thrown becomes the error body. Use it in one app
- * only: it asks the app that used it last for its routes and its server.
+ * only: it takes its routes and its server from the app that used it last.
  */
 export function createHttpBase({
   language,
@@ -145,7 +145,7 @@ export function createHttpBase({
     try {
       const handled = request.method === 'OPTIONS' ? answerOptions(request) : await handle(request)
       response = exchange.refusal ?? (handled as Response)
-      // An error that went past onError (a returned status(), Elysia's own texts) has no shape.
+      // An error that bypassed onError (a returned status(), Elysia's own texts) does not have our shape.
       if (response.status >= 400 && !exchange.failure) throw new Error('An error was returned, not thrown')
     } catch (error) {
       response = fail(request, error)
@@ -161,7 +161,7 @@ export function createHttpBase({
     headers.set('content-language', client.language)
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     cors.apply(request, headers)
-    // A body nobody will read to its end: the next request on this connection would wait behind it.
+    // Nobody will read this body to its end, and the next request on the connection would wait behind it.
     const interrupted = request.bodyUsed || isUnbounded(request.headers)
     if (interrupted && !exchange.bodyComplete) headers.set('connection', 'close')
     logger[status === 503 ? 'warn' : status >= 500 ? 'error' : 'info']({

@@ -1,6 +1,6 @@
 /**
- * The log: one JSON object a line on standard output. Lines are for machines and terminals alike, so nothing in them
- * can end a line or steer a terminal. Written by the caller's thread (no worker), so that it works in the executable.
+ * The log: one JSON object for each line on standard output. Lines are read by machines and in terminals, so nothing in
+ * them can end a line or control a terminal. The calling thread writes them (no worker), so that it works compiled.
  */
 import pino from 'pino'
 import type { Clock } from '../clock.ts'
@@ -12,11 +12,11 @@ export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'>
 export interface LoggerOptions {
   clock: Clock
   level?: LogLevel
-  /** Takes one whole line, its line feed included; standard output where absent. */
+  /** Writes one whole line, including its line feed; the default is standard output. */
   write?: (line: string) => void
 }
 
-/** DEL, the C1 controls (0x9B starts an ANSI sequence) and the line separators, which JSON leaves as they are. */
+/** DEL, the C1 controls (0x9B starts an ANSI sequence) and the line separators, none of which JSON escapes. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g
 
 export function createLogger({
@@ -40,8 +40,8 @@ function escapeCharacter(character: string): string {
 }
 
 /**
- * The lines of one turn of the event loop go out together: under load a system call for each would cost as much as
- * rotating a token does. A closed standard output (a broken pipe) must not end the service.
+ * The lines of one turn of the event loop are written together: under load, a system call for each line would cost as
+ * much as rotating a token. A closed standard output (a broken pipe) must not end the service.
  */
 function writeToStandardOutput(): (line: string) => void {
   const destination = pino.destination({ fd: 1, sync: true })

@@ -1,17 +1,17 @@
-/** Answers that send a browser on, and the cookie that it brings back: the only ones of the service. */
+/** Redirects of a browser, and the cookie that it brings back; the service uses neither anywhere else. */
 
 export interface Cookie {
   name: string
   value: string
-  /** 0: the browser forgets it. */
+  /** 0 makes the browser delete it. */
   lifetimeSeconds: number
-  /** Only over TLS; wanted by names that begin with `__Host-`. */
+  /** Sent over TLS only; required for names that begin with `__Host-`. */
   secure: boolean
 }
 
 /**
- * 302 (after a POST 303: the next one is a GET). The cookie is out of reach of scripts, and not sent along by other
- * sites' forms and images, only when the browser itself comes here.
+ * 302, or 303 after a POST so that the next request is a GET. Scripts cannot read the cookie, and browsers send it only
+ * with navigations to this site, not with other sites' forms and images.
  */
 export function redirect(status: 302 | 303, location: string, cookie?: Cookie): Response {
   const headers = new Headers({ location, 'referrer-policy': 'no-referrer' })
@@ -23,7 +23,7 @@ export function redirect(status: 302 | 303, location: string, cookie?: Cookie): 
   return new Response(null, { status, headers })
 }
 
-/** The cookies of a request; of two with one name the first. */
+/** The cookies of a request; if a name occurs twice, the first one counts. */
 export function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>()
   for (const pair of (header ?? '').split(';')) {

@@ -1,31 +1,28 @@
 /**
- * Reads a request's body as a JSON object, bounded in size, time and depth; as a form on the one route that a browser
- * posts one to. Elysia's own parsers take forms and text everywhere and read up to 128 MB; they never run.
+ * Reads the body of a request as a JSON object, bounded in size, time and depth, or as a form on the one route to which a
+ * browser posts one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
  */
 import { AppError } from '../../errors.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
 export const MAXIMUM_BODY_BYTES = 16 * 1024
 
-/** A body that takes longer to arrive ends the request. */
+/** The request ends if its body takes longer to arrive. */
 export const BODY_DEADLINE_MS = 15_000
 
-/** OAuth 2.0 Form Post Response Mode: the answer of a sign-in provider, brought by the browser. */
+/** OAuth 2.0 Form Post Response Mode: the browser brings the answer of a sign-in provider as a form. */
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback'])
 
-/** Bodies are flat; this keeps whoever walks them far from the end of the stack. */
+/** Real bodies are flat; this keeps functions that walk them far from a stack overflow. */
 const MAXIMUM_DEPTH = 32
 
-/**
- * The whole body; null for a request without one. Throws unsupported_media_type, body_too_large, and malformed_json
- * for a body that does not arrive.
- */
+/** The whole body; null for a request without one. A body that does not arrive in time is `malformed_json`. */
 export async function readBody(
   request: Request,
   deadlineMs: number,
   type: keyof typeof readable = 'json',
 ): Promise<Uint8Array | null> {
-  // Not `request.body`, which would make a stream of what has mostly arrived already.
+  // `request.body` would make a stream of bytes that have mostly arrived already.
   const declared = request.headers.get('content-length')
   if (declared === null ? !request.headers.has('transfer-encoding') : Number(declared) === 0) return null
   if (!readable[type](request.headers)) throw new AppError('unsupported_media_type')
@@ -34,8 +31,8 @@ export async function readBody(
 }
 
 /**
- * The body as an object, `{}` for none. Throws malformed_json (also for invalid UTF-8 and too deep nesting) and
- * validation_failed for JSON that is not an object. Keys that stand in for a method of every object are dropped.
+ * The body as an object, `{}` if there is none. Invalid UTF-8 and too deep nesting are `malformed_json`; JSON that is not
+ * an object is `validation_failed`. Keys that would shadow a method of every object are dropped.
  */
 export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknown> {
   if (!bytes?.byteLength) return {}
@@ -52,7 +49,7 @@ export function parseForm(bytes: Uint8Array | null): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(decode(bytes ?? new Uint8Array())))
 }
 
-/** True where the size is not known before the last chunk, or beyond what is worth waiting for. */
+/** Whether the size is unknown before the last chunk, or too large to wait for. */
 export function isUnbounded(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length')) > 128 * 1024 * 1024
 }
@@ -115,10 +112,10 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** With `{"toString": 1}` in a field, Elysia fails at saying what is wrong with it. */
+/** With `{"toString": 1}` in a field, Elysia itself fails while it describes the invalid value. */
 const SHADOWING_KEYS = ['__proto__', 'toString', 'valueOf']
 
-/** Drops the shadowing keys on its way, and stops at the depth allowed: false where the value goes deeper. */
+/** Drops the shadowing keys; returns false if the value is nested more deeply than allowed. */
 function tidy(value: unknown, depthAllowed: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depthAllowed === 0) return false

@@ -1,10 +1,10 @@
-/** Translates what a TypeBox schema found wrong into field errors. Never repeats a value. */
+/** Translates the errors of a TypeBox schema into field errors, which never repeat a value. */
 import type { TSchema } from '@sinclair/typebox'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import type { FieldError, FieldErrorCode } from '../../errors.ts'
 import { readableField } from './unstorable-text.ts'
 
-/** One error a field, the first found: a missing field may be reported twice, as missing and as of a wrong type. */
+/** One error for each field, the first one: TypeBox reports a missing field also as having the wrong type. */
 export function toFieldErrors(errors: Iterable<ValueError>): FieldError[] {
   const found = new Map<string, FieldError>()
   for (const error of errors) {
@@ -15,7 +15,7 @@ export function toFieldErrors(errors: Iterable<ValueError>): FieldError[] {
 }
 
 function fieldErrorCode({ type, value, schema, errors }: ValueError): FieldErrorCode {
-  // Elysia fills in the absent properties of a schema with undefined before it checks.
+  // Elysia sets absent properties of a schema to undefined before it checks them.
   if (value === undefined) return 'required'
   switch (type) {
     case ValueErrorType.StringMaxLength:
@@ -35,13 +35,16 @@ function fieldErrorCode({ type, value, schema, errors }: ValueError): FieldError
   }
 }
 
-/** An enumeration is a union of literals: a string beside it has the right type and the wrong value. */
+/** An enumeration is a union of literals; another string has the right type but the wrong value. */
 function namesOfType(schema: TSchema, value: unknown): boolean {
   if ('const' in schema) return typeof schema.const === typeof value
   return Array.isArray(schema.anyOf) && schema.anyOf.some((member: TSchema) => namesOfType(member, value))
 }
 
-/** Of "a string or null" the string, for a string. Elysia's numbers are unions too, with a formatted string. */
+/**
+ * The member of a union for the type of this value: of "string or null" the string, for a string. Elysia's numbers are
+ * unions as well, with a formatted string.
+ */
 function memberOfType(schema: TSchema, value: unknown): number {
   return schema.anyOf.findIndex((member: TSchema) => member.type === typeof value && !('format' in member))
 }

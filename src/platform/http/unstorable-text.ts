@@ -1,9 +1,9 @@
-/** Strings that no database stores and no person types: NUL and lone surrogates. */
+/** Strings that no database can store and no person types: with NUL or lone surrogates. */
 import type { FieldError } from '../../errors.ts'
 
 /**
- * One `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate;
- * `field` is its dotted path. The values are shallow: request-body.ts bounds their depth.
+ * One `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate; `field` is
+ * its dotted path. Recursion is safe, because request-body.ts bounds the depth.
  */
 export function findUnstorableText(value: unknown, field = ''): FieldError[] {
   if (typeof value === 'string') {
@@ -19,7 +19,7 @@ function isBroken(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed()
 }
 
-/** A key is input too: only what looks like a name of ours is said back. */
+/** A key is input too: only one that looks like a field name of ours is repeated in the answer. */
 export function readableField(field: string): string {
   return /^[A-Za-z0-9_.]{1,64}$/.test(field) ? field : 'body'
 }

@@ -1,12 +1,15 @@
-/** Whether a directory can take what a database is about to write, whatever stands against it: space, quota, a limit. */
+/** Whether a database could write to a directory, whatever might prevent it: free space, a quota, a file size limit. */
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What recovery may write at most before it gets going: a few segments of the log and of tables. */
+/** More than recovery writes before the database runs: a few segments of the log and of tables. */
 const TRIAL_BYTES = 8 * 1024 * 1024
 const CHUNK = new Uint8Array(1024 * 1024)
 
-/** Writes a file of that size and removes it: a quota or a file size limit shows in no number of the file system. */
+/**
+ * Writes a file of that size and removes it. No number of the file system shows a quota or a file size limit, so trying
+ * is the only way to find out.
+ */
 export function canWrite(directory: string): boolean {
   const file = join(directory, 'trial')
   try {
@@ -24,7 +27,7 @@ export function canWrite(directory: string): boolean {
   }
 }
 
-/** Bytes that are free for us; a file system that does not say counts as one with enough. */
+/** The number of bytes free for this user; infinite if the file system does not report it. */
 export function freeBytes(directory: string): number {
   try {
     const { bavail, bsize } = statfsSync(directory)

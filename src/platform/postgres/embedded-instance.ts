@@ -1,7 +1,6 @@
 /**
- * One PGlite on a data directory, from the files that the executable carries. The executable ships a prepared directory
- * (made by the build), so no initdb runs on the user's machine; without one (bun from source) the directory is made
- * here.
+ * One PGlite on a data directory, started from the files inside the executable. The build puts a prepared directory into
+ * it, so that no initdb runs on the user's machine; from source there is none, and the directory is made here.
  */
 import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +8,7 @@ import { PGlite, types } from '@electric-sql/pglite'
 import { assetPaths, preparedDatabasePath } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
 
-/** PGlite turns fsync off ("-F"): an acknowledged write must also survive the machine's fall, so it stays on. */
+/** PGlite turns fsync off ("-F"). An acknowledged write must survive a crash of the machine, so we leave it on. */
 const startParams = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',
@@ -21,9 +20,9 @@ const startParams = [
 const asDate = (value: string) => new Date(value)
 const asText = (value: string) => value
 
-/** Makes the directory where it is missing, and recovers what a crash left. */
+/** Creates the directory if it is missing, and recovers the database after a crash. */
 export async function openInstance(directory: string): Promise<PGlite> {
-  // Side by side: together they are most of the time to the first answer.
+  // In parallel, because these three take most of the time to the first answer.
   const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
   const [module, bundle] = await Promise.all([
     compile(pgliteWasm),
@@ -54,8 +53,8 @@ async function unpackPrepared(target: string): Promise<void> {
 }
 
 /**
- * PostgreSQL in single-user mode does not end its process when it panics: it goes on with its locks held, and the next
- * statement spins for ever.
+ * Whether this error ended the instance. PostgreSQL in single-user mode does not exit when it panics: it continues with
+ * its locks held, and the next statement spins for ever.
  */
 export function endedBy(error: unknown): boolean {
   const { severity, name } = (error ?? {}) as { severity?: unknown; name?: unknown }
@@ -67,12 +66,12 @@ export function endedBy(error: unknown): boolean {
   )
 }
 
-/** What a file of the emulated file system keeps of the true one. */
+/** The part of an emulated open file that refers to the real one. */
 interface OpenFile {
   nfd?: number
 }
 
-/** Closes the files of an instance that panicked, and leaves it to the garbage collector; nothing may be asked of it. */
+/** Closes the files of an instance that panicked and leaves it to the garbage collector. It must not be used again. */
 export function abandonInstance({ Module }: PGlite): void {
   const { streams = [] } = Module.FS as unknown as { streams?: (OpenFile | null | undefined)[] }
   for (const stream of streams) {

@@ -4,7 +4,7 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
 }
 
-/** Classes of SQLSTATE: connection, resources, operator intervention, read-only; and what sockets and postgres.js say. */
+/** Classes of SQLSTATE (connection, resources, operator intervention, read-only) and codes of sockets and postgres.js. */
 const AWAY =
   /^(08|53|57P|57014|25006|ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|CONNECTION_|CONNECT_TIMEOUT)/
 
@@ -17,20 +17,20 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof DatabaseUnavailable || AWAY.test(databaseCode(error) ?? '')
 }
 
-/** True for a broken unique index of that name. */
+/** Whether the unique index of that name was violated. */
 export function violates(error: unknown, constraint: string): boolean {
   const { code, constraint_name, constraint: named } = (error ?? {}) as Record<string, unknown>
   return code === '23505' && (constraint_name === constraint || named === constraint)
 }
 
-/** True where a row was to refer to one that was erased meanwhile; every such reference is to an account. */
+/** Whether a new row referred to a row that had just been erased. All foreign keys refer to accounts. */
 export function refersToErased(error: unknown): boolean {
   return databaseCode(error) === '23503'
 }
 
 /**
- * `work` is one transaction: PostgreSQL undid all of it when it refused it, so that the other one could go on. (A
- * statement alone is run again by itself.)
+ * Repeats a transaction that PostgreSQL chose as the victim of a deadlock; all of it was rolled back. (server.ts repeats
+ * single statements by itself.)
  */
 export async function retryDeadlocks<T>(work: () => Promise<T>, tries = 3): Promise<T> {
   try {

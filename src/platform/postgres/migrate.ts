@@ -8,10 +8,10 @@ import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 
 const migrations = readMigrations()
 
-/** Any number will do, as long as it is always this one. */
+/** The key of the advisory lock. Any number will do, but it must never change. */
 const LOCK = 7_045_318
 
-/** All there are, oldest first. */
+/** The names of all migrations, oldest first. */
 export const migrationNames = migrations.map(({ name }) => name)
 
 export class MigrationRefused extends Error {
@@ -32,7 +32,10 @@ const createTable = statement(sql`
 const tableExists = statement<Record<string, never>, { found: boolean }>(
   sql`select to_regclass('poterne_migrations') is not null as found`,
 )
-/** A crash empties unlogged tables; the embedded database shares the process's crashes, a server does not. */
+/**
+ * A crash empties unlogged tables. On a server that is rare; the embedded database crashes with every crash of this
+ * process, so its tables are made logged.
+ */
 const findUnlogged = statement<Record<string, never>, { name: string }>(sql`
   select relname as name from pg_class where relpersistence = 'u' and relkind = 'r'`)
 const listApplied = statement<Record<string, never>, Applied>(
@@ -62,19 +65,19 @@ async function readApplied(executor: Executor): Promise<Applied[]> {
   return found ? executor.all(listApplied, {}) : []
 }
 
-/** Names of the migrations that wait, oldest first. Throws MigrationRefused. */
+/** The names of the pending migrations, oldest first. Throws MigrationRefused. */
 export async function planMigrations(database: Database): Promise<string[]> {
   return pendingAfter(await readApplied(database)).map(({ name }) => name)
 }
 
-/** For a service that does not migrate by itself. Throws MigrationRefused where something waits. */
+/** For a service that does not migrate by itself: throws MigrationRefused if a migration is pending. */
 export async function requireMigrated(database: Database): Promise<void> {
   const pending = await planMigrations(database)
   if (pending.length === 0) return
   throw new MigrationRefused(`the database lacks ${pending.join(', ')}: run "poterne migrate"`)
 }
 
-/** Applies what waits, all in one transaction; returns the names. Throws MigrationRefused. */
+/** Applies all pending migrations in one transaction and returns their names. Throws MigrationRefused. */
 export async function applyMigrations(database: Database, now: Date): Promise<string[]> {
   if ((await planMigrations(database)).length === 0) return []
   return database.transaction(

@@ -1,15 +1,15 @@
 /**
- * Connections to a PostgreSQL server: each lent to one transaction at a time, or to a few single statements that
- * follow each other without waiting (a pipeline), and never used again once it broke or did not answer in time.
- * Promises: whoever asks has an answer or DatabaseUnavailable within waitMs + workMs, also from a server that accepts
- * and says nothing; nothing is sent for a caller that was refused; a broken connection is replaced at the next call,
- * so that a server is used again as soon as it is back.
+ * Connections to a PostgreSQL server (docs/decisions/connection-pool.md). Each is lent to one transaction at a time, or
+ * to a few single statements that follow each other without waiting (a pipeline), and is never used again once it broke
+ * or did not answer in time. Promises: a caller gets an answer or DatabaseUnavailable within waitMs + workMs, even if
+ * the server accepts the connection and then stays silent; nothing is sent on behalf of a caller that was refused; a
+ * broken connection is replaced at the next call, so that a server is used again as soon as it is back.
  */
 import type postgres from 'postgres'
 import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
 export interface PoolOptions {
-  /** A client of one connection; `onclose` is to be told when that connection closes. */
+  /** Creates a client of one connection, which calls `onclose` when that connection closes. */
   connect: (onclose: () => void) => postgres.Sql
   size: number
   /** How long a caller waits for a connection. */
@@ -19,29 +19,29 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** One prepared statement; where every connection is lent, behind others on one that has just answered. */
+  /** Runs one prepared statement. If every connection is lent, it joins others on one that has just answered. */
   run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
-  /** A connection for nobody else. `noDeadline`: without a deadline for the work. */
+  /** Lends a connection to this caller alone. `noDeadline` removes the deadline for the work. */
   use<T>(work: (connection: Connection) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
   close(): Promise<void>
 }
 
 /** The life of one socket. */
 export interface Connection {
-  /** One prepared statement. Throws DatabaseUnavailable once the connection is gone: never on another one. */
+  /** Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. */
   run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
 }
 
 interface OwnConnection extends Connection {
   readonly isBroken: boolean
-  /** Whether it is still of use after an error with this code. */
+  /** Whether the connection can still be used after an error with this code. */
   outlives(code: string | undefined): boolean
-  /** Callers that have it now. */
+  /** The number of callers that are using it now. */
   callers: number
-  /** Whether the server ever answered on it, and when it last did or, after a pause, when it was asked again. */
+  /** Whether the server ever answered on it; when it last did, or when it was asked again after a pause. */
   isProven: boolean
   progressAt: number
-  /** At once, whatever is under way. */
+  /** Closes it at once, whatever is under way. */
   cut(): void
   close(): Promise<void>
 }
@@ -52,21 +52,24 @@ interface Waiter {
   refuse(error: Error): void
 }
 
-/** Statements on one connection at once: beyond a few, there is nothing more to gain. */
+/** How many statements share a connection; more than a few bring no further gain. */
 const PIPELINE = 8
-/** A connection without an answer for longer is at a slow statement: nobody is to be held up behind that. */
+/** A connection that has not answered for longer is running a slow statement, and nobody should wait behind that. */
 const FRESH_MS = 100
 
-/** A statement was too slow, or the server lacks disk or memory: the connection is as good as before. */
+/** The statement was too slow, or the server lacks disk or memory. The connection itself is still good. */
 const REFUSED = new Set(['57014', '53100', '53200', '53400'])
-/** A server that was demoted is left for the one that took over; not at every statement, should there be none. */
+/**
+ * The server was demoted: leave it for the one that took over. A young connection is kept, so that we do not reconnect
+ * at every statement if there is no other server.
+ */
 const READ_ONLY = '25006'
 const YOUNG_MS = 1000
 
 export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool {
   const all = new Set<OwnConnection>()
   const idle: OwnConnection[] = []
-  /** Lent to single statements. */
+  /** Those lent to single statements. */
   const shared = new Set<OwnConnection>()
   const waiting = new Set<Waiter>()
   let closed = false
@@ -83,7 +86,10 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
     return connection
   }
 
-  /** An idle connection, a new one, or for a single statement the least busy of those lent to such; null: none. */
+  /**
+   * An idle connection, or a new one, or (for a single statement) the least busy one that serves single statements. Null
+   * if there is none.
+   */
   function available(alone: boolean): OwnConnection | null {
     const own = idle.pop() ?? (all.size < size ? open() : null)
     if (own || alone) return own
@@ -97,7 +103,7 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
     )
   }
 
-  /** First come, first served: a transaction that waits is not overtaken for ever by statements that share. */
+  /** First come, first served, so that statements which share cannot overtake a waiting transaction for ever. */
   function serveNext(): void {
     for (const waiter of waiting) {
       const connection = closed ? null : available(waiter.alone)
@@ -182,8 +188,8 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
 }
 
 /**
- * A client of postgres.js that lives as long as its socket: left alone it connects again, runs what follows outside of
- * the transaction it was meant for, and mixes what it was about to send into the new conversation.
+ * A client of postgres.js that lives only as long as its socket. Left alone, postgres.js would connect again, run the
+ * following statements outside of their transaction, and mix unsent data into the new conversation.
  */
 function createConnection(connect: PoolOptions['connect'], onBroken: () => void): OwnConnection {
   let isBroken = false

@@ -1,4 +1,4 @@
-/** Runs while the code is bundled or loaded (a Bun macro): puts drizzle/ into the program, so that no file is read. */
+/** A Bun macro: it runs while the code is bundled or loaded and embeds drizzle/, so that the program reads no file. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Removing rows whose time is over, a batch at a time, in the way of nobody. */
+/** Removes expired rows in batches, without blocking anybody. */
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type Database, param, statement } from './database.ts'
 
@@ -6,15 +6,15 @@ export interface Sweepable {
   table: SQLWrapper
   /** The columns of its primary key. */
   key: SQL
-  /** Whose time is over; its parameters are those of `Params`. */
+  /** The condition for an expired row; its parameters are those of `Params`. */
   where: SQL
-  /** The column of the index that finds them, the oldest first. */
+  /** The column of the index that finds them; the oldest come first. */
   order: SQL
 }
 
 /**
- * Removes up to `limit` of these rows and says how many it removed; those that somebody holds are left for another
- * time. A CTE, since a subquery with LIMIT may run more than once.
+ * Removes up to `limit` of these rows and returns how many it removed. Locked rows are left for the next time. The rows
+ * are selected in a CTE, because a subquery with LIMIT may be evaluated more than once.
  */
 export function createSweep<Params extends object>({ table, key, where, order }: Sweepable) {
   const sweep = statement<Params & { limit: number }, { removed: number }>(sql`

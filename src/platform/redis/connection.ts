@@ -1,7 +1,7 @@
 /**
  * The connection to Redis: one server, Sentinel or Cluster. Promises: a command answers or throws RedisUnavailable
- * within COMMAND_TIMEOUT_MS, is never queued while Redis is away and never sent twice; the connection comes back by
- * itself, for ever, within 5 s of Redis. It never logs: it tells cause codes to whoever listens.
+ * within COMMAND_TIMEOUT_MS, is never queued while Redis is away, and is never sent twice; the connection keeps trying
+ * and is back within 5 s of Redis. It does not log; it reports cause codes to its listeners.
  */
 import { Cluster, type ClusterOptions, type DNSLookupFunction, Redis, type RedisOptions } from 'ioredis'
 import type { Config } from '../config/types.ts'
@@ -10,14 +10,14 @@ import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 
 /** Half of the 5 s in which a caller must have its 503. */
 const COMMAND_TIMEOUT_MS = 2500
-/** A connection silent for longer while answers are due is dead (its host gone without a word): a new one is made. */
+/** A connection that is silent for longer while answers are due is dead (its host is gone) and is replaced. */
 const SOCKET_TIMEOUT_MS = 3000
 const CONNECT_TIMEOUT_MS = 2000
-/** A restarted cluster needs two seconds by itself before it serves: little is left for us. */
+/** A restarted cluster needs two seconds by itself before it serves, which leaves little time for us. */
 const RETRY_MAXIMUM_MS = 500
-/** A cluster is asked this often who holds what: it bounds the time to notice a failover without traffic. */
+/** How often a cluster is asked for its slots; this bounds the time to notice a failover without traffic. */
 const SLOTS_REFRESH_MS = 2000
-/** The same cause is told at most this often. */
+/** The same cause is reported at most this often. */
 const REPORT_INTERVAL_MS = 30_000
 
 export type RedisClient = Pick<Redis, 'evalsha' | 'eval'>
@@ -25,7 +25,7 @@ export type RedisClient = Pick<Redis, 'evalsha' | 'eval'>
 export interface RedisConnection {
   /** Every key starts with it. */
   readonly keyPrefix: string
-  /** Runs commands; what they throw becomes RedisUnavailable where Redis is away. */
+  /** Runs commands. If Redis is away, what they throw becomes RedisUnavailable. */
   send<T>(work: (client: RedisClient) => Promise<T>): Promise<T>
   /**
    * Resolves once connected (in a cluster: to every master); throws RedisUnavailable after `timeoutMs`, while the
@@ -34,23 +34,23 @@ export interface RedisConnection {
   ready(timeoutMs?: number): Promise<void>
   /** Throws RedisUnavailable unless the server (in a cluster: every master) answers. */
   ping(): Promise<void>
-  /** Lets commands under way finish, for half a second. */
+  /** Gives commands under way half a second to finish. */
   close(): Promise<void>
 }
 
 export interface RedisListeners {
-  /** A cause code, for the log: at most one in 30 s and cause. */
+  /** A cause code for the log; each cause at most once in 30 s. */
   onFailure?: (causeCode: string) => void
-  /** Connected again, after a failure was told. */
+  /** Connected again after a reported failure. */
   onRecovery?: () => void
 }
 
 /**
- * Returns at once, connecting in the background; see `ready`. The urls are `redis://` or `rediss://` (TLS) with
- * `user:password@` and `/db`; credentials and db of the first count for all. In mode `sentinel` they name the
- * Sentinels, while credentials, TLS and db are those of the Redis servers behind; Sentinels with credentials of their own
- * get them by `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what Sentinels or the
- * cluster announce: addresses, unless they are told to announce host names.
+ * Returns at once and connects in the background; see `ready`. The URLs are `redis://` or `rediss://` (TLS) with
+ * `user:password@` and `/db`; credentials and db of the first one are used for all. In mode `sentinel` the URLs name the
+ * Sentinels, while credentials, TLS and db are those of the Redis servers behind them; Sentinels with credentials of
+ * their own get them from `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what Sentinels or
+ * the cluster announce: addresses, unless they are configured to announce host names.
  */
 export function openRedis(config: Config['redis'], listeners: RedisListeners = {}): RedisConnection {
   const client = connect(config)
@@ -95,7 +95,7 @@ function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
     ...shared,
     enableOfflineQueue: false,
     retryStrategy: backoff,
-    // A master that a failover demoted keeps the connection: leave it, and ask who is master now.
+    // A master that was demoted in a failover keeps its connections: leave it, and ask who is master now.
     reconnectOnError: (error: Error) => redisCause(error) === 'READONLY',
   } satisfies RedisOptions
   if (mode === 'single') return new Redis({ ...options, host, port })
@@ -112,9 +112,9 @@ function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
 }
 
 /**
- * No command is ever sent twice (`maxRetriesPerRequest` 0 drops those under way with their connection): one that
- * may have run, such as taking a code, must not run again. RESP2 is what every server and proxy speaks, and scripts
- * return nothing that RESP3 says better.
+ * No command is ever sent twice, because one that may have run, such as taking a code, must not run again:
+ * `maxRetriesPerRequest` 0 drops commands under way together with their connection. Every server and proxy speaks RESP2,
+ * and RESP3 adds nothing for what our scripts return.
  */
 const commonOptions = {
   protocol: 2,
@@ -139,7 +139,7 @@ function clusterOptions({ username, password, tls }: Endpoint) {
     enableOfflineQueue: false,
     clusterRetryStrategy: backoff,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
-    // These repeat commands that may have run, or wait where an error at once is better; redirections stay.
+    // These would repeat commands that may have run, or wait where an immediate error is better. Redirections stay on.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     // With TLS the certificate names the host: connect by name.
@@ -157,7 +157,10 @@ function backoff(times: number): number {
   return Math.min(25 * 2 ** Math.min(times, 10), RETRY_MAXIMUM_MS)
 }
 
-/** Without an `error` listener the client prints to the console, address and all. Gives the newest cause code. */
+/**
+ * Reports failures and recoveries, and returns a function that gives the newest cause code. Without an `error` listener
+ * the client would print the address to the console.
+ */
 function watch(client: Redis | Cluster, { onFailure, onRecovery }: RedisListeners): () => string {
   const toldAt = new Map<string, number>()
   let causeCode = 'CLOSED'
@@ -178,9 +181,9 @@ function watch(client: Redis | Cluster, { onFailure, onRecovery }: RedisListener
 }
 
 /**
- * A cluster's client connects to a master with the first command for it, and refuses all others meanwhile: connect
- * as soon as a master is known. Not before the client is ready, or its own first question is what gets refused.
- * Replicas serve nothing here.
+ * A cluster client connects to a master only with the first command for it, and refuses all other commands until it is
+ * connected. So we connect as soon as a master is known, but not before the client is ready, or its own first command
+ * would be refused. Replicas are not used.
  */
 function connectMasters(cluster: Cluster): void {
   const connectTo = (node: Redis) => {
@@ -191,7 +194,7 @@ function connectMasters(cluster: Cluster): void {
   cluster.on('+node', connectTo)
 }
 
-/** The servers that commands go to; none while the client does not know them. */
+/** The servers that commands go to; empty while the client does not know them. */
 function serversOf(client: Redis | Cluster): Redis[] {
   if (client.status !== 'ready') return []
   return client instanceof Cluster ? client.nodes('master') : [client]

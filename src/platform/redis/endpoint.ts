@@ -1,4 +1,4 @@
-/** What a Redis url says. Configuration has checked that the urls are urls; this takes them apart. */
+/** Parses the URL of a Redis server or Sentinel. Configuration has already checked that it is a URL. */
 import type { ConnectionOptions } from 'node:tls'
 
 export interface Endpoint {

@@ -1,4 +1,4 @@
-/** Tells apart "Redis is away" (503, try again) from a reply that means a bug of ours. Imports no client. */
+/** Distinguishes "Redis is away" (503, try again) from a reply that means a bug of ours. Imports no client. */
 
 /** `causeCode` is for logs: one word, never an address, a key or a value. */
 export class RedisUnavailable extends Error {
@@ -12,13 +12,13 @@ export class RedisUnavailable extends Error {
 }
 
 /**
- * Replies of a server that is there but cannot serve us: starting, failing over, full, or refusing our credentials.
- * Redis 6 and older put a failing command's code in the middle of a script's error, after `: -`.
+ * Replies of a server that is reachable but cannot serve us: it is starting, failing over, full, or refuses our
+ * credentials. Redis 6 and older put the code of a failing command into the middle of a script's error, after `: -`.
  */
 const CANNOT_SERVE =
   /(?:^|: ?-)(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|MISCONF|OOM|BUSY|TRYAGAIN|MOVED|ASK|UNKILLABLE|NOAUTH|WRONGPASS|NOPERM)\b/
 
-/** What the client says when it gives up by itself; it gives these errors no code. */
+/** Messages of the client when it gives up by itself; these errors have no code. */
 const CLIENT_CAUSES: [RegExp, string][] = [
   [/timed out|timeout/i, 'TIMEOUT'],
   [/redirections/i, 'REDIRECTIONS'],
@@ -37,9 +37,9 @@ export function redisCause(error: unknown): string {
 }
 
 /**
- * A connection error, a timeout or a "cannot serve" reply becomes RedisUnavailable; any other reply (a script's
- * error, a wrong type) is a bug and stays an error. The client's own error is not kept: it holds the whole command,
- * keys and values.
+ * A connection error, a timeout or a "cannot serve" reply becomes RedisUnavailable; any other reply (a script's error, a
+ * wrong type) is a bug and stays an error. The client's own error is not kept, because it holds the whole command with
+ * its keys and values.
  */
 export function redisFailure(error: unknown): Error {
   if (error instanceof RedisUnavailable) return error

@@ -1,6 +1,6 @@
 /**
- * Lua scripts: the one way the stores talk to Redis, one script a method, so that each method is atomic and one
- * round trip. All keys of a script carry one hash tag, or a cluster refuses it.
+ * Lua scripts are the only way in which stores talk to Redis: one script for each method, so that each method is atomic
+ * and takes one round trip. All keys of a script must share one hash tag, or a cluster refuses it.
  */
 import { createHash } from 'node:crypto'
 import type { RedisConnection } from './connection.ts'
@@ -10,14 +10,14 @@ export interface Script {
   readonly sha: string
 }
 
-/** Made once, when the store's module loads. */
+/** Called once, when the store's module loads. */
 export function defineScript(lua: string): Script {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }
 }
 
 /**
- * The script's reply: integers as numbers, strings as strings, false as null. Sends the script's hash, and its text
- * only to a server that has forgotten it (restarted, flushed, failed over). Throws RedisUnavailable.
+ * Returns the script's reply: integers as numbers, strings as strings, false as null. Sends the hash of the script, and
+ * its text only to a server that does not have it (after a restart, a flush or a failover). Throws RedisUnavailable.
  */
 export function runScript(
   redis: RedisConnection,
