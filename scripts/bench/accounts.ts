@@ -80,7 +80,12 @@ export async function addWaiting(
     })
     return await Promise.all(
       rows.map(async ({ uuid, email }) => {
-        const binding = { purpose: 'confirmation', subject: uuid, destination: email } as const
+        const binding = {
+          purpose: 'confirmation',
+          group: 'stranger',
+          subject: uuid,
+          destination: email,
+        } as const
         const seed = codes.createSeed()
         await codes.put(binding, seed, null)
         return { identifier: email, otp: codes.reveal(binding, seed) }

@@ -17,7 +17,7 @@ import type { TicketStore } from '../../src/domain/tickets/store.ts'
 import { createPostgresTicketStore } from '../../src/domain/tickets/store-postgres.ts'
 import { createRedisTicketStore } from '../../src/domain/tickets/store-redis.ts'
 import type { Config } from '../../src/platform/config/types.ts'
-import { type Database, statement } from '../../src/platform/postgres/database.ts'
+import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
@@ -40,6 +40,8 @@ export interface OpenBackend {
   ready(): Promise<void>
   /** Of Redis: our keys and the milliseconds they still live, -1 for ever. In PostgreSQL `expires_at` is not null. */
   lifetimes(): Promise<{ key: string; lifetimeMs: number }[]>
+  /** The bytes of a counter's state. */
+  sizeOf(counter: string): Promise<number>
   close(): Promise<void>
 }
 
@@ -90,6 +92,7 @@ function databaseStores(database: Database, place: Place | null): OpenBackend {
     place,
     ready: () => database.ping(),
     lifetimes: async () => [],
+    sizeOf: async (counter) => (await database.first(stateSize, { counter }))?.bytes ?? 0,
     close: () => database.close(),
   }
 }
@@ -109,12 +112,25 @@ function redisStores(config: Config['redis']): OpenBackend {
       const found = await Promise.all(inspectors.map((inspector) => lifetimesIn(inspector, config.keyPrefix)))
       return found.flat()
     },
+    sizeOf: async (counter) => {
+      const sizes = await Promise.all(
+        inspectors.map(async (inspector) => {
+          const [key] = await inspector.keys(`${config.keyPrefix}*${counter}`)
+          return key === undefined ? 0 : inspector.strlen(key)
+        }),
+      )
+      return Math.max(...sizes)
+    },
     close: async () => {
       for (const inspector of inspectors) inspector.disconnect()
       await redis.close()
     },
   }
 }
+
+const stateSize = statement<{ counter: string }, { bytes: number }>(
+  sql`select octet_length(state::text) as bytes from limits where key = ${param('counter', 'text')}`,
+)
 
 async function lifetimesIn(server: Redis, prefix: string) {
   const keys = await server.keys(`${prefix}*`)

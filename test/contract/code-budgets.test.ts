@@ -1,6 +1,6 @@
 /** The promise of CodeBudgetStore, on the two backends that are PostgreSQL. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { CodeKey } from '../../src/domain/codes/store.ts'
+import type { BudgetKey } from '../../src/domain/codes/store.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
 
 setDefaultTimeout(20_000)
@@ -8,7 +8,7 @@ setDefaultTimeout(20_000)
 const morning = new Date('2026-07-01T00:00:00.000Z')
 const midnightNext = new Date('2026-07-02T00:00:00.000Z')
 const justBefore = new Date(midnightNext.getTime() - 1)
-const newKey = (): CodeKey => ({ subject: crypto.randomUUID(), purpose: 'confirmation' })
+const newKey = (): BudgetKey => ({ subject: crypto.randomUUID(), purpose: 'confirmation' })
 
 const budgetsOf = ({ budgets, database }: OpenBackend) => ({ budgets: budgets!, database: database! })
 

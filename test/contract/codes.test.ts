@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import type { CodeKey } from '../../src/domain/codes/store.ts'
+import type { CodeKey, CodeVerdict } from '../../src/domain/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { seed } from '../random/seed.ts'
 import { countRows, forEachBackend } from './backends.ts'
@@ -18,7 +18,7 @@ const lifetimeMs = 10 * minute
 const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest()
 const right = hashOf('right')
 const wrong = hashOf('wrong')
-const newKey = (): CodeKey => ({ subject: crypto.randomUUID(), purpose: 'confirmation' })
+const newKey = (): CodeKey => ({ subject: crypto.randomUUID(), purpose: 'confirmation', group: 'stranger' })
 const live = { hash: right, expiresAt: after(lifetimeMs) }
 
 const times = <T>(count: number, call: (i: number) => Promise<T>) =>
@@ -29,21 +29,69 @@ forEachBackend('one-time codes', (backend, name) => {
     const { codes } = backend()
     const key = newKey()
     await codes.put(key, live, start)
-    expect(await codes.take(key, right, 5, start)).toBe(true)
-    expect(await codes.take(key, right, 5, start)).toBe(false)
+    expect(await codes.take(key, right, 5, start)).toBe('right')
+    expect(await codes.take(key, right, 5, start)).not.toBe('right')
   })
 
   test('without a code nothing passes', async () => {
-    expect(await backend().codes.take(newKey(), right, 5, start)).toBe(false)
+    expect(await backend().codes.take(newKey(), right, 5, start)).not.toBe('right')
   })
 
   test('a code passes only for its subject and its purpose', async () => {
     const { codes } = backend()
     const key = newKey()
     await codes.put(key, live, start)
-    expect(await codes.take({ ...key, purpose: 'two_factor' }, right, 5, start)).toBe(false)
-    expect(await codes.take(newKey(), right, 5, start)).toBe(false)
-    expect(await codes.take(key, right, 5, start)).toBe(true)
+    expect(await codes.take({ ...key, purpose: 'two_factor' }, right, 5, start)).not.toBe('right')
+    expect(await codes.take(newKey(), right, 5, start)).not.toBe('right')
+    expect(await codes.take(key, right, 5, start)).toBe('right')
+  })
+
+  test('a code of another group is right too, and a wrong try counts on no code but that of its own group', async () => {
+    const { codes } = backend()
+    const mine = newKey()
+    const owner: CodeKey = { ...mine, group: 'owner' }
+    const ofOwner = hashOf('of the owner')
+    await codes.put(mine, live, start)
+    await codes.put(owner, { ...live, hash: ofOwner }, start)
+    for (let i = 0; i < 50; i++) await codes.take(mine, wrong, 5, start)
+    expect(await codes.take(mine, right, 5, start)).toBe('wrong')
+    expect(await codes.take(mine, ofOwner, 5, start)).toBe('right')
+    expect(await codes.take(owner, ofOwner, 5, start)).toBe('spent')
+  })
+
+  test('a request replaces the code of its own group alone', async () => {
+    const { codes } = backend()
+    const mine = newKey()
+    const owner: CodeKey = { ...mine, group: 'owner' }
+    const password: CodeKey = { ...mine, group: 'password' }
+    const hashes = [hashOf('a'), hashOf('b'), hashOf('c')] as const
+    await codes.put(owner, { ...live, hash: hashes[0] }, start)
+    await codes.put(password, { ...live, hash: hashes[1] }, start)
+    await codes.put(mine, live, start)
+    await codes.put(mine, { ...live, hash: hashes[2] }, start)
+    expect(await codes.take(owner, right, 5, start)).toBe('wrong')
+    for (const hash of hashes) expect(await codes.take(owner, hash, 5, start)).toBe('right')
+  })
+
+  test('two groups with the same code by chance: one try takes both', async () => {
+    const { codes } = backend()
+    const mine = newKey()
+    await codes.put(mine, live, start)
+    await codes.put({ ...mine, group: 'owner' }, live, start)
+    expect(await codes.take(mine, right, 5, start)).toBe('right')
+    expect(await codes.take({ ...mine, group: 'owner' }, right, 5, start)).toBe('spent')
+  })
+
+  test('tries of all groups at once on the same codes are exact and finish', async () => {
+    const { codes } = backend()
+    const mine = newKey()
+    await codes.put(mine, live, start)
+    await codes.put({ ...mine, group: 'owner' }, live, start)
+    const groups = ['stranger', 'password', 'owner'] as const
+    const verdicts = await times(60, (i) =>
+      codes.take({ ...mine, group: groups[i % 3]! }, i % 2 ? right : wrong, 100, start),
+    )
+    expect(verdicts.filter((verdict) => verdict === 'right')).toHaveLength(1)
   })
 
   test('the fifth try may be right, the sixth is not looked at', async () => {
@@ -51,11 +99,11 @@ forEachBackend('one-time codes', (backend, name) => {
     const [lucky, late] = [newKey(), newKey()]
     await codes.put(lucky, live, start)
     await codes.put(late, live, start)
-    for (let i = 0; i < 4; i++) expect(await codes.take(lucky, wrong, 5, start)).toBe(false)
-    for (let i = 0; i < 5; i++) expect(await codes.take(late, wrong, 5, start)).toBe(false)
-    expect(await codes.take(lucky, right, 5, start)).toBe(true)
-    expect(await codes.take(late, right, 5, start)).toBe(false)
-    expect(await codes.take(late, right, 50, start)).toBe(false)
+    for (let i = 0; i < 4; i++) expect(await codes.take(lucky, wrong, 5, start)).not.toBe('right')
+    for (let i = 0; i < 5; i++) expect(await codes.take(late, wrong, 5, start)).not.toBe('right')
+    expect(await codes.take(lucky, right, 5, start)).toBe('right')
+    expect(await codes.take(late, right, 5, start)).not.toBe('right')
+    expect(await codes.take(late, right, 50, start)).not.toBe('right')
   })
 
   test('a code is dead at its expiry, and not a millisecond before', async () => {
@@ -63,15 +111,15 @@ forEachBackend('one-time codes', (backend, name) => {
     const [early, late] = [newKey(), newKey()]
     await codes.put(early, live, start)
     await codes.put(late, live, start)
-    expect(await codes.take(early, right, 5, after(lifetimeMs - 1))).toBe(true)
-    expect(await codes.take(late, right, 5, after(lifetimeMs))).toBe(false)
+    expect(await codes.take(early, right, 5, after(lifetimeMs - 1))).toBe('right')
+    expect(await codes.take(late, right, 5, after(lifetimeMs))).not.toBe('right')
   })
 
   test('a code that is put after its expiry is dead', async () => {
     const { codes } = backend()
     const key = newKey()
     await codes.put(key, { hash: right, expiresAt: start }, after(1))
-    expect(await codes.take(key, right, 5, after(1))).toBe(false)
+    expect(await codes.take(key, right, 5, after(1))).not.toBe('right')
   })
 
   test('a new code replaces the old one and has all its tries', async () => {
@@ -80,8 +128,8 @@ forEachBackend('one-time codes', (backend, name) => {
     await codes.put(key, { ...live, hash: wrong }, start)
     for (let i = 0; i < 4; i++) await codes.take(key, right, 5, start)
     await codes.put(key, live, start)
-    expect(await codes.take(key, wrong, 5, start)).toBe(false)
-    expect(await codes.take(key, right, 5, start)).toBe(true)
+    expect(await codes.take(key, wrong, 5, start)).not.toBe('right')
+    expect(await codes.take(key, right, 5, start)).toBe('right')
   })
 
   test('of two codes the one of the later message stays, whichever is put last', async () => {
@@ -89,20 +137,20 @@ forEachBackend('one-time codes', (backend, name) => {
     const [key, unordered] = [newKey(), newKey()]
     await codes.put(key, { ...live, messageId: 8 }, start)
     await codes.put(key, { ...live, hash: wrong, messageId: 7 }, start)
-    expect(await codes.take(key, wrong, 5, start)).toBe(false)
-    expect(await codes.take(key, right, 5, start)).toBe(true)
+    expect(await codes.take(key, wrong, 5, start)).not.toBe('right')
+    expect(await codes.take(key, right, 5, start)).toBe('right')
     await codes.put(key, { ...live, messageId: 7 }, start)
-    expect(await codes.take(key, right, 5, start)).toBe(false)
+    expect(await codes.take(key, right, 5, start)).not.toBe('right')
     await codes.put(key, { ...live, messageId: 9 }, start)
-    expect(await codes.take(key, right, 5, start)).toBe(true)
+    expect(await codes.take(key, right, 5, start)).toBe('right')
 
     await codes.put(unordered, { ...live, messageId: 8 }, start)
     await codes.put(unordered, { ...live, hash: wrong }, start)
     await codes.put(unordered, { ...live, messageId: 7 }, start)
-    expect(await codes.take(unordered, wrong, 5, start)).toBe(true)
+    expect(await codes.take(unordered, wrong, 5, start)).toBe('right')
     const expired = after(lifetimeMs)
     await codes.put(unordered, { hash: right, expiresAt: after(2 * lifetimeMs), messageId: 7 }, expired)
-    expect(await codes.take(unordered, right, 5, expired)).toBe(true)
+    expect(await codes.take(unordered, right, 5, expired)).toBe('right')
   })
 
   test('a removed code is dead', async () => {
@@ -110,7 +158,7 @@ forEachBackend('one-time codes', (backend, name) => {
     const key = newKey()
     await codes.put(key, live, start)
     await codes.remove(key)
-    expect(await codes.take(key, right, 5, start)).toBe(false)
+    expect(await codes.take(key, right, 5, start)).not.toBe('right')
     await codes.remove(key)
   })
 
@@ -120,8 +168,8 @@ forEachBackend('one-time codes', (backend, name) => {
     await codes.put(key, live, start)
     for (let i = 0; i < 4; i++) await codes.take(key, wrong, 5, start)
     expect(await codes.start(key, { ...live, expiresAt: after(2 * lifetimeMs) }, after(1000))).toBe(true)
-    expect(await codes.take(key, wrong, 5, after(lifetimeMs + 1))).toBe(false)
-    expect(await codes.take(key, right, 50, after(lifetimeMs + 1))).toBe(false)
+    expect(await codes.take(key, wrong, 5, after(lifetimeMs + 1))).not.toBe('right')
+    expect(await codes.take(key, right, 50, after(lifetimeMs + 1))).not.toBe('right')
   })
 
   test('a code that expired while it waited to be sent, or was lost, lives from its first sending', async () => {
@@ -129,11 +177,11 @@ forEachBackend('one-time codes', (backend, name) => {
     const [late, lost] = [newKey(), newKey()]
     const sentAt = after(lifetimeMs + minute)
     await codes.put(late, live, start)
-    expect(await codes.take(late, right, 5, sentAt)).toBe(false)
+    expect(await codes.take(late, right, 5, sentAt)).not.toBe('right')
     for (const key of [late, lost]) {
       expect(await codes.start(key, { ...live, expiresAt: after(2 * lifetimeMs) }, sentAt)).toBe(true)
-      expect(await codes.take(key, wrong, 5, sentAt)).toBe(false)
-      expect(await codes.take(key, right, 5, after(2 * lifetimeMs - 1))).toBe(true)
+      expect(await codes.take(key, wrong, 5, sentAt)).not.toBe('right')
+      expect(await codes.take(key, right, 5, after(2 * lifetimeMs - 1))).toBe('right')
     }
   })
 
@@ -147,10 +195,10 @@ forEachBackend('one-time codes', (backend, name) => {
     await times(5, () => codes.take(dead, wrong, 5, start))
     for (const key of [replaced, taken, dead]) {
       expect(await codes.start(key, longer, after(1000))).toBe(false)
-      expect(await codes.take(key, right, 50, after(1000))).toBe(false)
+      expect(await codes.take(key, right, 50, after(1000))).not.toBe('right')
     }
     expect(await codes.start(taken, { ...longer, hash: wrong }, start)).toBe(false)
-    expect(await codes.take(replaced, wrong, 5, start)).toBe(true)
+    expect(await codes.take(replaced, wrong, 5, start)).toBe('right')
   })
 
   for (const callers of [32, 200])
@@ -159,7 +207,8 @@ forEachBackend('one-time codes', (backend, name) => {
       const key = newKey()
       await codes.put(key, live, start)
       const answers = await times(callers, () => codes.take(key, right, callers + 1, start))
-      expect(answers.filter(Boolean)).toEqual([true])
+      expect(answers.filter((verdict) => verdict === 'right')).toHaveLength(1)
+      expect(answers.filter((verdict) => verdict === 'spent')).toHaveLength(callers - 1)
     })
 
   test('200 wrong guesses at once are each counted', async () => {
@@ -167,8 +216,8 @@ forEachBackend('one-time codes', (backend, name) => {
     const key = newKey()
     await codes.put(key, live, start)
     await times(200, () => codes.take(key, wrong, 1000, start))
-    expect(await codes.take(key, right, 200, start)).toBe(false)
-    expect(await codes.take(key, right, 201, start)).toBe(true)
+    expect(await codes.take(key, right, 200, start)).not.toBe('right')
+    expect(await codes.take(key, right, 201, start)).toBe('right')
   })
 
   test('of 200 wrong guesses at once five are judged, and the code is dead', async () => {
@@ -176,7 +225,7 @@ forEachBackend('one-time codes', (backend, name) => {
     const key = newKey()
     await codes.put(key, live, start)
     await times(200, (i) => codes.take(key, hashOf(`guess ${i}`), 5, start))
-    expect(await codes.take(key, right, 1000, start)).toBe(false)
+    expect(await codes.take(key, right, 1000, start)).not.toBe('right')
     if (database === null) return
     const attempts = statement<{ subject: string }, { attempts: number }>(
       sql`select attempts from codes where subject = ${sql.placeholder('subject')}::uuid`,
@@ -238,7 +287,7 @@ forEachBackend('one-time codes', (backend, name) => {
       expect(removed[1]).toBeGreaterThanOrEqual(1)
       expect(await countRows(database, 'codes')).toBe(1)
     } else expect(removed).toEqual([0, 0])
-    expect(await codes.take(kept, right, 5, farAhead)).toBe(true)
+    expect(await codes.take(kept, right, 5, farAhead)).toBe('right')
   })
 })
 
@@ -268,12 +317,13 @@ function createModel() {
       else code.endMs = next.endMs
       return true
     },
-    take: (hash: string, attempts: number, nowMs: number) => {
-      if (code === null || code.isSpent || code.endMs <= nowMs || code.attempts >= attempts) return false
-      code.attempts++
+    take: (hash: string, attempts: number, nowMs: number): CodeVerdict => {
+      if (code === null || code.endMs <= nowMs || code.attempts >= attempts) return 'wrong'
       const isRight = code.hash === hash
+      if (code.isSpent) return isRight ? 'spent' : 'wrong'
+      if (!isRight) code.attempts++
       code.isSpent = isRight || code.attempts >= attempts
-      return isRight
+      return isRight ? 'right' : 'wrong'
     },
   }
 }

@@ -44,13 +44,28 @@ forEachBackend('limits', (backend, name) => {
     expect(await take(later)).toBe(minute)
   })
 
-  test('a window admits its count in any stretch of its length, and no more', async () => {
+  test('a window begins with the first it counts, admits its count, and begins anew once it is over', async () => {
     const take = oneCounter(window)
     for (let i = 0; i < 6; i++) expect(await take(i * 1000)).toBe(0)
     expect(await take(6000)).toBe(hour - 6000)
     expect(await take(hour - 1)).toBe(1)
-    expect(await take(hour)).toBe(0)
-    expect(await take(hour)).toBe(1000)
+    for (let i = 0; i < 6; i++) expect(await take(hour + i)).toBe(0)
+    expect(await take(hour + 6)).toBe(hour - 6)
+  })
+
+  test('a window of nothing admits nothing', async () => {
+    const take = oneCounter({ ...window, count: 0 })
+    expect([await take(0), await take(hour)]).toEqual([hour, hour])
+  })
+
+  test('a counter is as small after a thousand as after one', async () => {
+    const { limits, sizeOf } = backend()
+    const key = newKey()
+    const charge = () => limits.charge([{ key, rule: { ...window, count: 100_000 } }], start)
+    await charge()
+    const sizeAtFirst = await sizeOf(key)
+    for (let i = 0; i < 50; i++) await Promise.all(Array.from({ length: 20 }, charge))
+    expect(await sizeOf(key)).toBeLessThanOrEqual(sizeAtFirst + 8)
   })
 
   test('ten failures are admitted, then refusals double from a minute to an hour, one try between', async () => {
@@ -68,7 +83,7 @@ forEachBackend('limits', (backend, name) => {
     }
   })
 
-  test('failures further apart than the window never refuse', async () => {
+  test('failures fewer than the count in each window never refuse', async () => {
     const take = oneCounter(failures)
     for (let i = 0; i < 30; i++) expect(await take(i * 2 * minute)).toBe(0)
   })
@@ -131,7 +146,7 @@ forEachBackend('limits', (backend, name) => {
     const key = newKey()
     const take = (rule: Rule, ms: number) => limits.charge([{ key, rule }], after(ms))
     for (let i = 0; i < 6; i++) await take(window, i * 1000)
-    expect(await take({ ...window, count: 3 }, 6000)).toBe(hour - 3000)
+    expect(await take({ ...window, count: 3 }, 6000)).toBe(hour - 6000)
     expect(await take({ ...window, count: 7 }, 6000)).toBe(0)
     const drained = newKey()
     const drain = (rule: Rule) => limits.charge([{ key: drained, rule }], start)

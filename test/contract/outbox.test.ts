@@ -53,6 +53,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
         values: notice.values as Record<string, string>,
         codeSubject: null,
         codePurpose: null,
+        codeGroup: 'stranger',
         codeSeed: null,
         createdAt: start,
         attempts: 1,
@@ -107,10 +108,10 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const { database, store } = outbox()
     const subject = crypto.randomUUID()
     for (let i = 0; i < 3; i++) await store.add(database, coded(subject), start)
-    await store.supersedePending(database, subject, 'two_factor', after(1))
+    await store.supersedePending(database, subject, 'two_factor', 'stranger', after(1))
     expect((await rows()).filter(({ outcome }) => outcome !== null)).toHaveLength(0)
     await database.transaction(async (transaction) => {
-      await store.supersedePending(transaction, subject, 'confirmation', after(1))
+      await store.supersedePending(transaction, subject, 'confirmation', 'stranger', after(1))
       await store.add(transaction, coded(subject), after(1))
     })
     expect((await rows()).map(({ outcome }) => outcome)).toEqual(['replaced', 'replaced', 'replaced', null])
@@ -123,7 +124,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await Promise.all(
       Array.from({ length: 16 }, () =>
         database.transaction(async (transaction) => {
-          await store.supersedePending(transaction, subject, 'confirmation', after(1))
+          await store.supersedePending(transaction, subject, 'confirmation', 'stranger', after(1))
           await store.add(transaction, coded(subject), after(1))
         }),
       ),
@@ -180,7 +181,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.add(database, coded(subject), start)
     const [taken] = await store.claim('sms', start, leaseMs, 1)
     const id = taken?.id as number
-    await store.supersedePending(database, subject, 'confirmation', after(1))
+    await store.supersedePending(database, subject, 'confirmation', 'stranger', after(1))
     await store.retry(id, after(2), 'acme:503')
     await store.renew(id, after(2))
     expect(await store.claim('sms', after(leaseMs), leaseMs, 1)).toHaveLength(0)

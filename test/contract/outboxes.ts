@@ -25,7 +25,7 @@ export function coded(subject: string = crypto.randomUUID()): NewMessage {
     destination: '+33612345678',
     purpose: 'confirmation',
     language: 'en',
-    code: { subject, purpose: 'confirmation', seed: new Uint8Array([0, 1, 2, 255]) },
+    code: { subject, purpose: 'confirmation', group: 'stranger', seed: new Uint8Array([0, 1, 2, 255]) },
   }
 }
 

@@ -40,8 +40,8 @@ async function run({ place, race, callers, startAtMs }: RacerInput): Promise<num
       const rule = { kind: 'bucket', burst: race.burst, intervalMs: 60_000 } as const
       return (await stores.limits.charge([{ key: race.key, rule }], now)) === 0
     }
-    const key = { subject: race.subject, purpose: 'confirmation' } as const
-    return stores.codes.take(key, Buffer.from(race.hash, 'hex'), race.attempts, now)
+    const key = { subject: race.subject, purpose: 'confirmation', group: 'stranger' } as const
+    return (await stores.codes.take(key, Buffer.from(race.hash, 'hex'), race.attempts, now)) === 'right'
   }
   await Bun.sleep(Math.max(0, startAtMs - Date.now()))
   const answers = await Promise.all(Array.from({ length: callers }, call))

@@ -27,6 +27,7 @@ function queued(values: Partial<QueuedMessage>): QueuedMessage {
     values: {},
     codeSubject: null,
     codePurpose: null,
+    codeGroup: 'stranger',
     codeSeed: null,
     createdAt: new Date(0),
     attempts: 1,

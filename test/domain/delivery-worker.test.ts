@@ -119,7 +119,12 @@ const notice: NewMessage = {
 const coded = (): NewMessage => ({
   ...notice,
   purpose: 'confirmation',
-  code: { subject: crypto.randomUUID(), purpose: 'confirmation', seed: new Uint8Array(16) },
+  code: {
+    subject: crypto.randomUUID(),
+    purpose: 'confirmation',
+    group: 'stranger',
+    seed: new Uint8Array(16),
+  },
 })
 const add = (message: NewMessage) => store.add(database, message, clock.now())
 

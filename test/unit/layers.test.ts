@@ -72,7 +72,7 @@ describe('imports', () => {
       "import { AppError } from '../../errors.ts'\nimport { b } from '../codes/x.ts'",
     ],
     ['src/domain/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
-    ['src/domain/limits/service.ts', "import { a } from '../codes/store.ts'"],
+    ['src/domain/codes/service.ts', "import { a } from '../limits/callers.ts'"],
     ['src/commands/version.ts', "import manifest from '../../package.json' with { type: 'json' }"],
     ['src/main.ts', "import { serve } from './commands/serve.ts'"],
     ['scripts/bench/run.ts', "import postgres from 'postgres'"],

@@ -229,7 +229,7 @@ export function createAccountStore(database: Database): AccountStore {
           destination: primary.destination,
           purpose: 'confirmation',
           language: registration.language,
-          code: { subject: registration.uuid, purpose: 'confirmation', seed: codeSeed },
+          code: { subject: registration.uuid, purpose: 'confirmation', group: 'stranger', seed: codeSeed },
         }),
         now,
         key: primary.key,

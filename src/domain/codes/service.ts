@@ -8,7 +8,8 @@ import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
-import { type CodeBudgetStore, type CodeKey, type CodeStore, codePurposes } from './store.ts'
+import { callerGroups } from '../limits/callers.ts'
+import { type BudgetKey, type CodeBudgetStore, type CodeKey, type CodeStore, codePurposes } from './store.ts'
 
 export interface CodeBinding extends CodeKey {
   /** Where the code goes, exactly as stored. */
@@ -22,7 +23,7 @@ export interface CodeService {
   /** A fresh seed; the code it stands for does not live before `put`. */
   createSeed(): Uint8Array
   /**
-   * The code of this seed becomes the one of its subject and purpose; an older one is dead. Where a later message's
+   * The code of this seed becomes the one of its subject, purpose and group; an older one is dead. Where a later message's
    * stands there already, that one stays. `messageId` null: it goes out with none, or with one that has no rival.
    */
   put(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
@@ -45,12 +46,12 @@ export interface CodeService {
    * Counts a try of a code that is compared elsewhere on the day's budget, and gives what takes that back when it was
    * right. Throws `too_many_attempts`.
    */
-  count(key: CodeKey): Promise<() => Promise<void>>
+  count(key: BudgetKey): Promise<() => Promise<void>>
   /**
    * The halves of `takeNamed`, for a try that may be a code of another kind too. `countNamed` counts it on the day's
    * budgets of the subject and of a name before anything is compared.
    */
-  countNamed(key: CodeKey, name: string): Promise<CountedTry>
+  countNamed(key: BudgetKey, name: string): Promise<CountedTry>
   takeCounted(binding: CodeBinding, typed: string): Promise<boolean>
   /** Whatever codes the subject has are dead, also the ones whose message is still on its way. */
   kill(subject: string): Promise<void>
@@ -92,16 +93,16 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
   const hash = ({ subject, purpose, destination }: CodeBinding, digits: string) =>
     secret.tag('code hash', subject, purpose, destination, digits)
 
-  async function count(key: CodeKey) {
+  async function count(key: BudgetKey) {
     const now = clock.now()
     if (!(await budgets.reserve(key, config.attemptsPerDay, now))) throw exhausted(now)
     return () => budgets.release(key, now)
   }
 
-  async function countNamed(key: CodeKey, name: string): Promise<CountedTry> {
+  async function countNamed(key: BudgetKey, name: string): Promise<CountedTry> {
     const now = clock.now()
     const named = { subject: standIn('named', name), purpose: key.purpose }
-    const both: [CodeKey, CodeKey] = [key, named]
+    const both: [BudgetKey, BudgetKey] = [key, named]
     const [open, namedOpen] = await budgets.reserveTwo(both, config.attemptsPerDay, now)
     return {
       open,
@@ -125,9 +126,9 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
   }
 
   /** People paste codes with spaces in them, not with pages of them. */
-  const takeCounted = (binding: CodeBinding, typed: string) => {
+  const takeCounted = async (binding: CodeBinding, typed: string) => {
     const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
-    return store.take(binding, hash(binding, digits), config.attempts, clock.now())
+    return (await store.take(binding, hash(binding, digits), config.attempts, clock.now())) === 'right'
   }
 
   return {
@@ -165,8 +166,10 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
       const now = clock.now()
       // Not removed: a sending that finds no code would put its own there.
       await Promise.all(
-        codePurposes.map((purpose) =>
-          store.put({ subject, purpose }, { hash: randomBytes(32), expiresAt: expiry(now) }, now),
+        codePurposes.flatMap((purpose) =>
+          callerGroups.map((group) =>
+            store.put({ subject, purpose, group }, { hash: randomBytes(32), expiresAt: expiry(now) }, now),
+          ),
         ),
       )
     },

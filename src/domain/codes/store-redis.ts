@@ -1,10 +1,12 @@
 /**
- * One-time codes in Redis: hash `<prefix>code:{<subject>}:<purpose>` with `hash` (keyed), `attempts`, `ends`
- * (ms), `message` (the id of the one it goes out with, or 0) and, once it is taken or dead, `used`; it expires with the code. One Lua script a method.
+ * One-time codes in Redis: hash `<prefix>code:{<subject>}:<purpose>`, for the groups but strangers with `:<group>` at
+ * its end, of `hash` (keyed), `attempts`, `ends` (ms), `message` (the id of the one it goes out with, or 0) and, once
+ * it is taken or dead, `used`; it expires with the code. One Lua script a method.
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
-import type { CodeKey, CodeStore } from './store.ts'
+import { callerGroups } from '../limits/callers.ts'
+import type { CodeKey, CodeStore, CodeVerdict } from './store.ts'
 
 /** The key's own expiry is for tidiness; what counts is `ends` against the caller's clock. */
 const put = defineScript(`
@@ -25,28 +27,45 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2] - ARGV[3])
 return 1
 `)
 
+/** KEYS: the codes of all groups; ARGV[4] says which of them is the caller's own. A right try is not counted. */
 const take = defineScript(`
-local code = redis.call('HMGET', KEYS[1], 'hash', 'attempts', 'ends', 'used')
-local allowed = tonumber(ARGV[2])
-if not code[1] or code[4] or tonumber(code[2]) >= allowed or tonumber(code[3]) <= tonumber(ARGV[3]) then return 0 end
-local attempts = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-local right = code[1] == ARGV[1]
-if right or attempts >= allowed then redis.call('HSET', KEYS[1], 'used', 1) end
-return right and 1 or 0
+local allowed, now, own = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local verdict = 'wrong'
+for i, key in ipairs(KEYS) do
+  local code = redis.call('HMGET', key, 'hash', 'attempts', 'ends', 'used')
+  if code[1] and tonumber(code[2]) < allowed and tonumber(code[3]) > now then
+    local right = code[1] == ARGV[1]
+    if right and code[4] then
+      if verdict == 'wrong' then verdict = 'spent' end
+    elseif right then
+      redis.call('HSET', key, 'used', 1)
+      verdict = 'right'
+    elseif i == own and not code[4] then
+      if redis.call('HINCRBY', key, 'attempts', 1) >= allowed then redis.call('HSET', key, 'used', 1) end
+    end
+  end
+end
+return verdict
 `)
 
 const remove = defineScript(`return redis.call('DEL', KEYS[1])`)
 
 export function createRedisCodeStore(redis: RedisConnection): CodeStore {
-  const run = (script: typeof put, { subject, purpose }: CodeKey, values: (string | number | Uint8Array)[]) =>
-    runScript(redis, script, [`${redis.keyPrefix}code:{${subject}}:${purpose}`], values)
+  const nameOf = ({ subject, purpose, group }: CodeKey) =>
+    `${redis.keyPrefix}code:{${subject}}:${purpose}${group === 'stranger' ? '' : `:${group}`}`
+  const run = (script: typeof put, key: CodeKey, values: (string | number | Uint8Array)[]) =>
+    runScript(redis, script, [nameOf(key)], values)
   return {
     put: async (key, { hash, expiresAt, messageId = null }, now) => {
       await run(put, key, [hash, expiresAt.getTime(), now.getTime(), messageId ?? ''])
     },
     start: async (key, { hash, expiresAt }, now) =>
       (await run(start, key, [hash, expiresAt.getTime(), now.getTime()])) === 1,
-    take: async (key, hash, attempts, now) => (await run(take, key, [hash, attempts, now.getTime()])) === 1,
+    async take(key, hash, attempts, now) {
+      const keys = callerGroups.map((group) => nameOf({ ...key, group }))
+      const own = callerGroups.indexOf(key.group) + 1
+      return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as CodeVerdict
+    },
     remove: async (key) => {
       await run(remove, key, [])
     },

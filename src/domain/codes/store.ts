@@ -1,9 +1,12 @@
 /**
  * Where one-time codes live: Redis, or an unlogged table. The promise, which the contract suite holds both to:
- * at most one code per subject and purpose; `put` replaces it; `take` counts the attempt before it compares, and
- * among any number of callers with the right hash exactly one gets `true`; a code is dead after `attempts` wrong
- * takes, after its expiry, and once taken; nothing lives without an expiry.
+ * at most one code per subject, purpose and group; `put` replaces the one of its own group alone. `take` compares with
+ * the codes of all groups, and counts a wrong try on the code of its own group alone, in one step: nobody's tries end
+ * somebody else's code. Among any number of callers with the right hash exactly one gets `right`; a code is dead after
+ * `attempts` wrong takes, after its expiry, and once taken; nothing lives without an expiry.
  */
+import type { CallerGroup } from '../limits/callers.ts'
+
 export const codePurposes = [
   'confirmation',
   /** Signing in by a code alone. */
@@ -20,10 +23,18 @@ export const codePurposes = [
 export type CodePurpose = (typeof codePurposes)[number]
 
 export interface CodeKey {
-  /** The account's uuid, or a stand-in of the same form for an identifier without account. */
+  /** The account's uuid, or a decoy of the same form for an identifier without account. */
   subject: string
   purpose: CodePurpose
+  /** Who asked for the code, or who tries one. */
+  group: CallerGroup
 }
+
+/**
+ * `spent`: the code was right and somebody took it already, so that it tells nothing to guess it again. `wrong`:
+ * everything else.
+ */
+export type CodeVerdict = 'right' | 'spent' | 'wrong'
 
 export interface CodeStore {
   /**
@@ -42,14 +53,17 @@ export interface CodeStore {
    */
   start(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<boolean>
   /**
-   * True exactly once, for the right hash of a living code. `attempts`: how many tries a code has; the last one, if
-   * wrong, kills it. When it throws, the code may be taken all the same.
+   * `right` exactly once, for the right hash of a living code. `attempts`: how many wrong tries end a code. When it
+   * throws, the code may be taken all the same.
    */
-  take(key: CodeKey, hash: Uint8Array, attempts: number, now: Date): Promise<boolean>
+  take(key: CodeKey, hash: Uint8Array, attempts: number, now: Date): Promise<CodeVerdict>
   remove(key: CodeKey): Promise<void>
   /** Removes up to `limit` expired codes; how many it removed. Redis does so by itself: 0. */
   sweep(now: Date, limit: number): Promise<number>
 }
+
+/** What wrong codes are counted on. */
+export type BudgetKey = Pick<CodeKey, 'subject' | 'purpose'>
 
 /**
  * The day's budget of wrong codes, always in PostgreSQL (logged), so that neither a Redis flush nor a restart
@@ -57,12 +71,12 @@ export interface CodeStore {
  */
 export interface CodeBudgetStore {
   /** Counts one try; false (and not counted) when `perDay` are used up. */
-  reserve(key: CodeKey, perDay: number, now: Date): Promise<boolean>
+  reserve(key: BudgetKey, perDay: number, now: Date): Promise<boolean>
   /** The same for two subjects of one purpose, in one step; each is counted whether or not the other is. */
-  reserveTwo(keys: [CodeKey, CodeKey], perDay: number, now: Date): Promise<[boolean, boolean]>
+  reserveTwo(keys: [BudgetKey, BudgetKey], perDay: number, now: Date): Promise<[boolean, boolean]>
   /** Gives back the try of a code that was right; `now` as it was told to `reserve`, which names the day. */
-  release(key: CodeKey, now: Date): Promise<void>
-  releaseTwo(keys: [CodeKey, CodeKey], now: Date): Promise<void>
+  release(key: BudgetKey, now: Date): Promise<void>
+  releaseTwo(keys: [BudgetKey, BudgetKey], now: Date): Promise<void>
   /** Removes up to `limit` budgets older than yesterday's (the clock may be set back); how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
 }

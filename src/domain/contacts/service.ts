@@ -71,6 +71,7 @@ export function createContactsService(options: Options): ContactsService {
   /** The day's budget is the account's, so that no new request refills it. */
   const bindingOf = (accountUuid: string, kind: Kind, change: ContactChange | null): CodeBinding => ({
     purpose: purposes[kind].code,
+    group: 'owner',
     subject: change?.codeSubject ?? codes.decoySubject(`${kind} change of ${accountUuid}`),
     destination: change?.destination ?? '',
     budgetSubject: accountUuid,
@@ -102,7 +103,7 @@ export function createContactsService(options: Options): ContactsService {
       }
       const { destination } = identifier
       await outbox.putCode(
-        { purpose: purposes[kind].code, subject: code.subject, destination },
+        { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },
         code.seed,
         null,
       )

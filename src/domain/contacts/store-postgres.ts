@@ -118,7 +118,7 @@ export function createContactStore(database: Database): ContactStore {
           destination,
           purpose,
           language: account.language,
-          code: { subject, purpose, seed },
+          code: { subject, purpose, group: 'owner', seed },
         }),
         accountId: account.id,
         sessionId,

@@ -4,12 +4,14 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import type { CallerGroup } from '../limits/callers.ts'
 import { type MessageSender, NOBODY, type RenderedMessage, type SendOutcome } from './message.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
 export interface CodeBinding {
   subject: string
   purpose: CodePurpose
+  group: CallerGroup
   destination: string
 }
 
@@ -165,9 +167,15 @@ interface Code {
 }
 
 function codeOf(message: QueuedMessage): Code | null {
-  const { codeSubject: subject, codePurpose: purpose, codeSeed: seed, destination } = message
+  const {
+    codeSubject: subject,
+    codePurpose: purpose,
+    codeGroup: group,
+    codeSeed: seed,
+    destination,
+  } = message
   if (subject === null || purpose === null || seed === null) return null
-  return { binding: { subject, purpose, destination }, seed }
+  return { binding: { subject, purpose, group, destination }, seed }
 }
 
 /** Rounded down, but for the moments that sending itself took; at least one. */

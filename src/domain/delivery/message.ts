@@ -1,6 +1,7 @@
 /** A message that waits in the outbox. It never holds a code: the worker derives it from the seed when it sends. */
 import type { Language } from '../../texts/languages.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import type { CallerGroup } from '../limits/callers.ts'
 
 export type Channel = 'email' | 'sms'
 
@@ -34,7 +35,7 @@ export interface NewMessage {
   language: Language
   /** Fills the template; plain text, escaped for HTML by the renderer. */
   values?: Record<string, string>
-  code?: { subject: string; purpose: CodePurpose; seed: Uint8Array }
+  code?: { subject: string; purpose: CodePurpose; group: CallerGroup; seed: Uint8Array }
 }
 
 /** What goes out. */

@@ -10,7 +10,7 @@ import type { MessageStore } from './store.ts'
 
 export interface Outbox {
   /**
-   * A new code replaces the older one of its subject and purpose. `to` null: nobody is told, the code is never
+   * A new code replaces the older one of its subject, purpose and group. `to` null: nobody is told, the code is never
    * right, and the work is the same, the worker's too.
    */
   sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void>
@@ -33,10 +33,10 @@ export function createOutbox({ messages, codes, worker, clock, language }: Optio
   return {
     async sendCode(binding, to) {
       const seed = codes.createSeed()
-      const { subject, purpose } = binding
+      const { subject, purpose, group } = binding
       const recipient = to ?? decoyRecipient(binding, language)
       const destination = to === null ? NOBODY : binding.destination
-      const code = { subject, purpose, seed }
+      const code = { subject, purpose, group, seed }
       const messageId = await messages.addCode({ ...recipient, destination, purpose, code }, clock.now())
       await codes.put({ ...binding, destination }, seed, messageId)
       worker.wake(recipient.channel)

@@ -7,6 +7,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, type Executor, param, statement } from '../../platform/postgres/database.ts'
 import { messages } from '../../platform/postgres/schema.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
@@ -19,6 +20,7 @@ export type MessageParams = {
   messageValues: Record<string, string>
   codeSubject: string | null
   codePurpose: CodePurpose | null
+  codeGroup: CallerGroup
   codeSeed: Uint8Array | null
 }
 
@@ -31,6 +33,7 @@ export function messageParams(message: NewMessage): MessageParams {
     messageValues: message.values ?? {},
     codeSubject: message.code?.subject ?? null,
     codePurpose: message.code?.purpose ?? null,
+    codeGroup: message.code?.group ?? 'stranger',
     codeSeed: message.code?.seed ?? null,
   }
 }
@@ -45,6 +48,7 @@ export type MessageColumns = Partial<
     | 'values'
     | 'codeSubject'
     | 'codePurpose'
+    | 'codeGroup'
     | 'codeSeed'
     | 'now',
     SQL
@@ -60,7 +64,8 @@ export function queueMessage(source?: SQL, columns: MessageColumns = {}): SQL {
   const now = columns.now ?? param('now', 'timestamptz')
   return sql`
     insert into ${messages} (channel, destination, purpose, language, "values",
-                             code_subject, code_purpose, code_seed, created_at, next_attempt_at)
+                             code_subject, code_purpose, code_group, code_seed, created_at,
+                             next_attempt_at)
     select ${columns.channel ?? param('messageChannel', 'text')},
            ${columns.destination ?? param('messageDestination', 'text')},
            ${columns.purpose ?? param('messagePurpose', 'text')},
@@ -68,6 +73,7 @@ export function queueMessage(source?: SQL, columns: MessageColumns = {}): SQL {
            ${columns.values ?? param('messageValues', 'jsonb')},
            ${columns.codeSubject ?? param('codeSubject', 'uuid')},
            ${columns.codePurpose ?? param('codePurpose', 'text')},
+           ${columns.codeGroup ?? (columns.codePurpose ? sql`'stranger'` : param('codeGroup', 'text'))},
            ${columns.codeSeed ?? param('codeSeed', 'bytea')},
            ${now}, ${now}
     ${source === undefined ? sql`` : sql`from ${source}`}`
@@ -96,12 +102,13 @@ export function queueNotices(source: SQL): SQL {
  * Rows are locked in the order of their ids, so that two callers never wait for each other in a circle. A plan made
  * while none waits, and kept, must serve when thousands do: the ids as an array, `outcome` and not `finished_at`, and
  * the sum leave no other index to choose than messages_code and the primary key.
- * Without `columns`, the parameters are `codeSubject`, `codePurpose` and `now`; `codePurpose` null means every purpose.
+ * Without `columns`, the parameters are `codeSubject`, `codePurpose`, `codeGroup` and `now`; `codePurpose` null means
+ * every purpose and group. A code replaces the waiting one of its own group alone.
  */
 export function supersedePending(
-  columns: { codeSubject?: SQL; codePurpose?: SQL | null; now?: SQL } = {},
+  columns: { codeSubject?: SQL; codePurpose?: SQL | null; codeGroup?: SQL; now?: SQL } = {},
 ): SQL {
-  const { codePurpose = param('codePurpose', 'text') } = columns
+  const { codePurpose = param('codePurpose', 'text'), codeGroup = param('codeGroup', 'text') } = columns
   return sql`
     update ${messages}
        set outcome = 'replaced', finished_at = ${columns.now ?? param('now', 'timestamptz')}
@@ -109,7 +116,7 @@ export function supersedePending(
        select older.id from ${messages} older
         where older.outcome is null
           and older.code_subject = ${columns.codeSubject ?? param('codeSubject', 'uuid')}
-          ${codePurpose === null ? sql`` : sql`and older.code_purpose = ${codePurpose}`}
+          ${codePurpose === null ? sql`` : sql`and older.code_purpose = ${codePurpose} and older.code_group = ${codeGroup}`}
         order by older.id + 0
           for update))`
 }
@@ -120,7 +127,9 @@ const addCode = statement<MessageParams & { now: Date }, { id: number }>(
   sql`with replaced as (${supersedePending()}) ${queueMessage()} returning id`,
 )
 
-const replace = statement<{ codeSubject: string; codePurpose: string; now: Date }>(supersedePending())
+const replace = statement<{ codeSubject: string; codePurpose: string; codeGroup: string; now: Date }>(
+  supersedePending(),
+)
 
 type ClaimParams = { channel: Channel; now: Date; leaseUntil: Date; horizon: Date; limit: number }
 
@@ -149,7 +158,7 @@ const claim = statement<ClaimParams, QueuedMessage>(sql`
    where message.id = any (array(
            select id from due union all select id from astray limit ${param('limit', 'int')}))
   returning message.id, message.channel, message.destination, message.purpose, message.language, message."values",
-            message.code_subject, message.code_purpose, message.code_seed, message.created_at, message.attempts,
+            message.code_subject, message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
             message.first_attempt_at, message.detail`)
 
 /** What went out went out, also where a newer code replaced the message meanwhile. */
@@ -195,8 +204,8 @@ export function createMessageStore(database: Database): MessageStore {
       const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
       return id
     },
-    async supersedePending(executor, codeSubject, codePurpose, now) {
-      await executor.all(replace, { codeSubject, codePurpose, now })
+    async supersedePending(executor, codeSubject, codePurpose, codeGroup, now) {
+      await executor.all(replace, { codeSubject, codePurpose, codeGroup, now })
     },
     async claim(channel, now, leaseMs, limit) {
       const leaseUntil = new Date(now.getTime() + leaseMs)

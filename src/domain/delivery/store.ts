@@ -1,6 +1,7 @@
 /** What the outbox promises to those who add messages and to the worker that sends them. */
 import type { Executor } from '../../platform/postgres/database.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 
 /** `expired`: the tries, or the life of its code, ended; `replaced`: a newer code took its place. */
@@ -16,6 +17,8 @@ export interface QueuedMessage {
   values: Record<string, string>
   codeSubject: string | null
   codePurpose: CodePurpose | null
+  /** Who asked for the code; 'stranger' where there is none. */
+  codeGroup: CallerGroup
   codeSeed: Uint8Array | null
   createdAt: Date
   /** This attempt included. */
@@ -38,6 +41,7 @@ export interface MessageStore {
     executor: Executor,
     codeSubject: string,
     codePurpose: CodePurpose,
+    codeGroup: CallerGroup,
     now: Date,
   ): Promise<void>
   /**

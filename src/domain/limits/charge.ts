@@ -1,8 +1,8 @@
 /**
- * A charge as both stores send it to where it is judged: the Lua script of store-redis.ts and the SQL function
- * limits_take. The state of a counter is the same JSON in both, `ends` being when it no longer matters:
- * bucket {full, at, ends}: when it will be full again, as of when; window {times, ends}: of the last takes, ascending;
- * failures {times, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the last.
+ * Charges as both stores send them to where they are evaluated: the Lua script of store-redis.ts and the SQL function
+ * limits_charge. The state of a counter is the same JSON in both, `ends` being when it no longer matters:
+ * bucket {full, at, ends}: when it will be full again, as of when; window {n, ends}: how many, and until when;
+ * failures {n, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the last.
  */
 import type { Charge, Rule } from './store.ts'
 
@@ -17,12 +17,13 @@ export function normalizeCharges(charges: Charge[]): Charge[] {
   return sorted
 }
 
-/** Rounded up: the told wait is then never too short, and Lua and SQL compute alike. */
+/** Rounded up: the wait that is given is then never too short, and Lua and SQL compute alike. */
 function wholeNumbers(rule: Rule): Rule {
   const numbers = Object.entries(rule).filter(([name]) => name !== 'kind')
   const rounded = numbers.map(([name, value]) => {
     const number = Math.ceil(Number(value))
-    if (!(number >= 1 && number <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`limit rule: ${name}`)
+    if (!(number >= (name === 'count' ? 0 : 1) && number <= Number.MAX_SAFE_INTEGER))
+      throw new RangeError(`limit rule: ${name}`)
     return [name, number]
   })
   return { ...rule, ...Object.fromEntries(rounded) }

@@ -7,8 +7,6 @@ import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
-import type { CodePurpose } from '../codes/store.ts'
-import type { NoticePurpose } from '../delivery/message.ts'
 import type { Identifier, Phone } from '../identifiers/identifier.ts'
 import type { Charge, LimitStore, Rule } from './store.ts'
 
@@ -18,7 +16,7 @@ export interface LimitService {
    * may use up alone: `addressBucket` is whoever asks without having shown who they are. Throws
    * `country_not_allowed`.
    */
-  codeCharges(destination: Identifier, purpose: CodePurpose, addressBucket?: string): Charge[]
+  codeCharges(destination: Identifier, purpose: string, addressBucket?: string): Charge[]
   /** An account asks to have another contact, whichever: nobody is sent codes by the hundred from one account. */
   contactChangeCharges(accountUuid: string): Charge[]
   registrationCharges(addressBucket: string): Charge[]
@@ -37,13 +35,13 @@ export interface LimitService {
   /** Counts all of them or, throwing, none. */
   charge(charges: Charge[]): Promise<void>
   /** Counts a code that is about to go elsewhere than asked; false where `codeCharges` or `take` would throw. */
-  admitsCode(destination: Identifier, purpose: CodePurpose): Promise<boolean>
+  admitsCode(destination: Identifier, purpose: string): Promise<boolean>
   clear(...charges: Charge[]): Promise<void>
   /**
    * Counts a message without code that is about to go to an owner, and says whether it may: what an account does to
    * itself over and over sends no flood, nor a dear one by SMS. Codes that strangers ask for use up nothing of it.
    */
-  admitsNotice(destination: Identifier, purpose: NoticePurpose): Promise<boolean>
+  admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
 }
 
 interface Options {
@@ -90,7 +88,7 @@ export function createLimitService({ store, secret, clock, config }: Options): L
 
   const guessKey = (subject: string) => `guesses:${tag(subject)}`
 
-  function sendingCharges(destination: Identifier, purpose: CodePurpose): Charge[] {
+  function sendingCharges(destination: Identifier, purpose: string): Charge[] {
     const to = tag(destination.key)
     return [
       {

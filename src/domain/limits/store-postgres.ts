@@ -1,7 +1,7 @@
 /**
  * Counters in PostgreSQL: unlogged table `limits` (a crash of the server empties it), one row for each counter, its
- * state as in charge.ts, until swept after `expires_at`. The SQL function limits_take (drizzle/0001) judges and
- * counts, so that a take is one round trip however many counters it names.
+ * state as in charge.ts, until swept after `expires_at`. The SQL function limits_charge (drizzle/0008) evaluates and
+ * counts, so that a charge is one round trip however many counters it names.
  */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
@@ -10,10 +10,10 @@ import { createSweep } from '../../platform/postgres/sweep.ts'
 import { normalizeCharges } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
-const take = statement<{ charges: string; nowMs: number }, { waitMs: number }>(sql`
-  select limits_take(${param('charges', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
+const charge = statement<{ charges: string; nowMs: number }, { waitMs: number }>(sql`
+  select limits_charge(${param('charges', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
 
-/** Rows are locked in the order of their keys, as limits_take does: two callers never wait in a circle. */
+/** Rows are locked in the order of their keys, as limits_charge does: two callers never wait in a circle. */
 const clear = statement<{ keys: string }>(sql`
   delete from ${limits} where key in (
     select key from ${limits}
@@ -33,8 +33,8 @@ export function createPostgresLimitStore(database: Database): LimitStore {
     charge: async (charges, now) => {
       if (charges.length === 0) return 0
       const text = JSON.stringify(normalizeCharges(charges))
-      const row = await database.first(take, { charges: text, nowMs: now.getTime() })
-      if (row === null) throw new Error('limits_take gave no answer')
+      const row = await database.first(charge, { charges: text, nowMs: now.getTime() })
+      if (row === null) throw new Error('limits_charge gave no answer')
       return row.waitMs
     },
     clear: async (keys) => {

@@ -1,7 +1,7 @@
 /**
  * Counters in Redis: `<prefix>{limits}:<key>`, a JSON string (see charge.ts) that expires when it no longer matters.
- * All counters share one hash tag, so that one script judges several at once, in a cluster too. They all live on
- * one master then: on purpose, for a take costs some 20 microseconds, and being exact is worth more than spreading it.
+ * All counters share one hash tag, so that one script evaluates several at once, in a cluster too. They all live on
+ * one master then: on purpose, for a charge costs some 20 microseconds, and being exact is worth more than spreading it.
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
@@ -9,18 +9,18 @@ import { normalizeCharges } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
- * Each judge answers: the wait, the state with this take counted, and the state mended if the clock was set back (or
- * the rule's numbers were lowered), which a refusal must write, or the wait it tells would not come true.
+ * Each answers: the wait, the state with this charge counted, and the state mended if the clock was set back (or
+ * the rule's numbers were lowered), which a refusal must write, or the wait it gives would not come true.
  */
-const take = defineScript(`
+const charge = defineScript(`
 local now = tonumber(ARGV[1])
-local judges = {}
+local evaluate = {}
 
 local function bucket(full)
   return { full = full, at = now, ends = full }
 end
 
-function judges.bucket(rule, state)
+function evaluate.bucket(rule, state)
   local ahead = math.max((state.at or now) - now, 0)
   local latest = now + rule.burst * rule.intervalMs
   local full = math.max((state.full or now) - ahead, now)
@@ -33,37 +33,26 @@ function judges.bucket(rule, state)
   return wait, bucket(full + rule.intervalMs), mended
 end
 
-local function recent(state, windowMs)
-  local times, mended = {}, nil
-  for _, time in ipairs(state.times or {}) do
-    if time > now then
-      time = now
-      mended = { times = times, ends = now + windowMs }
-    end
-    if time > now - windowMs then times[#times + 1] = time end
+local function window(rule, state)
+  local n, ends = state.n or 0, state.ends
+  if n == 0 or ends <= now then return 0, now + rule.windowMs end
+  if ends > now + rule.windowMs then
+    ends = now + rule.windowMs
+    return n, ends, { n = n, ends = ends }
   end
-  return times, mended
+  return n, ends
 end
 
-local function with(times, time)
-  local all = {}
-  for i, earlier in ipairs(times) do all[i] = earlier end
-  all[#all + 1] = time
-  return all
-end
-
-function judges.window(rule, state)
-  local times, mended = recent(state, rule.windowMs)
-  local wait = 0
-  if #times >= rule.count then wait = times[#times - rule.count + 1] + rule.windowMs - now end
-  return wait, { times = with(times, now), ends = now + rule.windowMs }, mended
+function evaluate.window(rule, state)
+  local n, ends, mended = window(rule, state)
+  return n >= rule.count and ends - now or 0, { n = n + 1, ends = ends }, mended
 end
 
 local function refused(rule, level, untilMs)
   return { level = level, ['until'] = untilMs, ends = untilMs + rule.windowMs }
 end
 
-function judges.failures(rule, state)
+function evaluate.failures(rule, state)
   local level, over = state.level or 0, state['until']
   local mended
   if level > 0 then
@@ -79,12 +68,11 @@ function judges.failures(rule, state)
     end
     state = {}
   end
-  local times, mendedTimes = recent(state, rule.windowMs)
-  local all = with(times, now)
-  if #all >= rule.count then
-    return 0, refused(rule, 1, now + math.min(rule.refusalMs, rule.maximumMs)), mendedTimes
+  local n, ends, mendedWindow = window(rule, state)
+  if n + 1 >= rule.count then
+    return 0, refused(rule, 1, now + math.min(rule.refusalMs, rule.maximumMs)), mendedWindow
   end
-  return 0, { times = all, ends = now + rule.windowMs }, mendedTimes
+  return 0, { n = n + 1, ends = ends }, mendedWindow
 end
 
 local function put(key, state)
@@ -95,7 +83,7 @@ local worst, counted, mended = 0, {}, {}
 for i, rule in ipairs(cjson.decode(ARGV[2])) do
   local stored = redis.call('GET', KEYS[i])
   local wait
-  wait, counted[i], mended[i] = judges[rule.kind](rule, stored and cjson.decode(stored) or {})
+  wait, counted[i], mended[i] = evaluate[rule.kind](rule, stored and cjson.decode(stored) or {})
   worst = math.max(worst, wait)
 end
 for i, key in ipairs(KEYS) do
@@ -118,7 +106,7 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
       const sorted = normalizeCharges(charges)
       const keys = sorted.map(({ key }) => nameOf(key))
       const rules = JSON.stringify(sorted.map(({ rule }) => rule))
-      return Number(await runScript(redis, take, keys, [now.getTime(), rules]))
+      return Number(await runScript(redis, charge, keys, [now.getTime(), rules]))
     },
     clear: async (keys) => {
       if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))

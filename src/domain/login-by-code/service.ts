@@ -73,7 +73,7 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
     async requestCode({ identifier: typed }, { addressBucket }) {
       const { identifier, account } = await findNamedAccount(accounts, typed, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'login_code', addressBucket))
-      await secondFactor.sendCode(account, identifier)
+      await secondFactor.sendCode(account, identifier, 'stranger')
     },
 
     async verify(body, device, { address, addressBucket }) {

@@ -84,6 +84,7 @@ export function createPasswordsService(options: Options): PasswordsService {
 
   const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'password_reset',
+    group: 'stranger',
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })

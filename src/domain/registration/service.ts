@@ -84,6 +84,7 @@ export function createRegistrationService(options: Options): RegistrationService
 
   const confirmationOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'confirmation',
+    group: 'stranger',
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
@@ -115,7 +116,11 @@ export function createRegistrationService(options: Options): RegistrationService
         clock.now(),
       )
       const { destination } = primary
-      await outbox.putCode({ purpose: 'confirmation', subject: uuid, destination }, codeSeed, messageId)
+      await outbox.putCode(
+        { purpose: 'confirmation', group: 'stranger', subject: uuid, destination },
+        codeSeed,
+        messageId,
+      )
       return { channel: channelOf(primary.kind) }
     },
 

@@ -9,6 +9,7 @@ import type { CodeBinding, CodeService } from '../codes/service.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { Outbox } from '../delivery/outbox.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import type { CallerGroup } from '../limits/callers.ts'
 import type { LimitService } from '../limits/service.ts'
 
 export interface SecondFactor {
@@ -17,7 +18,7 @@ export interface SecondFactor {
   /** The proved contact that is named, else the other one. What is named, where the account has proved none. */
   recipientOf(account: Account, named: Identifier): Identifier
   /** Sends a code to that contact; null when there is nobody to send to. */
-  sendCode(account: Account | null, identifier: Identifier): Promise<Contact | null>
+  sendCode(account: Account | null, identifier: Identifier, group: CallerGroup): Promise<Contact | null>
   /**
    * Takes what was typed: the code that `sendCode` sent to the contact `identifier` stands for, a code of the app, or
    * a recovery code. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`.
@@ -52,7 +53,8 @@ export function createSecondFactor(options: Options): SecondFactor {
   const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
     (account && verifiedContacts(account, identifier.kind)[0]) ?? null
 
-  const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
+  const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
+    group,
     purpose: purposeOf(account),
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
     destination: contactFor(account, identifier)?.destination ?? identifier.key,
@@ -99,20 +101,21 @@ export function createSecondFactor(options: Options): SecondFactor {
       const contact = contactFor(account, named)
       return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
     },
-    async sendCode(account, identifier) {
+    async sendCode(account, identifier, group) {
       const sendsTo = (await factors.findApp(account)) === null ? account : null
       const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
       const to =
         sendsTo && contact && (await mayGoTo(contact, identifier, purposeOf(sendsTo)))
           ? { channel: contact.channel, language: sendsTo.language }
           : null
-      await outbox.sendCode(bindingOf(sendsTo, identifier), to)
+      await outbox.sendCode(bindingOf(sendsTo, identifier, group), to)
       return contact
     },
     async takeCode(account, identifier, typed, countsOn) {
       const [counted, app] = await Promise.all([count(account, countsOn), factors.findApp(account)])
       // Where the account may not be tried any more, the same work is done on what is never right.
-      const binding = bindingOf(app === null ? account : null, identifier)
+      const group = countsOn === 'account' ? 'password' : 'stranger'
+      const binding = bindingOf(app === null ? account : null, identifier, group)
       const taken = await Promise.all(
         counted.open
           ? [codes.takeCounted(binding, typed), factors.use(account, app, typed)]

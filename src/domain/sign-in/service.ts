@@ -64,7 +64,7 @@ export function createSignInService(options: Options): SignInService {
       // What was typed may be a contact that nobody proved: the code goes to another one, and counts there.
       const recipient = secondFactor.recipientOf(account, identifier)
       await limits.charge(limits.codeCharges(recipient, 'two_factor'))
-      const contact = await secondFactor.sendCode(account, recipient)
+      const contact = await secondFactor.sendCode(account, recipient, 'password')
       return {
         due: {
           methods: contact ? [contact.channel] : [],

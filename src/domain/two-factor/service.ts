@@ -78,6 +78,7 @@ export function createTwoFactorService(options: Options): TwoFactorService {
   const enrolmentBinding = ({ uuid }: Account, { destination }: Contact): CodeBinding => ({
     subject: uuid,
     purpose: 'two_factor_enrolment',
+    group: 'owner',
     destination,
   })
 

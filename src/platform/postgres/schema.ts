@@ -112,7 +112,7 @@ export const codes = pgTable(
   ],
 )
 
-/** Counters of the shapes without Redis (unlogged). `state` is what the rule of the key needs, see core/limits. */
+/** Counters of the shapes without Redis (unlogged). `state` is what the rule of the key needs, see domain/limits. */
 export const limits = pgTable(
   'limits',
   {
@@ -149,6 +149,25 @@ export const codeBudgets = pgTable(
   ],
 )
 
+/**
+ * Wrong codes in a row (until the right one), by who tries and what is tried; logged, as the budgets are. From the
+ * hundredth on one try a day is allowed, and `lastDay` says which day had it.
+ */
+export const codeFailures = pgTable(
+  'code_failures',
+  {
+    subject: uuid('subject').notNull(),
+    callerGroup: text('caller_group').notNull(),
+    factor: text('factor').notNull(),
+    inARow: integer('in_a_row').notNull(),
+    lastDay: date('last_day', { mode: 'string' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.subject, table.callerGroup, table.factor] }),
+    index('code_failures_last_day').on(table.lastDay),
+  ],
+)
+
 /** The outbox: a row for each e-mail or SMS, written in the transaction of what caused it. */
 export const messages = pgTable(
   'messages',
@@ -163,6 +182,8 @@ export const messages = pgTable(
     /** With these three the code is derived at sending; null for a notice. */
     codeSubject: uuid('code_subject'),
     codePurpose: text('code_purpose'),
+    /** Who asked for the code: stranger | password | owner. */
+    codeGroup: text('code_group').notNull().default('stranger'),
     codeSeed: bytea('code_seed'),
     createdAt: time('created_at').notNull(),
     attempts: integer('attempts').notNull().default(0),
@@ -214,6 +235,28 @@ export const sessions = pgTable(
   (table) => [
     uniqueIndex('sessions_family_hash').on(table.familyHash),
     index('sessions_account').on(table.accountId, table.deviceFingerprint),
+  ],
+)
+
+/**
+ * The devices and client addresses that an account signed in with, as keyed tags. Of devices the newest are kept; an
+ * address counts as known while its sign-in is one of the account's last ones.
+ */
+export const knownDevices = pgTable(
+  'known_devices',
+  {
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    tag: bytea('tag').notNull(),
+    kind: text('kind').$type<'device' | 'address'>().notNull(),
+    /** `sign_in_count` of the account at its last sign-in. */
+    signIn: integer('sign_in').notNull(),
+    lastSignInAt: time('last_sign_in_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.tag] }),
+    index('known_devices_last_sign_in_at').on(table.lastSignInAt),
   ],
 )
 

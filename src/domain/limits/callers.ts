@@ -1,0 +1,55 @@
+/**
+ * Who asks. A counter belongs to whoever causes it: what strangers fill never refuses an owner. Which counters each
+ * group pays is the table in counters.ts.
+ *
+ * | group    | how a call shows it                                                                  |
+ * |----------|--------------------------------------------------------------------------------------|
+ * | owner    | a session; a known device, by its fingerprint; at login, a public address of the last sign-ins |
+ * | password | the right password, or the login token that it gave, on an unknown device              |
+ * | stranger | nothing of this                                                                        |
+ */
+export const callerGroups = ['stranger', 'password', 'owner'] as const
+export type CallerGroup = (typeof callerGroups)[number]
+
+/** What the counters need to know of an account. */
+export interface CallerAccount {
+  uuid: string
+  accountConfirmedAt: Date | null
+}
+
+export type Caller =
+  | { group: 'stranger'; addressBucket: string; account: CallerAccount | null; device: null }
+  | { group: 'password'; addressBucket: string; account: CallerAccount; device: null }
+  /** `device`: which device or session of the account; the wrong tries of each count apart. */
+  | { group: 'owner'; addressBucket: string; account: CallerAccount; device: string }
+
+interface Client {
+  addressBucket: string
+}
+
+/** `account`: whom the call names, if anybody. */
+export const stranger = ({ addressBucket }: Client, account: CallerAccount | null = null): Caller => ({
+  group: 'stranger',
+  addressBucket,
+  account,
+  device: null,
+})
+
+export const withPassword = (account: CallerAccount, { addressBucket }: Client): Caller => ({
+  group: 'password',
+  addressBucket,
+  account,
+  device: null,
+})
+
+export const onKnownDevice = (account: CallerAccount, device: string, { addressBucket }: Client): Caller => ({
+  group: 'owner',
+  addressBucket,
+  account,
+  device: `device ${device}`,
+})
+
+export const inSession = (
+  { account, sessionId }: { account: CallerAccount; sessionId: string },
+  { addressBucket }: Client,
+): Caller => ({ group: 'owner', addressBucket, account, device: `session ${sessionId}` })
