@@ -55,6 +55,7 @@ export function buildFeatures(core: Core, options: FeatureOptions) {
       codes,
       limits,
       hashing,
+      sessions,
       outbox,
       secret,
       clock,

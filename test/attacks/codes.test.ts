@@ -223,9 +223,7 @@ describe.each(shapes)('codes on %s', (shape) => {
     expect((await service.post('verify-account', { identifier: phone, otp: byMail })).status).toBe(422)
     await service.post('resend-verification', { identifier: phone })
     const bySms = await service.inbox.nextCode(phone)
-    for (const otp of [byMail, bySms]) {
-      expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(422)
-    }
+    expect((await service.post('verify-account', { identifier: email, otp: bySms })).status).toBe(422)
     expect((await service.post('verify-account', { identifier: phone, otp: bySms })).status).toBe(201)
   })
 

@@ -4,8 +4,12 @@
  * what both do is tried; at the end the owner has the account and nobody else's password or session opens it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
-import { from, newClient } from '../helpers/limited-service.ts'
+import { countRows } from '../helpers/database.ts'
+import { from, newClient, startLimited } from '../helpers/limited-service.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { type Shape, startService, type TestService } from '../helpers/service.ts'
 
 setDefaultTimeout(120_000)
@@ -254,12 +258,12 @@ describe('a waiting registration is contested', () => {
       [OWNERS],
     ],
     [
-      'another password from the same address: the last one',
+      'another password from the same address',
       [
         [here, STRANGERS],
         [here, OWNERS],
       ],
-      [OWNERS],
+      [],
     ],
     [
       'another one from another address, the stranger first',
@@ -301,7 +305,7 @@ describe('a waiting registration is contested', () => {
         ['2001:db8::1', STRANGERS],
         ['2001:db8::2', OWNERS],
       ],
-      [OWNERS],
+      [],
     ],
     [
       'two addresses of two /64',
@@ -338,6 +342,182 @@ describe('a waiting registration is contested', () => {
         expect((await service.post('login', { identifier: email, password })).status).toBe(401)
       }
     }
+  })
+})
+
+describe('who an identifier means, with limits on', () => {
+  beforeAll(async () => {
+    service = await startLimited({ shape: 'postgres' })
+  })
+  afterAll(() => service?.close())
+
+  const [owner, stranger] = [() => newClient(), () => newClient()]
+  const register = (contacts: { email?: string; phone?: string }, password: string, client: CallOptions) =>
+    service.post('register', { ...contacts, password, password_confirmation: password }, client)
+  const logIn = (identifier: string, password: string) =>
+    service.post('login', { identifier, password }, newClient())
+
+  test('a stranger behind the same address does not choose the password of a new account', async () => {
+    const [email, same] = [newEmail(), owner()]
+    await register({ email }, OWNERS, same)
+    await register({ email }, STRANGERS, same)
+    expect((await confirm(email)).status).toBe(201)
+    expect((await logIn(email, STRANGERS)).status).toBe(401)
+    expect((await logIn(email, OWNERS)).status).toBe(401)
+  })
+
+  test('a registration by phone does not take the number away from the account that signs in with it', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    await register({ email, phone }, OWNERS, owner())
+    await confirm(email)
+    await register({ phone }, STRANGERS, stranger())
+    const later = newEmail()
+    await register({ email: later, phone }, STRANGERS, stranger())
+    await confirm(later)
+    const { status, body } = await logIn(phone, OWNERS)
+    expect([status, body.account?.email]).toEqual([200, email])
+    expect((await logIn(phone, STRANGERS)).status).toBe(401)
+  })
+
+  test('a claim to a number keeps nobody from registering, confirming or resetting by it', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    await register({ email, phone }, STRANGERS, stranger())
+    await confirm(email)
+    await register({ phone }, OWNERS, owner())
+    expect((await logIn(phone, OWNERS)).status).toBe(401)
+    await service.post('password/forgot', { identifier: phone }, owner())
+    const otp = await newestCode(phone)
+    const reset = { identifier: phone, otp, password: NEW, password_confirmation: NEW }
+    expect((await service.post('password/reset', reset, owner())).status).toBe(200)
+    const { body } = await logIn(phone, NEW)
+    expect([body.account.phone, body.account.email]).toEqual([phone, null])
+  })
+
+  test('what tells of a contested registration lives as long as the registration', async () => {
+    const email = newEmail()
+    await register({ email }, OWNERS, owner())
+    service.clock.advance(6 * 86_400_000)
+    await register({ email }, STRANGERS, stranger())
+    service.clock.advance(2 * 86_400_000)
+    await service.inside.housekeeping.run()
+    await service.post('resend-verification', { identifier: email }, owner())
+    expect((await confirm(email)).status).toBe(201)
+    expect((await logIn(email, STRANGERS)).status).toBe(401)
+    expect(await countRows(service, 'registration_claims', sql`contact = ${sql.raw(`'${email}'`)}`)).toBe(0)
+  })
+
+  test('a contested confirmation keeps no contact that a stranger added', async () => {
+    const [email, ownPhone] = [newEmail(), newPhone()]
+    await register({ email }, OWNERS, owner())
+    await register({ email, phone: ownPhone }, STRANGERS, stranger())
+    expect((await confirm(email)).status).toBe(201)
+    await service.post('password/forgot', { identifier: email }, owner())
+    const otp = await newestCode(email)
+    await service.post(
+      'password/reset',
+      { identifier: email, otp, password: NEW, password_confirmation: NEW },
+      owner(),
+    )
+    expect((await logIn(email, NEW)).body.account.phone).toBeNull()
+    expect((await logIn(ownPhone, NEW)).status).toBe(401)
+  })
+
+  test('a stranger who verifies a phone of their own does not void the owner’s registration or code', async () => {
+    const [email, ownPhone] = [newEmail(), newPhone()]
+    await register({ email }, OWNERS, owner())
+    await register({ email, phone: ownPhone }, STRANGERS, stranger())
+    const otp = await newestCode(email)
+    await service.post('resend-verification', { identifier: ownPhone }, stranger())
+    expect((await confirm(ownPhone)).status).toBe(201)
+    const confirmed = await service.post(
+      'verify-account',
+      { identifier: email, otp, password: OWNERS },
+      owner(),
+    )
+    expect(confirmed.status).toBe(201)
+    const mine = (await logIn(email, OWNERS)).body.account
+    const theirs = (await logIn(ownPhone, STRANGERS)).body.account
+    expect([mine.phone, theirs.email]).toEqual([null, null])
+    expect(mine.uuid).not.toBe(theirs.uuid)
+  })
+
+  test('whoever brings the code and a password has that password, and no other one opens the account', async () => {
+    const [email, ownPhone] = [newEmail(), newPhone()]
+    await register({ email, phone: ownPhone }, STRANGERS, stranger())
+    const { status, body } = await service.post(
+      'verify-account',
+      { identifier: email, otp: await newestCode(email), password: OWNERS },
+      owner(),
+    )
+    expect([status, body]).toEqual([
+      201,
+      { status: 201, message: 'Votre compte a été confirmé avec succès.' },
+    ])
+    expect((await logIn(email, STRANGERS)).status).toBe(401)
+    expect((await logIn(email, OWNERS)).body.account.phone).toBeNull()
+  })
+
+  test('a password that is refused leaves the code as it was; signing in needs one in the same call', async () => {
+    const email = newEmail()
+    await register({ email }, OWNERS, owner())
+    const otp = await newestCode(email)
+    const refusals: [object, object][] = [
+      [{ password: '1234567' }, { field: 'password', code: 'weak_password' }],
+      [{ password: email }, { field: 'password', code: 'weak_password' }],
+      [{ sign_in: true }, { field: 'password', code: 'required' }],
+    ]
+    for (const [fields, error] of refusals) {
+      const answer = await service.post('verify-account', { identifier: email, otp, ...fields }, owner())
+      expect([answer.status, answer.body.errors]).toEqual([422, [expect.objectContaining(error)]])
+    }
+    const body = { identifier: email, otp, password: NEW, sign_in: true, device_name: 'My phone' }
+    const answer = await service.post('verify-account', body, owner())
+    expect(answer.status).toBe(201)
+    expect(Object.keys(answer.body)).toEqual([
+      'status',
+      'message',
+      'access_token',
+      'refresh_token',
+      'account',
+    ])
+    expect(answer.body.account.email).toBe(email)
+    const { sessions } = (await service.get('sessions', { bearer: answer.body.access_token })).body
+    expect(sessions).toEqual([expect.objectContaining({ device_name: 'My phone' })])
+  })
+
+  test('of 32 callers with one code and passwords of their own, one has the account', async () => {
+    const email = newEmail()
+    await register({ email }, OWNERS, owner())
+    const otp = await newestCode(email)
+    const answers = await race([service], (_, caller) =>
+      service.post(
+        'verify-account',
+        { identifier: email, otp, password: `the password of caller ${caller}`, sign_in: true },
+        newClient(),
+      ),
+    )
+    onlySuccess(answers, 'invalid_code', 'too_many_attempts')
+    const winner = answers.findIndex(({ status }) => status === 201)
+    expect((await logIn(email, `the password of caller ${winner}`)).status).toBe(200)
+    expect((await logIn(email, OWNERS)).status).toBe(401)
+  })
+
+  test('an account that was made for somebody is not replaced or joined by a registration', async () => {
+    const email = newEmail()
+    await register({ email }, OWNERS, owner())
+    await confirm(email)
+    const { database } = service.inside
+    await database.all(
+      statement<{ email: string }>(
+        sql`update accounts set origin = 'import', email_confirmed_at = null where email_key = ${param('email', 'text')}`,
+      ),
+      { email },
+    )
+    expect((await register({ email }, STRANGERS, stranger())).status).toBe(201)
+    await service.delivered()
+    expect(service.inbox.textsTo(email).at(-1)).not.toMatch(/\d{6}/)
+    expect(await countRows(service, 'accounts', sql`email_key = ${sql.raw(`'${email}'`)}`)).toBe(1)
+    expect((await logIn(email, OWNERS)).status).toBe(200)
   })
 })
 

@@ -31,7 +31,7 @@ export interface Account {
   emailKey: string | null
   emailConfirmedAt: Date | null
   phoneConfirmedAt: Date | null
-  /** The identifier this registration waits to have proved, in comparable form; null once confirmed. */
+  /** The identifier this registration waits to have verified, in comparable form; null once confirmed. */
   waitingFor: string | null
   language: Language
 }
@@ -77,7 +77,7 @@ export function accountRecord(account: Account, passwordDigest: Config['accounts
   }
 }
 
-/** The account's own contact of that kind, proved or claimed; null when it has none. */
+/** The account's own contact of that kind, verified or claimed; null when it has none. */
 export function contactOf(account: Account, kind: Identifier['kind']): string | null {
   return kind === 'email' ? account.email : account.phone
 }
@@ -87,7 +87,7 @@ export interface Contact {
   destination: string
 }
 
-/** Where codes for this account may go: its proved contacts, the kind named first. */
+/** Where codes for this account may go: its verified contacts, the kind named first. */
 export function verifiedContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
   const contacts: Contact[] = []
   if (account.email !== null && account.emailConfirmedAt !== null) {
@@ -100,13 +100,13 @@ export function verifiedContacts(account: Account, first: Identifier['kind'] = '
 }
 
 /** The comparable forms of the identifiers that are the account's own, the e-mail address first. */
-export function provedKeys(account: Account): string[] {
+export function verifiedKeys(account: Account): string[] {
   const keys = [account.emailConfirmedAt && account.emailKey, account.phoneConfirmedAt && account.phone]
   return keys.filter((key) => key !== null)
 }
 
 /** True when this identifier is the account's own: nobody else can have it. */
-export function hasProved(account: Account, { kind, key }: Identifier): boolean {
+export function hasVerified(account: Account, { kind, key }: Identifier): boolean {
   return kind === 'email'
     ? account.emailKey === key && account.emailConfirmedAt !== null
     : account.phone === key && account.phoneConfirmedAt !== null

@@ -1,4 +1,5 @@
 /** Table `accounts` (and the outbox rows its changes cause): see store.ts for what each method promises. */
+import { randomUUID } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import {
   type Database,
@@ -17,16 +18,10 @@ import {
 } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
-import type { AccountStore } from './store.ts'
+import { type AccountStore, type IdentifierUse, identifierUses } from './store.ts'
 
 const now = param('now', 'timestamptz')
 const key = param('key', 'text')
-
-/** Column of the comparable form, and of the moment it was proved. */
-const columns = {
-  email: { key: accounts.emailKey, verifiedAt: accounts.emailConfirmedAt },
-  phone: { key: accounts.phone, verifiedAt: accounts.phoneConfirmedAt },
-}
 
 const holdAccount = statement<{ accountId: number }>(
   sql`select 1 from ${accounts} where id = ${param('accountId', 'bigint')} for update`,
@@ -55,7 +50,10 @@ export const sessionLives = sql`exists (
    where ${sessions}.id = ${param('sessionId', 'uuid')}
      and ${sessions}.account_id = ${param('accountId', 'bigint')} and ${sessions}.revoked_at is null)`
 
-/** The same without their table, as SET wants them; `cleared`: the assignments that remove the contact. */
+/**
+ * Column of the comparable form and of the moment it was verified, without their table, as SET wants them; `cleared`:
+ * the assignments that remove the contact.
+ */
 export const unqualifiedColumns = {
   email: {
     key: sql.raw('email_key'),
@@ -69,20 +67,29 @@ export const unqualifiedColumns = {
   },
 }
 
+/** Other claims that end with a verification, of confirmed accounts and of registrations each; the rest is harmless. */
+const CLAIMS_AT_ONCE = sql.raw('1000')
+
 /**
- * What ends when an identifier is proved, to stand after a CTE `proved` that gives the `id` of whose it is now, `key`
- * being the parameter: a registration that waited for the identifier itself, the claim of an account that merely had
- * it, and what is known of who named it.
+ * What ends when an identifier is verified, to stand after a CTE `proved` that gives the `id` of the account that owns
+ * it now, `key` being the parameter: the registration that waited for the identifier, the claims of other accounts, and
+ * what is known of who named it. However many claims there are, the work is bounded: a claim to an identifier that
+ * somebody has verified means nobody, and a registration loses it when it is confirmed.
  */
 export function endOtherClaims(kind: Identifier['kind']): SQL {
   const { key: keyColumn, verifiedAt, cleared } = unqualifiedColumns[kind]
+  const claims = (confirmed: SQL) => sql`
+    (select id from ${accounts}
+      where ${keyColumn} = ${key} and ${verifiedAt} is null and account_confirmed_at is ${confirmed}
+      order by id limit ${CLAIMS_AT_ONCE})`
   return sql`
     ended as (
       delete from ${accounts} using proved
        where ${accounts}.waiting_for = ${key} and ${accounts}.id <> proved.id),
     cleared as (
       update ${accounts} set ${cleared} from proved
-       where ${accounts}.${keyColumn} = ${key} and ${accounts}.${verifiedAt} is null
+       where ${accounts}.id = any (array(${claims(sql`not null`)} union all ${claims(sql`null`)}))
+         and ${accounts}.${keyColumn} = ${key} and ${accounts}.${verifiedAt} is null
          and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id),
     forgotten as (
       delete from ${registrationClaims} using proved where contact = ${key})`
@@ -102,23 +109,60 @@ export async function verifyIdentifier<T>(
   }
 }
 
-const selectByIdentifier = (kind: Identifier['kind']) =>
-  statement<{ key: string }, Account>(sql`
-    select * from ${accounts} where ${columns[kind].key} = ${key}
-     order by ${columns[kind].verifiedAt} is not null desc, ${accounts.waitingFor} is not distinct from ${key} desc,
-              ${accounts.accountConfirmedAt} is not null desc, id desc
-     limit 1`)
+/**
+ * Each reads one entry of an index, however many accounts name the identifier. `pending`: the registration that waits
+ * for it, else the newest one that names it as its other contact.
+ */
+const candidates = (kind: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const one = (where: SQL, order = sql``) => sql`(select id from ${accounts} where ${where} ${order} limit 1)`
+  return {
+    verified: one(sql`${keyColumn} = ${key} and ${verifiedAt} is not null`),
+    claimed: one(
+      sql`${keyColumn} = ${key} and ${verifiedAt} is null and account_confirmed_at is not null`,
+      sql`order by id`,
+    ),
+    waiting: one(sql`waiting_for = ${key} and account_confirmed_at is null`),
+    named: one(
+      sql`${keyColumn} = ${key} and account_confirmed_at is null and origin is null`,
+      sql`order by id desc`,
+    ),
+  }
+}
 
-const findByIdentifier = { email: selectByIdentifier('email'), phone: selectByIdentifier('phone') }
+/** Who is meant, by what the caller wants to do; all candidates are looked for, so that each call costs the same. */
+const meant: Record<IdentifierUse, SQL> = {
+  login: sql`coalesce(verified, claimed, waiting, named)`,
+  second_step: sql`coalesce(verified, claimed)`,
+  confirmation: sql`case when verified is null then coalesce(waiting, named) end`,
+  reset: sql`coalesce(verified, waiting)`,
+  provider: sql`verified`,
+}
+
+const findMeant = (use: IdentifierUse, kind: Identifier['kind']) => {
+  const { verified, claimed, waiting, named } = candidates(kind)
+  return statement<{ key: string }, Account>(sql`
+    with candidates as materialized (
+      select ${verified} as verified, ${claimed} as claimed, ${waiting} as waiting, ${named} as named)
+    select ${accounts}.* from candidates join ${accounts} on ${accounts}.id = ${meant[use]}`)
+}
+
+const findByIdentifier = Object.fromEntries(
+  identifierUses.map((use) => [use, { email: findMeant(use, 'email'), phone: findMeant(use, 'phone') }]),
+) as Record<IdentifierUse, Record<Identifier['kind'], ReturnType<typeof findMeant>>>
 
 const findByUuid = statement<{ uuid: string }, Account>(sql`
   select * from ${accounts} where uuid = ${param('uuid', 'uuid')}`)
 
-const anyVerified = statement<{ email: string | null; phone: string | null }, { proved: boolean }>(sql`
+const isTaken = statement<{ email: string | null; phone: string | null }, { taken: boolean }>(sql`
   select exists (
     select 1 from ${accounts} where email_key = ${param('email', 'text')} and email_confirmed_at is not null
     union all
-    select 1 from ${accounts} where phone = ${param('phone', 'text')} and phone_confirmed_at is not null) as proved`)
+    select 1 from ${accounts} where phone = ${param('phone', 'text')} and phone_confirmed_at is not null
+    union all
+    select 1 from ${accounts} where email_key = ${param('email', 'text')} and origin is not null
+    union all
+    select 1 from ${accounts} where phone = ${param('phone', 'text')} and origin is not null) as taken`)
 
 type RegisterParams = {
   now: Date
@@ -130,7 +174,6 @@ type RegisterParams = {
   passwordDigest: string
   emailTag: Uint8Array | null
   phoneTag: Uint8Array | null
-  address: string
   language: string
   accountableType: string
   roleId: number
@@ -138,12 +181,14 @@ type RegisterParams = {
 
 /** The code's subject is the account's uuid, which a replaced registration keeps, and with it its day's budget. */
 const registerBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt } = columns[kind]
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const stored = kind === 'email' ? accounts.email : accounts.phone
   return statement<RegisterParams, { uuid: string; messageId: number }>(sql`
     with owner as (
-      select uuid, language, ${stored} as destination
-        from ${accounts} where ${keyColumn} = ${key} and ${verifiedAt} is not null),
+      select uuid, language, ${stored} as destination from ${accounts}
+       where id = coalesce(
+         (select id from ${accounts} where ${keyColumn} = ${key} and ${verifiedAt} is not null),
+         (select id from ${accounts} where ${keyColumn} = ${key} and origin is not null limit 1))),
     registered as (
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
                                updated_at, language, waiting_for)
@@ -158,10 +203,12 @@ const registerBy = (kind: Identifier['kind']) => {
       returning uuid),
     claimed as (
       insert into ${registrationClaims} (contact, address, password_tag, created_at)
-      select contact, ${param('address', 'text')}, tag, ${now}
+      select contact, '', tag, ${now}
         from (values (${param('emailKey', 'text')}, ${param('emailTag', 'bytea')}),
                      (${param('phone', 'text')}, ${param('phoneTag', 'bytea')})) named (contact, tag)
        where contact is not null and not exists (select 1 from owner)
+         and (select count(*) from (select distinct password_tag from ${registrationClaims}
+                                     where contact = named.contact limit 2) other) < 2
       on conflict (contact, address, password_tag) do update set created_at = excluded.created_at),
     replaced as (${supersedePending({ codeSubject: sql`(select uuid from registered)` })}),
     code as (${queueMessage(sql`registered`, { codeSubject: sql`registered.uuid` })}
@@ -182,28 +229,83 @@ const registerBy = (kind: Identifier['kind']) => {
 
 const register = { email: registerBy('email'), phone: registerBy('phone') }
 
-/** Two strangers named it: among its claims two differ in address and in password, whichever these are. */
-const isContested = sql`
-  select count(distinct address) > 1 and count(distinct password_tag) > 1
-    from ${registrationClaims} where contact = ${key}`
+/** Registrations named the contact with two passwords, that of the confirmation (`tag`, if it names one) included. */
+const isContested = (contact: SQL) => sql`
+  (select count(*) > 1
+     from (select password_tag from ${registrationClaims} where contact = ${contact}
+           union select ${param('tag', 'bytea')} where ${param('tag', 'bytea')} is not null
+           limit 2) tags)`
 
-type ConfirmParams = { now: Date; uuid: string; seenAt: Date; key: string }
+type ConfirmParams = {
+  now: Date
+  uuid: string
+  seenAt: Date
+  key: string
+  digest: string | null
+  tag: Uint8Array | null
+}
+
+/** The registration as the caller saw it: one that was sent again since is another one. */
+const isThatRegistration = sql`
+  uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null and updated_at = ${param('seenAt', 'timestamptz')}`
+
+/** The other contact stays a claim, unless it may be a stranger's or is somebody's by now. */
+const otherContact = {
+  email: sql`phone = case when contested.yes or exists (
+      select 1 from ${accounts} other where other.phone = ${accounts}.phone and other.phone_confirmed_at is not null)
+    then null else phone end`,
+  phone: sql`(email, email_key) = (
+    select ${accounts}.email, ${accounts}.email_key where not contested.yes and not exists (
+      select 1 from ${accounts} other
+       where other.email_key = ${accounts}.email_key and other.email_confirmed_at is not null))`,
+}
 
 const confirmBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
-  return statement<ConfirmParams, { hasPassword: boolean }>(sql`
-    with proved as (
+  return statement<ConfirmParams, Account>(sql`
+    with contested as materialized (select ${isContested(key)} as yes),
+    proved as (
       update ${accounts}
-         set account_confirmed_at = ${now}, ${verifiedAt} = ${now}, updated_at = ${now},
-             password_digest = case when (${isContested}) then null else password_digest end, waiting_for = null
-       where uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null
-         and updated_at = ${param('seenAt', 'timestamptz')} and ${keyColumn} = ${key}
-      returning id, password_digest is not null as has_password),
+         set account_confirmed_at = ${now}, ${verifiedAt} = ${now}, updated_at = ${now}, waiting_for = null,
+             password_digest = coalesce(${param('digest', 'text')},
+                                        case when not contested.yes then password_digest end),
+             ${otherContact[kind]}
+        from contested
+       where ${isThatRegistration} and ${keyColumn} = ${key}
+      returning ${accounts}.*),
     ${endOtherClaims(kind)}
-    select has_password from proved`)
+    select * from proved`)
 }
 
 const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
+
+/**
+ * Who verifies the other contact of a registration that two people sent gets an account of their own: the contact that
+ * the registration waits for may be somebody else's, who can still confirm it.
+ */
+const confirmApartBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const contact = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
+  return statement<ConfirmParams & { newUuid: string }, Account>(sql`
+    with contested as materialized (select ${isContested(key)} as yes),
+    registration as (
+      select * from ${accounts}
+       where ${isThatRegistration} and ${keyColumn} = ${key} and waiting_for <> ${key}
+         and ${isContested(sql`waiting_for`)}
+         for update),
+    proved as (
+      insert into ${accounts} (uuid, ${contact}, ${verifiedAt}, account_confirmed_at, password_digest,
+                               accountable_type, role_id, language, created_at, updated_at)
+      select ${param('newUuid', 'uuid')}, ${contact}, ${now}, ${now},
+             coalesce(${param('digest', 'text')}, case when not contested.yes then password_digest end),
+             accountable_type, role_id, language, created_at, ${now}
+        from registration, contested
+      returning *),
+    ${endOtherClaims(kind)}
+    select * from proved`)
+}
+
+const confirmApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
 
 /** The count may be lost with the machine: waiting for the disk would tell known accounts from unknown ones. */
 const noteFailure = statement<{ accountId: number }>(sql`
@@ -213,12 +315,11 @@ const noteFailure = statement<{ accountId: number }>(sql`
 
 export function createAccountStore(database: Database): AccountStore {
   return {
-    findByIdentifier: ({ kind, key }) => database.first(findByIdentifier[kind], { key }),
+    findByIdentifier: ({ kind, key }, use) => database.first(findByIdentifier[use][kind], { key }),
     findByUuid: (uuid) => database.first(findByUuid, { uuid }),
-    async anyVerified(identifiers) {
+    async isTaken(identifiers) {
       const keyOf = (kind: Identifier['kind']) => identifiers.find((one) => one.kind === kind)?.key ?? null
-      const row = await database.first(anyVerified, { email: keyOf('email'), phone: keyOf('phone') })
-      return row?.proved === true
+      return (await database.first(isTaken, { email: keyOf('email'), phone: keyOf('phone') }))!.taken
     },
     async register({ email, phone, codeSeed, ...registration }, now) {
       const primary = (email ?? phone)!
@@ -239,8 +340,19 @@ export function createAccountStore(database: Database): AccountStore {
       })
       return row!
     },
-    confirm: ({ uuid, updatedAt }, { kind, key }, now) =>
-      verifyIdentifier(kind, () => database.first(confirm[kind], { uuid, seenAt: updatedAt, key, now })),
+    async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, now) {
+      const digest = password?.digest ?? null
+      const params = { uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now }
+      return verifyIdentifier(kind, () =>
+        retryDeadlocks(async () => {
+          const apart =
+            waitingFor === key
+              ? null
+              : await database.first(confirmApart[kind], { ...params, newUuid: randomUUID() })
+          return apart ?? database.first(confirm[kind], params)
+        }),
+      )
+    },
     async noteFailure(accountId) {
       await database.all(noteFailure, { accountId })
     },

@@ -151,8 +151,8 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
       await giveBack()
     },
     async takeNamed(binding, typed, identifierKey) {
-      const { subject, purpose } = binding
-      const counted = await countNamed({ subject, purpose }, identifierKey)
+      const { subject, purpose, budgetSubject = subject } = binding
+      const counted = await countNamed({ subject: budgetSubject, purpose }, identifierKey)
       const tried = counted.open ? binding : { ...binding, subject: counted.standIn }
       if (!(await takeCounted(tried, typed))) {
         throw counted.namedOpen ? new AppError('invalid_code') : counted.exhausted()

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
-import { type AccountRecord, accountRecord, hasProved } from '../accounts/account.ts'
+import { type AccountRecord, accountRecord, hasVerified } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
 import type { NewMessage } from '../delivery/message.ts'
@@ -80,7 +80,7 @@ export function createContactsService(options: Options): ContactsService {
   /** To every contact that was proved before, the old one among them; to none where nothing changed. */
   async function noticesOf({ account }: Authenticated, change: ContactChange): Promise<NewMessage[]> {
     const identifier = parseIdentifier(change.destination, defaultCountry)
-    if (identifier !== null && hasProved(account, identifier)) return []
+    if (identifier !== null && hasVerified(account, identifier)) return []
     return notices.about(account, purposes[change.kind].notice)
   }
 

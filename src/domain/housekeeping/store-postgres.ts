@@ -33,7 +33,14 @@ const registrations = sweepOf(
   sql`id`,
   sql`account_confirmed_at is null and created_at < ${before} and updated_at < ${before}`,
 )
-const claims = sweepOf(registrationClaims, sql`contact, address, password_tag`, sql`created_at < ${before}`)
+/** What tells that a registration is contested stays as long as the registration. */
+const claims = sweepOf(
+  registrationClaims,
+  sql`contact, address, password_tag`,
+  sql`created_at < ${before}
+    and not exists (select 1 from ${accounts} where account_confirmed_at is null and email_key = contact)
+    and not exists (select 1 from ${accounts} where account_confirmed_at is null and phone = contact)`,
+)
 const changes = sweepOf(contactChanges, sql`account_id, kind`, sql`created_at < ${before}`)
 const enrolments = sweepOf(totpEnrolments, sql`account_id`, sql`created_at < ${before}`)
 

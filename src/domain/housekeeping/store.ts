@@ -5,7 +5,7 @@ export interface HousekeepingStore {
   claimRound(now: Date, nextAt: Date): Promise<boolean>
   /** Registrations, last sent before that time, that nobody confirmed. Each sweep says how many it removed. */
   sweepRegistrations(before: Date, limit: number): Promise<number>
-  /** Who named a contact in registrations, where that contact was never proved. */
+  /** With which passwords registrations named a contact, where no unconfirmed account names it any more. */
   sweepRegistrationClaims(before: Date, limit: number): Promise<number>
   sweepContactChanges(before: Date, limit: number): Promise<number>
   sweepTotpEnrolments(before: Date, limit: number): Promise<number>

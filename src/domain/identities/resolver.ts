@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { Language } from '../../texts/languages.ts'
-import { type Account, type AccountSession, hasProved } from '../accounts/account.ts'
+import { type Account, type AccountSession, hasVerified } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import type { ProviderService } from '../providers/service.ts'
@@ -46,8 +46,8 @@ export function createIdentityResolver(options: Options): IdentityResolver {
 
   /** The account that proved the e-mail the provider verified. */
   async function ownerOf({ verifiedEmail }: ProvedIdentity): Promise<Account | null> {
-    const account = verifiedEmail && (await accounts.findByIdentifier(verifiedEmail))
-    return account && hasProved(account, verifiedEmail) ? account : null
+    const account = verifiedEmail && (await accounts.findByIdentifier(verifiedEmail, 'provider'))
+    return account && hasVerified(account, verifiedEmail) ? account : null
   }
 
   /** Null: something of it changed meanwhile. */

@@ -78,9 +78,15 @@ const provedNow = sql`case when ${key} is not null then ${now} end`
 const open = statement<OpenParams, Account>(sql`
   with claimed as (
     select id from ${accounts}
-     where email_key = ${key} and email_confirmed_at is null and phone_confirmed_at is null
+     where id = any (array(
+             (select id from ${accounts} where waiting_for = ${key})
+             union all
+             (select id from ${accounts}
+               where email_key = ${key} and email_confirmed_at is null and account_confirmed_at is not null
+               order by id limit 1000)))
+       and email_confirmed_at is null and phone_confirmed_at is null and origin is null
        and not exists (select 1 from ${identities} where account_id = ${accounts}.id)
-     order by waiting_for is not distinct from ${key} desc, account_confirmed_at is not null desc, id desc
+     order by waiting_for is not distinct from ${key} desc, id
      limit 1 for update),
   emptied as (
     update ${accounts}

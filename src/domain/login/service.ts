@@ -35,7 +35,7 @@ export function createLoginService(options: Options): LoginService {
     async logIn({ identifier: typed, password }, device, client) {
       passwords.requireRoom()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
-      const account = await accounts.findByIdentifier(identifier)
+      const account = await accounts.findByIdentifier(identifier, 'login')
       const { right, newDigest } = await passwords.judge({
         account,
         identifierKey: identifier.key,

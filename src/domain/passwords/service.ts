@@ -11,9 +11,8 @@ import {
   type Contact,
   channelOf,
   contactOf,
-  hasProved,
-  provedKeys,
   verifiedContacts,
+  verifiedKeys,
 } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'
@@ -74,14 +73,6 @@ export function createPasswordsService(options: Options): PasswordsService {
     if (fields.length > 0) throw new AppError('validation_failed', { fields })
   }
 
-  /** Whose password a code sent to this identifier may replace. Who merely claims it is nobody here. */
-  async function findOwner(identifier: Identifier): Promise<Account | null> {
-    const account = await accounts.findByIdentifier(identifier)
-    if (account === null) return null
-    const waits = account.accountConfirmedAt === null && account.waitingFor === identifier.key
-    return waits || hasProved(account, identifier) ? account : null
-  }
-
   const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'password_reset',
     group: 'stranger',
@@ -102,7 +93,7 @@ export function createPasswordsService(options: Options): PasswordsService {
     ])
     const done = await store.reset(account, identifier, { digest, notices: messages }, clock.now())
     if (done === null) throw new AppError('invalid_code')
-    const keys = new Set([identifier.key, ...provedKeys(account)])
+    const keys = new Set([identifier.key, ...verifiedKeys(account)])
     await limits.clear(
       ...[...keys].flatMap((key) =>
         [null, ...done.fingerprints].map((fingerprint) => limits.failureCharge(key, fingerprint)),
@@ -114,7 +105,7 @@ export function createPasswordsService(options: Options): PasswordsService {
     async forgot({ identifier: typed }, { addressBucket }) {
       const identifier = readIdentifier(typed, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'password_reset', addressBucket))
-      const account = await findOwner(identifier)
+      const account = await accounts.findByIdentifier(identifier, 'reset')
       await outbox.sendCode(
         bindingOf(account, identifier),
         account && { channel: channelOf(identifier.kind), language: account.language },
@@ -126,7 +117,7 @@ export function createPasswordsService(options: Options): PasswordsService {
       check(body, [identifier])
       await limits.charge(limits.verificationCharges(addressBucket))
       hashing.requireRoom()
-      const account = await findOwner(identifier)
+      const account = await accounts.findByIdentifier(identifier, 'reset')
       await codes.takeNamed(bindingOf(account, identifier), body.otp, identifier.key)
       if (account === null) throw new AppError('invalid_code')
       await replace(account, identifier, body.password)

@@ -2,7 +2,17 @@
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { identifierField, messageAnswer, newPasswordFields, otpField } from '../../platform/http/schemas.ts'
+import {
+  accountSchema,
+  deviceFields,
+  deviceOf,
+  identifierField,
+  messageAnswer,
+  newPasswordFields,
+  optionalField,
+  otpField,
+  signedInAnswer,
+} from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { RegistrationService } from './service.ts'
 
@@ -28,7 +38,26 @@ const registerBody = t.Object(
   },
 )
 
-const confirmBody = t.Object({ identifier: identifierField, otp: otpField })
+const confirmBody = t.Object({
+  identifier: identifierField,
+  otp: otpField,
+  password: t.Optional(
+    t.Union([t.String(), t.Null()], {
+      description:
+        'The password that the account is to have, whatever registrations named; rules of register',
+    }),
+  ),
+  sign_in: optionalField(t.Boolean({ description: 'Sign in too; needs password in the same call' })),
+  ...deviceFields,
+})
+
+const confirmAnswer = t.Object({
+  status: t.Literal(201),
+  message: t.String(),
+  access_token: t.Optional(signedInAnswer.properties.access_token),
+  refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
+  account: t.Optional(accountSchema),
+})
 const resendBody = t.Object({ identifier: identifierField })
 
 export function createRegistrationRoutes(httpBase: HttpBase, registration: RegistrationService) {
@@ -76,23 +105,26 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     .post(
       '/verify-account',
       async ({ body, client, status }) => {
-        const { hasPassword } = await registration.confirm(body, client)
+        const { hasPassword, signedIn } = await registration.confirm(body, deviceOf(body), client)
         const { sentences } = languages[client.language]
         return status(201, {
           status: 201 as const,
           message: hasPassword ? sentences.account_confirmed : sentences.account_confirmed_choose_password,
+          ...signedIn,
         })
       },
       {
         body: confirmBody,
         response: {
-          201: messageAnswer(201),
-          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests'),
+          201: confirmAnswer,
+          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),
         },
         detail: {
           tags: ['Registration'],
           operationId: 'verifyAccount',
           summary: 'Confirm the account with its code',
+          description:
+            'With `password` the account has that one and no other. With `sign_in` too, the answer also holds access_token, refresh_token and account.',
         },
       },
     )

@@ -1,5 +1,5 @@
 /**
- * Registration and confirmation: who proves an identifier owns it. Answers, work and time are the same whether the
+ * Registration and confirmation: who verifies an identifier owns it. Answers, work and time are the same whether the
  * identifier is new, waits for its confirmation, or is somebody's already.
  */
 import { randomUUID } from 'node:crypto'
@@ -18,6 +18,8 @@ import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import type { LimitService } from '../limits/service.ts'
+import type { LogInAnswer, SessionOpener } from '../sessions/session-opener.ts'
+import type { Device } from '../sessions/store.ts'
 
 export interface RegisterBody {
   email?: string | null | undefined
@@ -26,8 +28,16 @@ export interface RegisterBody {
   password_confirmation: string
 }
 
+export interface ConfirmBody {
+  identifier: string
+  otp: string
+  password?: string | null | undefined
+  sign_in?: boolean | null | undefined
+}
+
 /** Who asks. */
 interface Client {
+  address: string
   addressBucket: string
   language: Language
 }
@@ -35,8 +45,15 @@ interface Client {
 export interface RegistrationService {
   /** Throws `validation_failed`, `country_not_allowed`, `too_many_requests`, `identifier_taken`, `server_busy`. */
   register(body: RegisterBody, client: Client): Promise<{ channel: 'email' | 'sms' }>
-  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. */
-  confirm(body: { identifier: string; otp: string }, client: Client): Promise<{ hasPassword: boolean }>
+  /**
+   * A password that comes with the code becomes the account's; one that is refused (`validation_failed`), and a full
+   * queue (`server_busy`), leave the code as it was. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`.
+   */
+  confirm(
+    body: ConfirmBody,
+    device: Device,
+    client: Pick<Client, 'address' | 'addressBucket'>,
+  ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
   /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
   resend(body: { identifier: string }, client: Pick<Client, 'addressBucket'>): Promise<void>
 }
@@ -46,6 +63,7 @@ interface Options {
   codes: CodeService
   limits: LimitService
   hashing: HashService
+  sessions: SessionOpener
   outbox: Outbox
   secret: ServerSecret
   clock: Clock
@@ -53,7 +71,7 @@ interface Options {
 }
 
 export function createRegistrationService(options: Options): RegistrationService {
-  const { accounts, codes, limits, hashing, outbox, secret, clock, config } = options
+  const { accounts, codes, limits, hashing, sessions, outbox, secret, clock, config } = options
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
 
   /** All that is wrong with a body at once, or its identifiers: the first one is where the code goes. */
@@ -77,17 +95,39 @@ export function createRegistrationService(options: Options): RegistrationService
    * Two bytes of a keyed hash: enough to tell two strangers' passwords apart (one in 65,536 goes unnoticed), too
    * little to search for a password with.
    */
-  function passwordTag(contact: Identifier | null, password: string): Uint8Array | null {
+  function passwordTag(contact: Identifier, password: string): Uint8Array {
     const form = normalizePassword(password)
-    return contact && secret.tag('waiting password', contact.key, form.ok ? form.password : '').subarray(0, 2)
+    return secret.tag('waiting password', contact.key, form.ok ? form.password : '').subarray(0, 2)
+  }
+
+  /**
+   * The other contact of a registration has a code of its own: whoever added it to a registration of somebody
+   * else's address must not replace the code that went there.
+   */
+  function subjectOf(account: Account | null, { key }: Identifier): string {
+    if (account === null) return codes.decoySubject(key)
+    return account.waitingFor === key ? account.uuid : codes.decoySubject(`${account.uuid} ${key}`)
   }
 
   const confirmationOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'confirmation',
     group: 'stranger',
-    subject: account?.uuid ?? codes.decoySubject(identifier.key),
+    subject: subjectOf(account, identifier),
+    ...(account && { budgetSubject: account.uuid }),
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
+
+  /** The password that comes with a code, where one does: all that is wrong with it is said before the code counts. */
+  function readNamedPassword({ password, sign_in }: ConfirmBody, identifier: Identifier): string | null {
+    const fields: FieldError[] =
+      typeof password === 'string'
+        ? checkPassword(password, password, [identifier], config.password.minimumLength)
+        : sign_in
+          ? [{ field: 'password', code: 'required' }]
+          : []
+    if (fields.length > 0) throw new AppError('validation_failed', { fields })
+    return password ?? null
+  }
 
   return {
     async register(body, { addressBucket, language }) {
@@ -97,7 +137,7 @@ export function createRegistrationService(options: Options): RegistrationService
         ...limits.codeCharges(primary, 'confirmation'),
       ])
       const passwordDigest = await hashing.hash(body.password)
-      if (revealExisting && (await accounts.anyVerified(identifiers))) throw new AppError('identifier_taken')
+      if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
       const codeSeed = codes.createSeed()
       const { uuid, messageId } = await accounts.register(
         {
@@ -105,9 +145,8 @@ export function createRegistrationService(options: Options): RegistrationService
           email,
           phone,
           passwordDigest,
-          emailTag: passwordTag(email, body.password),
-          phoneTag: passwordTag(phone, body.password),
-          address: addressBucket,
+          emailTag: email && passwordTag(email, body.password),
+          phoneTag: phone && passwordTag(phone, body.password),
           language,
           accountableType,
           roleId,
@@ -124,24 +163,37 @@ export function createRegistrationService(options: Options): RegistrationService
       return { channel: channelOf(primary.kind) }
     },
 
-    async confirm({ identifier: typed, otp }, { addressBucket }) {
+    async confirm(body, device, { address, addressBucket }) {
+      const identifier = readIdentifier(body.identifier, defaultCountry)
+      const password = readNamedPassword(body, identifier)
       await limits.charge(limits.verificationCharges(addressBucket))
-      const identifier = readIdentifier(typed, defaultCountry)
-      const account = await accounts.findByIdentifier(identifier)
-      await codes.takeNamed(confirmationOf(account, identifier), otp, identifier.key)
-      const confirmed = account && (await accounts.confirm(account, identifier, clock.now()))
+      if (password !== null) hashing.requireRoom()
+      const account = await accounts.findByIdentifier(identifier, 'confirmation')
+      await codes.takeNamed(confirmationOf(account, identifier), body.otp, identifier.key)
+      // Once the code is taken nothing may refuse the caller any more: the queue was asked for room before.
+      const named =
+        password === null
+          ? null
+          : {
+              digest: await hashing.hash(password, { admitted: true }),
+              tag: passwordTag(identifier, password),
+            }
+      const confirmed = account && (await accounts.confirm(account, identifier, named, clock.now()))
       if (!confirmed) throw new AppError('invalid_code')
-      return confirmed
+      const hasPassword = confirmed.passwordDigest !== null
+      if (!body.sign_in) return { hasPassword, signedIn: null }
+      if (confirmed.lockedAt !== null) throw new AppError('account_locked')
+      const signedIn = await sessions.open({ account: confirmed, device, address, amr: ['pwd', 'otp'] })
+      return { hasPassword, signedIn }
     },
 
     async resend({ identifier: typed }, { addressBucket }) {
       const identifier = readIdentifier(typed, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'confirmation', addressBucket))
-      const account = await accounts.findByIdentifier(identifier)
-      const waiting = account !== null && account.accountConfirmedAt === null
+      const account = await accounts.findByIdentifier(identifier, 'confirmation')
       await outbox.sendCode(
         confirmationOf(account, identifier),
-        waiting ? { channel: channelOf(identifier.kind), language: account.language } : null,
+        account && { channel: channelOf(identifier.kind), language: account.language },
       )
     },
   }

@@ -28,7 +28,8 @@ export async function findNamedAccount(
     return { identifier: account ? mainIdentifier(account, defaultCountry) : nobody(typed), key, account }
   }
   const identifier = readIdentifier(typed, defaultCountry)
-  return { identifier, key: identifier.key, account: await accounts.findByIdentifier(identifier) }
+  const account = await accounts.findByIdentifier(identifier, 'second_step')
+  return { identifier, key: identifier.key, account }
 }
 
 /** A proved contact, the e-mail first; for an account without any a stand-in that no message is ever sent to. */

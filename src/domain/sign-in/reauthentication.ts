@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { type Account, provedKeys, verifiedContacts } from '../accounts/account.ts'
+import { type Account, verifiedContacts, verifiedKeys } from '../accounts/account.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { PasswordCheck } from './password-check.ts'
@@ -76,5 +76,5 @@ export function createReauthentication({ passwords, limits, clock }: Options): R
 
 /** Never a mere claim: it may be somebody else's identifier, whose failures are not this account's to add or forget. */
 function ownKey(account: Account): string {
-  return provedKeys(account)[0] ?? account.uuid
+  return verifiedKeys(account)[0] ?? account.uuid
 }

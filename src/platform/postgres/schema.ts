@@ -60,8 +60,15 @@ export const accounts = pgTable(
     emailConfirmedAt: time('email_confirmed_at'),
     phoneConfirmedAt: time('phone_confirmed_at'),
     language: text('language').notNull(),
-    /** The identifier (comparable form) this registration waits to have proved; null once confirmed. */
+    /** The identifier (comparable form) that this registration waits to have verified; null once confirmed. */
     waitingFor: text('waiting_for'),
+    /** Who made the account, where it did not register by itself: no registration replaces or joins it. */
+    origin: text('origin').$type<'administrator' | 'import'>(),
+    /** When, and in which session, the contact of now was added; null for the one that came with the account. */
+    emailAddedAt: time('email_added_at'),
+    emailAddedBy: uuid('email_added_by'),
+    phoneAddedAt: time('phone_added_at'),
+    phoneAddedBy: uuid('phone_added_by'),
   },
   (table) => [
     uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
@@ -69,19 +76,35 @@ export const accounts = pgTable(
     uniqueIndex('accounts_waiting_for').on(table.waitingFor).where(sql`${table.waitingFor} is not null`),
     index('accounts_email_key').on(table.emailKey),
     index('accounts_phone').on(table.phone),
+    // Each lookup reads one entry, however many accounts and registrations name the contact.
+    index('accounts_email_claims')
+      .on(table.emailKey, table.id)
+      .where(sql`${table.emailConfirmedAt} is null and ${table.accountConfirmedAt} is not null`),
+    index('accounts_phone_claims')
+      .on(table.phone, table.id)
+      .where(sql`${table.phoneConfirmedAt} is null and ${table.accountConfirmedAt} is not null`),
+    index('accounts_email_registrations')
+      .on(table.emailKey, table.id)
+      .where(sql`${table.accountConfirmedAt} is null`),
+    index('accounts_phone_registrations')
+      .on(table.phone, table.id)
+      .where(sql`${table.accountConfirmedAt} is null`),
+    index('accounts_email_made').on(table.emailKey).where(sql`${table.origin} is not null`),
+    index('accounts_phone_made').on(table.phone).where(sql`${table.origin} is not null`),
     index('accounts_unconfirmed').on(table.createdAt).where(sql`${table.accountConfirmedAt} is null`),
   ],
 )
 
 /**
- * Who named a contact in a registration, until it is proved: the client's address and a short keyed tag of the
- * password, to tell two strangers apart. It stays where the registration is replaced by one that does not name it.
+ * With which passwords a contact was named in registrations, until it is verified: a short keyed tag of each, to see
+ * that two people may have named it. It stays where the registration is replaced by one that does not name it.
  */
 export const registrationClaims = pgTable(
   'registration_claims',
   {
     /** Comparable form. */
     contact: text('contact').notNull(),
+    /** Empty; the version before kept the client's address here. */
     address: text('address').notNull(),
     passwordTag: bytea('password_tag').notNull(),
     /** When it was last named. */
@@ -200,6 +223,8 @@ export const messages = pgTable(
     index('messages_waiting').on(table.channel, table.nextAttemptAt).where(sql`${table.finishedAt} is null`),
     index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.outcome} is null`),
     index('messages_finished').on(table.finishedAt).where(sql`${table.finishedAt} is not null`),
+    // An erasure finds what was sent to the person.
+    index('messages_destination').on(sql`lower(${table.destination})`).where(sql`${table.destination} <> ''`),
   ],
 )
 
@@ -278,6 +303,8 @@ export const totpFactors = pgTable('totp_factors', {
     .references(() => accounts.id, { onDelete: 'cascade' }),
   sealedSecret: bytea('sealed_secret').notNull(),
   confirmedAt: time('confirmed_at').notNull(),
+  /** The session that enrolled it. */
+  addedBy: uuid('added_by'),
   lastStep: bigint('last_step', { mode: 'number' }).notNull(),
 })
 
@@ -316,6 +343,31 @@ export const contactChanges = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.kind] })],
 )
 
+/** A verified contact that another one replaced, or that was removed: kept for seven days, so that it can come back. */
+export const replacedContacts = pgTable(
+  'replaced_contacts',
+  {
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    kind: text('kind').$type<'email' | 'phone'>().notNull(),
+    /** As it was sent to, and its comparable form. */
+    destination: text('destination').notNull(),
+    destinationKey: text('destination_key').notNull(),
+    verifiedAt: time('verified_at').notNull(),
+    replacedAt: time('replaced_at').notNull(),
+    /** The session that did it. */
+    sessionId: uuid('session_id').notNull(),
+    /** The account had a session of that device, or from that address, seven days before. */
+    knownClient: boolean('known_client').notNull(),
+  },
+  (table) => [
+    index('replaced_contacts_account').on(table.accountId),
+    index('replaced_contacts_replaced_at').on(table.replacedAt),
+  ],
+)
+
 /** A way in through another provider: issuer and subject, nothing else, say who it is. */
 export const identities = pgTable(
   'identities',
@@ -329,6 +381,8 @@ export const identities = pgTable(
     subject: text('subject').notNull(),
     email: text('email'),
     createdAt: time('created_at').notNull(),
+    /** The session that linked it; null where it opened the account, or its provider vouched for the e-mail. */
+    addedBy: uuid('added_by'),
   },
   (table) => [
     uniqueIndex('identities_issuer_subject').on(table.issuer, table.subject),
