@@ -1,7 +1,4 @@
 /** From the configuration to what stands outside the process: the database, Redis, the server secret. */
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
 import { createPostgresLimitStore } from '../domain/limits/store-postgres.ts'
@@ -15,20 +12,25 @@ import { openEmbedded } from '../platform/postgres/embedded.ts'
 import { openServer } from '../platform/postgres/server.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
 import { createServerSecret, type ServerSecret } from '../platform/secret.ts'
+import { ensureSecretFile, readSecretFile } from '../platform/secret-file.ts'
 
-/** A PostgreSQL server, or the embedded one. */
-export function openDatabase({ database, storage }: Pick<Config, 'database' | 'storage'>): Promise<Database> {
-  return database.url === null
-    ? openEmbedded(storage.dataDir)
-    : Promise.resolve(openServer({ url: database.url, poolSize: database.poolSize }))
+/** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. */
+export async function openDatabase({
+  server,
+  database,
+  storage: { dataDir },
+}: Pick<Config, 'server' | 'database' | 'storage'>): Promise<Database> {
+  if (database.url !== null) return openServer({ url: database.url, poolSize: database.poolSize })
+  return openEmbedded(dataDir, {
+    beforeOpening: (state) => {
+      if (server.secret === null) ensureSecretFile(dataDir, state)
+    },
+  })
 }
 
-/** The configured secret; without one (embedded only) the one that stands in the data directory, made at first. */
+/** The configured secret; without one (embedded only) the one in the data directory, which openDatabase made. */
 export function openSecret({ server, storage }: Pick<Config, 'server' | 'storage'>): ServerSecret {
-  if (server.secret !== null) return createServerSecret(server.secret)
-  const file = join(storage.dataDir, 'secret')
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
-  return createServerSecret(Buffer.from(readFileSync(file, 'utf8').trim(), 'hex'))
+  return createServerSecret(server.secret ?? readSecretFile(storage.dataDir))
 }
 
 /** Where codes, counters and tickets stand. */

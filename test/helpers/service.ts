@@ -16,6 +16,7 @@ import { createLogger } from '../../src/platform/http/logging.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { ensureSecretFile } from '../../src/platform/secret-file.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { createInbox, type Inbox } from './inbox.ts'
@@ -106,7 +107,9 @@ export async function createStorage(
 const preparedDataDirectory = () =>
   oncePerRun('embedded-template', async () => {
     const directory = newDirectory('embedded-template')
-    const database = await openEmbedded(directory)
+    const database = await openEmbedded(directory, {
+      beforeOpening: (state) => ensureSecretFile(directory, state),
+    })
     await applyMigrations(database, new Date())
     await database.close()
     return directory

@@ -5,9 +5,16 @@
  * by itself once there is space.
  */
 import { Database as LockFile } from 'bun:sqlite'
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
+import {
+  currentUser,
+  DATABASE_DIRECTORY,
+  DataDirectoryRefused,
+  findForeignFile,
+  prepareDataDirectory,
+} from '../data-directory.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { abandonInstance, endedBy, openInstance } from './embedded-instance.ts'
@@ -16,10 +23,9 @@ import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 export interface EmbeddedOptions {
   /** Free bytes of a directory's file system. */
   freeBytes?: (directory: string) => number
+  /** Runs while the directory is locked, before the database in it is opened or made. */
+  beforeOpening?: (state: { isNewDatabase: boolean }) => void
 }
-
-/** Of the data directory: the database's own. */
-const DIRECTORY = 'postgres'
 
 /** In single-user mode PostgreSQL never checkpoints by itself, and its log would grow without end. */
 const CHECKPOINT_INTERVAL_MS = 5 * 60_000
@@ -32,7 +38,7 @@ const WATCH_INTERVAL_MS = 1000
 export class DataDirectoryLocked extends Error {
   override name = 'DataDirectoryLocked'
   constructor(readonly directory: string) {
-    super(`${directory} is in use by another poterne`)
+    super(`storage.data_dir: ${resolve(directory)} is in use by another poterne: stop that one first`)
   }
 }
 
@@ -40,13 +46,15 @@ export class DataDirectoryLocked extends Error {
 export class DataDirectoryFull extends Error {
   override name = 'DataDirectoryFull'
   constructor(readonly directory: string) {
-    super(`${directory} cannot be written to: make space on its disk, or raise its quota`)
+    super(
+      `storage.data_dir: ${resolve(directory)} cannot be written to: make space on its disk, or raise its quota`,
+    )
   }
 }
 
 /** An operating-system lock that ends with the process, however it ends. */
 function lockDirectory(directory: string): () => void {
-  const lock = new LockFile(join(directory, 'lock'), { create: true })
+  const lock = openLock(resolve(directory, 'lock'))
   try {
     lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')
   } catch {
@@ -56,14 +64,25 @@ function lockDirectory(directory: string): () => void {
   return () => lock.close()
 }
 
+function openLock(file: string): LockFile {
+  try {
+    return new LockFile(file, { create: true })
+  } catch {
+    throw new DataDirectoryRefused(
+      `storage.data_dir: ${currentUser()} cannot write ${file}: let that user own the directory and what is in it`,
+    )
+  }
+}
+
 /** Whether a database stands in the directory already; opening it makes one, with every migration applied. */
-export const isEmbeddedThere = (dataDir: string) => existsSync(join(dataDir, DIRECTORY))
+export const isEmbeddedThere = (dataDir: string) => existsSync(join(dataDir, DATABASE_DIRECTORY))
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  prepareDataDirectory(dataDir)
   const unlock = lockDirectory(dataDir)
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
+    options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
     return await keepOpen(dataDir, unlock, options)
   } catch (error) {
     unlock()
@@ -76,10 +95,10 @@ async function keepOpen(
   unlock: () => void,
   { freeBytes: measure = freeBytes }: EmbeddedOptions,
 ): Promise<Database> {
-  const directory = join(dataDir, DIRECTORY)
+  const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
   /** Null while it ended by itself and cannot be opened again. */
-  let instance: PGlite | null = await openInstance(directory)
+  let instance: PGlite | null = await openFirst(directory)
   let isReadOnly = false
   let closed = false
 
@@ -150,6 +169,21 @@ async function keepOpen(
       unlock()
     },
   })
+}
+
+/** What PGlite says by itself ("Aborted()") helps nobody. */
+async function openFirst(directory: string): Promise<PGlite> {
+  try {
+    return await openInstance(directory)
+  } catch (error) {
+    const path = resolve(directory)
+    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown cause'
+    const foreign = existsSync(path) ? findForeignFile(path) : null
+    const remedy = foreign
+      ? `${foreign.file} belongs to ${foreign.owner}, but this is ${currentUser()}: give everything in it to one user (chown -R)`
+      : 'it is no database of this version of poterne, or it is damaged: restore a backup, or name another directory'
+    throw new DataDirectoryRefused(`storage.data_dir: ${path} cannot be opened (${reason}): ${remedy}`)
+  }
 }
 
 /** One after the other: what comes next must see whether the one before ended the instance. */

@@ -1,0 +1,95 @@
+/**
+ * The data directory as an operating system sees it: made private, and only ever written by the user that owns what is
+ * in it. A file of another user, root's included, would keep the service from opening its own database.
+ */
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** The message is one line that names the directory, the user and what to do. */
+export class DataDirectoryRefused extends Error {
+  override name = 'DataDirectoryRefused'
+}
+
+/** Of the data directory: the database's own. */
+export const DATABASE_DIRECTORY = 'postgres'
+/** What others may do with a file: nothing here. */
+const OTHERS = 0o077
+
+interface Owner {
+  uid: number
+  gid: number
+}
+
+/** Makes it where it is missing. Root takes on the owner of one that is there; anybody else is refused. */
+export function prepareDataDirectory(dataDir: string): void {
+  process.umask(OTHERS)
+  const path = resolve(dataDir)
+  const database = join(path, DATABASE_DIRECTORY)
+  try {
+    const owner = ownerOf(database) ?? ownerOf(path)
+    if (owner !== null) actAs(owner, existsSync(database) ? database : path)
+    else mkdirSync(path, { recursive: true, mode: 0o700 })
+    if (existsSync(database)) makePrivate(database)
+    // Says by its failure that it is no directory, or may not be looked into.
+    readdirSync(path)
+  } catch (error) {
+    if (error instanceof DataDirectoryRefused) throw error
+    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+    throw new DataDirectoryRefused(
+      `storage.data_dir: ${path} cannot be used by ${currentUser()} (${code}): let that user own the directory, ` +
+        'or set storage.data_dir to one that they may write to',
+    )
+  }
+}
+
+/** The owner of a file in it that is not the user who runs this; null where there is none. */
+export function findForeignFile(directory: string): { file: string; owner: string } | null {
+  const uid = process.geteuid?.()
+  for (const file of readdirSync(directory, { recursive: true }) as string[]) {
+    const path = join(directory, file)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found && found.uid !== uid) return { file: path, owner: nameOf(found.uid) }
+  }
+  return null
+}
+
+/** For messages: the name and the number, as `id` prints them. */
+export const currentUser = (): string => nameOf(process.geteuid?.() ?? 0)
+
+function ownerOf(path: string): Owner | null {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found ? { uid: found.uid, gid: found.gid } : null
+}
+
+function actAs(owner: Owner, path: string): void {
+  const uid = process.geteuid?.()
+  if (uid === undefined || uid === owner.uid) return
+  if (uid === 0) {
+    becomeOwner(owner)
+    return
+  }
+  // A directory that others may write to, with no database in it yet, is like /tmp.
+  if (!path.endsWith(`/${DATABASE_DIRECTORY}`)) return
+  throw new DataDirectoryRefused(
+    `storage.data_dir: ${path} belongs to ${nameOf(owner.uid)}, but this is ${currentUser()}, whose files would keep ` +
+      `the service from opening it: run the command as ${nameOf(owner.uid)}, or as root`,
+  )
+}
+
+/** For good: groups first, since the new user may not change them. */
+function becomeOwner({ uid, gid }: Owner): void {
+  process.setgroups?.([gid])
+  process.setgid?.(gid)
+  process.setuid?.(uid)
+}
+
+function makePrivate(path: string): void {
+  const { mode } = statSync(path)
+  if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o700)
+}
+
+function nameOf(uid: number): string {
+  const lines = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : []
+  const name = lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid))?.[0]
+  return name ? `the user ${name} (${uid})` : `the user ${uid}`
+}
