@@ -8,9 +8,9 @@ import {
   createPeople,
   measure,
   measureFactors,
-  operations,
   spread,
   startParityService,
+  timedCalls,
   trimmedMedian,
 } from '../test/helpers/parity.ts'
 import { type Shape, shapes } from '../test/helpers/service.ts'
@@ -41,8 +41,8 @@ for (const shape of (chosen.length > 0 ? chosen : shapes) as Shape[]) {
   const service = await startParityService(shape, { lightHash })
   try {
     const people = await createPeople(service)
-    for (const operation of operations(service)) {
-      await report(operation.name, () => measure(operation, people, samples))
+    for (const call of timedCalls) {
+      await report(call.name, () => measure(service, call, people, samples))
     }
     const guarded = people.get('two factors') as string
     await report('2fa/verify, which factor', () => measureFactors(service, guarded, samples))

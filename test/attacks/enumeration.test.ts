@@ -3,58 +3,33 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { digestOf, lockAccount, setDigest } from '../helpers/database.ts'
-import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
+import { newClient, seen } from '../helpers/limited-service.ts'
 import {
   createPeople,
   expectSameTime,
   measure,
   measureFactors,
-  operations,
   type ParityService,
   startParityService,
+  timedCall,
+  timedCalls,
 } from '../helpers/parity.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { createStorage, shapes, startService, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
+import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { expectSameWork } from '../helpers/timing.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(240_000)
 
 const HOUR = 3_600_000
-const newPassword = { password: 'another good one', password_confirmation: 'another good one' }
-
-/** Every call by which a stranger may name somebody, wrong in what only the owner knows. */
-const calls: Record<string, (identifier: string) => Record<string, unknown>> = {
-  register: (identifier) => registration(identifier, 'the stranger’s password'),
-  login: (identifier) => ({ identifier, password: 'not this one' }),
-  'resend-verification': (identifier) => ({ identifier }),
-  'resend-confirmation': (identifier) => ({ identifier }),
-  '2fa/request-otp': (identifier) => ({ identifier }),
-  'verify-account': (identifier) => ({ identifier, otp: '000000' }),
-  '2fa/verify': (identifier) => ({ identifier, otp: '000000' }),
-  'password/forgot': (identifier) => ({ identifier }),
-  'password/reset': (identifier) => ({ identifier, otp: '000000', ...newPassword }),
-}
-
-/** Calls after which a limit answers; 21 where the day's wrong codes do. */
-const untilRefused: Record<string, number> = {
-  register: 4,
-  login: 11,
-  'resend-verification': 4,
-  'resend-confirmation': 4,
-  '2fa/request-otp': 4,
-  'password/forgot': 4,
-}
-
 describe.each(shapes)('what an answer shows, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({
-      shape,
-      settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
-    })
+  const service = useLimited({
+    shape,
+    settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
   })
-  afterAll(() => service?.close())
 
   /** Two of each kind: nobody, an account, one that waits, a locked one, one with two factors. */
   async function everybody(newIdentifier: () => string) {
@@ -94,14 +69,17 @@ describe.each(shapes)('what an answer shows, on %s', (shape) => {
     return answers
   }
 
-  test.each(Object.entries(calls))(
-    '%s: the same for everybody, call after call, and when a limit answers',
-    async (operation, bodyFor) => {
+  test('every call that names somebody is tried', async () => {
+    await expectEveryCallIsDescribed(service)
+  })
+
+  test.each(strangersCalls)(
+    '$operation: the same for everybody, call after call, and when a limit answers',
+    async ({ operation, body, untilRefused }) => {
       for (const newIdentifier of shape === 'redis' ? [newEmail, newPhone] : [newEmail]) {
         await expectAlike(newIdentifier, async (identifier) => {
-          const times = untilRefused[operation] ?? 21
-          const answers = await repeatedly(times, () =>
-            service.post(operation, bodyFor(identifier), newClient()),
+          const answers = await repeatedly(untilRefused, () =>
+            service.post(operation, body(identifier), newClient()),
           )
           expect(new Set(answers.map(({ status }) => status)).size).toBe(2)
           return answers
@@ -119,11 +97,11 @@ describe.each(shapes)('what an answer shows, on %s', (shape) => {
     )
   })
 
-  test.each(['verify-account', '2fa/verify', 'password/reset'])(
-    '%s: wrong codes, a registration by the stranger, wrong codes again: the same for everybody',
-    async (operation) => {
+  test.each(strangersCalls.filter(({ codeFrom }) => codeFrom))(
+    '$operation: wrong codes, a registration by the stranger, wrong codes again: the same for everybody',
+    async ({ operation, body }) => {
       await expectAlike(newEmail, async (identifier) => {
-        const wrong = () => service.post(operation, calls[operation]!(identifier), newClient())
+        const wrong = () => service.post(operation, body(identifier), newClient())
         const before = await repeatedly(21, wrong)
         await service.post('register', registration(identifier, 'the stranger’s password'), newClient())
         return [...before, await wrong()]
@@ -132,24 +110,21 @@ describe.each(shapes)('what an answer shows, on %s', (shape) => {
   )
 
   test('what is no identifier at all is answered like one that nobody has', async () => {
-    for (const [operation, bodyFor] of Object.entries(calls)) {
-      if (operation === 'register') continue
-      const expected = seen(await service.post(operation, bodyFor(newEmail()), newClient()))
+    for (const { operation, body, takesIdentifier } of strangersCalls) {
+      if (takesIdentifier) continue
+      const expected = seen(await service.post(operation, body(newEmail()), newClient()))
       for (const identifier of ['nonsense', 'a@b', '@', '', '+1', 'x'.repeat(5000), 'é@exämple.com']) {
-        expect(seen(await service.post(operation, bodyFor(identifier), newClient()))).toEqual(expected)
+        expect(seen(await service.post(operation, body(identifier), newClient()))).toEqual(expected)
       }
     }
   })
 
   test('a wrong password tells nothing of an unconfirmed or locked account, the right one does', async () => {
     const { waiting, locked } = await everybody(newEmail)
-    for (const [identifier, code] of [
-      [waiting, 'account_unconfirmed'],
-      [locked, 'account_locked'],
-    ]) {
-      const right = await service.post('login', { identifier, password: PASSWORD }, newClient())
-      expect([right.status, right.body.code]).toEqual([403, code])
-    }
+    const logIn = (identifier: string) =>
+      service.post('login', { identifier, password: PASSWORD }, newClient())
+    expectRefusal(await logIn(waiting), 'account_unconfirmed')
+    expectRefusal(await logIn(locked), 'account_locked')
   })
 })
 
@@ -162,18 +137,8 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
   afterAll(() => service?.close())
 
-  test.each([
-    'register',
-    'login',
-    'resend',
-    'request-otp',
-    'verify-account',
-    '2fa/verify',
-    '2fa/verify with password',
-  ])('%s: the same for known and unknown, within 3 ms', async (name) => {
-    const operation = operations(service).find((one) => one.name === name)
-    if (!operation) throw new Error(name)
-    await expectSameTime(() => measure(operation, people, 25))
+  test.each(timedCalls)('$name: the same for known and unknown, within 3 ms', async (timed) => {
+    await expectSameTime(() => measure(service, timed, people, 25))
   })
 
   test('2fa/verify: the same whichever factor was wrong', async () => {
@@ -185,7 +150,6 @@ test('login with the full password hash: the same for known and unknown, and whe
   const provider = await startPretendProvider()
   const slow = await startParityService('redis', { settings: socialSettings(provider.issuer) })
   try {
-    const login = operations(slow).find(({ name }) => name === 'login')!
     const [known, social] = [newEmail(), newEmail()]
     await slow.post('register', registration(known))
     provider.present(newPerson({ email: social, email_verified: true }))
@@ -197,7 +161,7 @@ test('login with the full password hash: the same for known and unknown, and whe
       ['unconfirmed', known],
       ['by a provider, without password', social],
     ] as const)
-    await expectSameTime(() => measure(login, new Map(classes), 25))
+    await expectSameTime(() => measure(slow, timedCall('login'), new Map(classes), 25))
   } finally {
     await slow.close()
     await provider.stop()

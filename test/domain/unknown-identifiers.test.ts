@@ -1,37 +1,32 @@
 /** What is no identifier at all is looked up, counted and answered as one that nobody has. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
-import type { TestService } from '../helpers/service.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail } from '../helpers/api-client.ts'
+import { newClient, seen } from '../helpers/limited-service.ts'
+import { strangersCall, strangersCalls } from '../helpers/strangers-calls.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startLimited()
-})
-afterAll(() => service.close())
+const service = useLimited()
 
-const calls = [
-  ['resend-verification', {}, 5],
-  ['password/forgot', {}, 5],
-  ['2fa/request-otp', {}, 5],
-  ['verify-account', { otp: '123456' }, 22],
-  ['2fa/verify', { otp: '123456' }, 22],
-  ['2fa/verify', { otp: '123456', password: 'not this one' }, 12],
-  ['password/reset', { otp: '123456', password: PASSWORD, password_confirmation: PASSWORD }, 22],
-  ['login', { password: PASSWORD }, 12],
-] as const
+const calls = strangersCalls
+  .filter(({ takesIdentifier }) => !takesIdentifier)
+  .map((call) => ({ ...call, what: call.operation }))
+const withPassword = {
+  ...strangersCall('2fa/verify'),
+  what: '2fa/verify with a password',
+  body: (identifier: string) => ({ identifier, otp: '000000', password: 'not this one' }),
+  untilRefused: strangersCall('login').untilRefused,
+}
 
-test.each(calls)('%s %j, %d times', async (operation, body, times) => {
+test.each([...calls, withPassword])('$what', async ({ operation, body, untilRefused }) => {
   const unknown = newEmail()
   const none = `none ${crypto.randomUUID()}`
-  for (let call = 0; call < times; call++) {
-    const ask = (identifier: string) => service.post(operation, { identifier, ...body }, newClient())
+  const ask = (identifier: string) => service.post(operation, body(identifier), newClient())
+  for (let call = 0; call <= untilRefused; call++) {
     const [expected, answer] = [await ask(unknown), await ask(none)]
     expect(seen(answer)).toEqual(seen(expected))
   }
-  const last = await service.post(operation, { identifier: none.toUpperCase(), ...body }, newClient())
-  expect(last.status).toBe(429)
+  expect((await ask(none.toUpperCase())).status).toBe(429)
   expect(await service.delivered()).toBe(0)
 })

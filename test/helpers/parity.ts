@@ -10,6 +10,7 @@ import { freePort } from './free-port.ts'
 import { newDirectory } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startPostgres } from './servers.ts'
 import type { Settings, Shape } from './service.ts'
+import { type StrangersCall, strangersCall, strangersCalls } from './strangers-calls.ts'
 import { waitFor } from './wait.ts'
 
 export interface ParityService {
@@ -120,14 +121,26 @@ export type Class =
   | 'by phone'
   | 'unknown phone'
 
-/** The call that is timed for one of that class, and one before it that is not. */
-export interface Operation {
+/** A call of a stranger that is timed, for one identifier of each class. */
+export interface TimedOperation extends StrangersCall {
   name: string
-  before?: (identifier: string) => Promise<unknown>
-  call: (identifier: string) => Promise<{ status: number }>
-  /** A fresh identifier for each sample of "unknown": registering makes it known. */
-  fresh?: boolean
 }
+
+/** It does the same as resend-verification. */
+const SAME_AS_ANOTHER = 'resend-confirmation'
+
+export const timedCalls: TimedOperation[] = [
+  ...strangersCalls
+    .filter(({ operation }) => operation !== SAME_AS_ANOTHER)
+    .map((call) => ({ name: call.operation, ...call })),
+  {
+    ...strangersCall('2fa/verify'),
+    name: '2fa/verify with password',
+    body: (identifier) => ({ ...strangersCall('2fa/verify').body(identifier), password: 'not the password' }),
+  },
+]
+
+export const timedCall = (name: string) => timedCalls.find((call) => call.name === name) as TimedOperation
 
 export async function createPeople(service: ParityService): Promise<Map<Class, string>> {
   const signUp = async (identifier: string) => {
@@ -156,41 +169,6 @@ export async function createPeople(service: ParityService): Promise<Map<Class, s
   return people
 }
 
-export function operations({ post }: ParityService): Operation[] {
-  const wrong = { password: 'not the password', otp: '000000' }
-  const resend = (identifier: string) => post('resend-verification', { identifier })
-  const request = (identifier: string) => post('2fa/request-otp', { identifier })
-  const forgot = (identifier: string) => post('password/forgot', { identifier })
-  const reset = { otp: '000000', password: 'a new good one', password_confirmation: 'a new good one' }
-  return [
-    { name: 'register', fresh: true, call: (identifier) => post('register', registration(identifier)) },
-    { name: 'login', call: (identifier) => post('login', { identifier, password: wrong.password }) },
-    { name: 'resend', call: resend },
-    { name: 'request-otp', call: request },
-    {
-      name: 'verify-account',
-      before: resend,
-      call: (identifier) => post('verify-account', { identifier, otp: wrong.otp }),
-    },
-    {
-      name: '2fa/verify',
-      before: request,
-      call: (identifier) => post('2fa/verify', { identifier, otp: wrong.otp }),
-    },
-    {
-      name: '2fa/verify with password',
-      before: request,
-      call: (identifier) => post('2fa/verify', { identifier, ...wrong }),
-    },
-    { name: 'password/forgot', call: forgot },
-    {
-      name: 'password/reset',
-      before: forgot,
-      call: (identifier) => post('password/reset', { identifier, ...reset }),
-    },
-  ]
-}
-
 /** Which factor was wrong: each of the three is a class of its own. */
 export async function measureFactors(
   { post }: ParityService,
@@ -208,20 +186,22 @@ export async function measureFactors(
   )
 }
 
+/** Asking for a code comes before the call and is not timed. */
 export async function measure(
-  operation: Operation,
+  { post }: ParityService,
+  { operation, body, codeFrom, takesIdentifier }: TimedOperation,
   people: Map<Class, string>,
   samples: number,
 ): Promise<Map<string, number[]>> {
   const classes = [...people].map(([name, identifier]) => {
     const next = () => {
-      if (!operation.fresh || !name.startsWith('unknown')) return identifier
+      if (!takesIdentifier || !name.startsWith('unknown')) return identifier
       return name === 'unknown' ? newEmail() : newPhone()
     }
     return {
       name,
-      before: operation.before && (() => operation.before?.(identifier) as Promise<unknown>),
-      call: () => operation.call(next()),
+      before: codeFrom === undefined ? undefined : () => post(codeFrom, { identifier }),
+      call: () => post(operation, body(next())),
     }
   })
   return timeInterleaved(classes, samples)
