@@ -16,6 +16,7 @@ export const errorStatus = {
   method_not_allowed: 405,
   identifier_taken: 409,
   identity_taken: 409,
+  account_exists: 409,
   last_sign_in_method: 409,
   two_factor_already_enabled: 409,
   two_factor_not_enabled: 409,

@@ -24,6 +24,8 @@ export const en: Texts = {
     method_not_allowed: 'This method is not allowed at this address.',
     identifier_taken: 'This identifier is already used by another account.',
     identity_taken: 'This identity is already linked to another account.',
+    account_exists:
+      'You already have an account with this e-mail address: sign in to it, then link this provider.',
     last_sign_in_method: 'This is your last way to sign in: it cannot be removed.',
     two_factor_already_enabled: 'Two-factor authentication is already enabled.',
     two_factor_not_enabled: 'Two-factor authentication is not enabled.',

@@ -26,6 +26,8 @@ export const fr = {
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',
     identifier_taken: 'Cet identifiant est déjà utilisé par un autre compte.',
     identity_taken: 'Cette identité est déjà liée à un autre compte.',
+    account_exists:
+      'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
     two_factor_already_enabled: 'La double authentification est déjà activée.',
     two_factor_not_enabled: 'La double authentification n’est pas activée.',

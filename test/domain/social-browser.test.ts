@@ -93,6 +93,7 @@ beforeAll(async () => {
             name: 'honest',
             issuer: provider.issuer,
             client_id: 'poterne',
+            authoritative_for: ['*'],
             client_secret: 'hunter2'.repeat(5),
           },
           {

@@ -1,8 +1,10 @@
 /** The providers the service knows, against stubs of what they document. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { sql } from 'drizzle-orm'
 import { type JWTPayload, jwtVerify } from 'jose'
 import { newEmail } from '../helpers/api-client.ts'
+import { countRows } from '../helpers/database.ts'
 import { createSigner, type Signer } from '../helpers/pretend-provider.ts'
 import { createWorld, type World, type WorldRequest } from '../helpers/pretend-world.ts'
 import { startService, type TestService } from '../helpers/service.ts'
@@ -115,6 +117,14 @@ async function signInNatively(provider: string, next: JWTPayload) {
   claims = { nonce: 'n', ...next }
   return service.post(`social/${provider}/token`, { id_token: await signed(), nonce: 'n' })
 }
+
+/** Whether the account has verified its e-mail, which no answer shows. */
+const isVerified = async (accountId: number) =>
+  (await countRows(
+    service,
+    'accounts',
+    sql`id = ${sql.raw(String(accountId))} and email_confirmed_at is not null`,
+  )) === 1
 
 const asked = (host: string, path: string) =>
   world.requests.filter(({ url }) => url.host === host && url.pathname.endsWith(path))
@@ -268,13 +278,17 @@ describe('Microsoft', () => {
     }
   })
 
-  test('its word on an e-mail opens nobody’s account', async () => {
+  test('its word on an e-mail opens nobody’s account, unless the tenant has proved to own the domain', async () => {
     const owner = await service.signUp(newEmail())
     const { account } = await service.logIn(owner)
-    const lying = { iss: issuerOf(TENANT), tid: TENANT, aud: 'id', sub: 'nOAuth' }
-    const opened = await signIn('microsoft', { ...lying, email: owner.identifier, email_verified: true })
-    expect(opened.id).not.toBe(account.id)
-    expect(opened.email).toBeNull()
+    const about = { iss: issuerOf(TENANT), tid: TENANT, aud: 'id', email: owner.identifier }
+    for (const xms_edov of [undefined, false, 'true', 1, null]) {
+      const lying = { ...about, sub: 'nOAuth', email_verified: true, xms_edov }
+      const { status, body } = await signInNatively('microsoft', lying)
+      expect([status, body.code]).toEqual([409, 'account_exists'])
+    }
+    const own = await signIn('microsoft', { ...about, sub: 'own', xms_edov: true })
+    expect(own.id).toBe(account.id)
   })
 })
 
@@ -338,13 +352,14 @@ describe('GitHub', () => {
 })
 
 describe('Facebook', () => {
-  test('signs in by its own number, and its e-mail counts for nothing', async () => {
-    const owner = await service.signUp(newEmail())
-    facebookUser = { id: '10158', email: owner.identifier }
+  test('signs in by its own number, and its e-mail is a mere claim', async () => {
+    const email = newEmail()
+    facebookUser = { id: '10158', email }
     const { location } = await walk('facebook')
     expect(location.href).toMatch(/^https:\/\/www\.facebook\.com\/v\d+\.0\/dialog\/oauth\?/)
     const account = await signIn('facebook')
-    expect(account).toMatchObject({ email: null, provider: 'facebook', provider_uid: '10158' })
+    expect(account).toMatchObject({ email, provider: 'facebook', provider_uid: '10158' })
+    expect(await isVerified(account.id)).toBe(false)
     const { url } = asked('graph.facebook.com', '/me').at(-1)!
     expect(url.searchParams.get('fields')).toBe('id,email')
     const proof = createHmac('sha256', 'hunter2').update('EAAB').digest('hex')
@@ -371,5 +386,63 @@ describe('Facebook', () => {
     for (const [name, value] of Object.entries(answer)) callback.searchParams.set(name, value)
     const back = await browser.comeBack(callback, cookie)
     expect(Object.fromEntries(back.location!.searchParams)).toEqual({ error: 'access_denied' })
+  })
+})
+
+describe('an e-mail opens the account that verified it only where the provider is authoritative:', () => {
+  const at = (domain: string) => newEmail().replace(/@.*/, `@${domain}`)
+  const google = { iss: 'https://accounts.google.com', aud: 'id', email_verified: true }
+  const apple = { iss: 'https://appleid.apple.com', aud: 'com.example.web', email_verified: true }
+
+  test.each<[string, string, string, JWTPayload, boolean]>([
+    ['Google for gmail.com', 'google', 'gmail.com', google, true],
+    ['Google for googlemail.com', 'google', 'googlemail.com', google, true],
+    ['Google for a domain it hosts', 'google', 'example.org', { ...google, hd: 'Example.org' }, true],
+    ['Google for another domain', 'google', 'example.org', google, false],
+    [
+      'Google for another than the hosted one',
+      'google',
+      'example.org',
+      { ...google, hd: 'example.com' },
+      false,
+    ],
+    ['Google for a domain that only ends alike', 'google', 'notgmail.com', google, false],
+    ['Apple for icloud.com', 'apple', 'icloud.com', apple, true],
+    ['Apple for me.com', 'apple', 'me.com', apple, true],
+    ['Apple for mac.com', 'apple', 'mac.com', apple, true],
+    ['Apple for its relay', 'apple', 'privaterelay.appleid.com', apple, true],
+    ['Apple for another domain', 'apple', 'gmail.com', apple, false],
+  ])('%s', async (_, provider, domain, about, authoritative) => {
+    const email = at(domain)
+    const sub = email
+    const fresh = await signInNatively(provider, { ...about, email, sub })
+    expect(fresh.body.account).toMatchObject({ email, account_confirmed: true, provider })
+    expect(await isVerified(fresh.body.account.id)).toBe(authoritative)
+
+    const owner = await service.signUp(at(domain))
+    const { account } = await service.logIn(owner)
+    const linked = await signInNatively(provider, { ...about, email: owner.identifier, sub: `${sub} 2` })
+    if (authoritative) expect([linked.status, linked.body.account.id]).toEqual([200, account.id])
+    else expect([linked.status, linked.body.code]).toEqual([409, 'account_exists'])
+  })
+
+  test('Google without its word that it verified the address is not heard at all', async () => {
+    const email = at('gmail.com')
+    const said = { ...google, email, email_verified: false, sub: email }
+    expect((await signInNatively('google', said)).body.account.email).toBeNull()
+  })
+
+  test('GitHub for none, and Facebook for none: the redirect says nothing, the exchange does', async () => {
+    const owner = await service.signUp(newEmail())
+    githubUser = { login: 'x', id: 90_001 }
+    githubEmails = [{ email: owner.identifier, verified: true, primary: true, visibility: null }]
+    facebookUser = { id: '90001', email: owner.identifier }
+    for (const provider of ['github', 'facebook']) {
+      const { pkce, back } = await walk(provider)
+      expect([...back.searchParams.keys()]).toEqual(['code'])
+      const { status, body } = await browser.exchange(back.searchParams.get('code')!, pkce.verifier)
+      expect([status, body.code]).toEqual([409, 'account_exists'])
+    }
+    expect((await service.logIn(owner)).account.provider).toBe('local')
   })
 })

@@ -5,7 +5,7 @@ import type { Settings, TestService } from './service.ts'
 
 export const APP = 'https://app.example.com/signed-in'
 
-/** Settings with one [[social.providers]] for each issuer, named p1, p2, …. */
+/** Settings with one [[social.providers]] for each issuer, named p1, p2, …, authoritative for every address. */
 export const socialSettings = (...issuers: string[]): Settings => ({
   social: {
     redirect_uris: [APP, 'com.example.app:/signed-in'],
@@ -14,6 +14,7 @@ export const socialSettings = (...issuers: string[]): Settings => ({
       issuer,
       client_id: 'poterne',
       client_secret: 'hunter2',
+      authoritative_for: ['*'],
     })),
   },
 })

@@ -205,6 +205,7 @@ ${apple(key('P-256'))}`
       clientSecret: null,
       scopes: [],
       nativeClientIds: [],
+      authoritativeFor: [],
       enabled: false,
       teamId: null,
       keyId: null,
@@ -247,6 +248,16 @@ ${apple(key('P-256'))}`
       'scopes that say nobody',
       'name = "x"\nissuer = "https://i.example.com"\nscopes = ["email"]',
       'social.providers[0].scopes = ["email"]: expected "openid" among them: without it the provider does not say who signed in',
+    ],
+    [
+      'addresses that a preset is to answer for',
+      'name = "x"\npreset = "google"\nclient_secret = "s"\nauthoritative_for = ["example.com"]',
+      'social.providers[0].authoritative_for = ["example.com"]: expected only with issuer: presets know which addresses they answer for',
+    ],
+    [
+      'an address that is no domain',
+      'name = "x"\nissuer = "https://i.example.com"\nauthoritative_for = ["@Example.com"]',
+      'social.providers[0].authoritative_for = "@Example.com": expected a list in which each item is a domain in lower case, such as "example.com", or "*"',
     ],
     [
       'the name of local accounts',

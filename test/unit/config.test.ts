@@ -71,7 +71,7 @@ describe('without anything set', () => {
         hashQueue: 64,
         hashQueueReserved: 16,
       },
-      social: { redirectUris: [], providers: [] },
+      social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },
     })
   })
 

@@ -11,7 +11,7 @@ export interface ProvedIdentity extends ProviderIdentity {
 export interface LinkedIdentity {
   provider: string
   subject: string
-  /** As verified by the provider when it was linked; null where it verified none. */
+  /** As the provider gave it when the identity was linked; null where it gave none, or an unverified one. */
   email: string | null
   createdAt: Date
 }

@@ -1,8 +1,9 @@
 /**
  * Whose account an identity opens. Issuer and subject alone say who it is; an e-mail address opens an account only
- * where the provider verified it and its owner proved it here, and only at the first sign-in.
+ * where the provider is authoritative for it and the account has verified it, and only at the first sign-in.
  */
 import { randomUUID } from 'node:crypto'
+import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { Language } from '../../texts/languages.ts'
@@ -11,10 +12,13 @@ import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import type { ProviderService } from '../providers/service.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { IdentityStore } from './store.ts'
+import type { EmailOfNew, IdentityStore } from './store.ts'
 
 export interface IdentityResolver {
-  /** The account it opens; at its first sign-in one is found for it, or made. */
+  /**
+   * The account it opens; at its first sign-in one is found for it, or made. Throws `account_exists` where an account
+   * has verified its e-mail address and the provider's word is not enough to open that account.
+   */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
   /** Adds it to the account, and tells the owner. False: it is an account's already. */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
@@ -26,7 +30,7 @@ interface Options {
   providers: ProviderService
   notices: OwnerNotices
   clock: Clock
-  config: Pick<Config, 'accounts'>
+  config: Pick<Config, 'accounts' | 'social'>
 }
 
 /** Each try fails only because another call finished what it was about; one of them is soon the last. */
@@ -44,10 +48,19 @@ export function createIdentityResolver(options: Options): IdentityResolver {
     }))
   }
 
-  /** The account that proved the e-mail the provider verified. */
-  async function ownerOf({ verifiedEmail }: ProvedIdentity): Promise<Account | null> {
-    const account = verifiedEmail && (await accounts.findByIdentifier(verifiedEmail, 'provider'))
-    return account && hasVerified(account, verifiedEmail) ? account : null
+  /** The account that verified the e-mail of the identity. */
+  async function ownerOf({ email }: ProvedIdentity): Promise<Account | null> {
+    const account = email && (await accounts.findByIdentifier(email.address, 'provider'))
+    return account && hasVerified(account, email.address) ? account : null
+  }
+
+  const mayLink = ({ email }: ProvedIdentity) =>
+    email?.authoritative === true && config.social.linkByEmail === 'authoritative'
+
+  /** A new account gets no e-mail that another account has verified: that one's holder had the address before. */
+  function emailOfNew({ email }: ProvedIdentity, owner: Account | null): EmailOfNew {
+    if (email === null || owner !== null) return 'none'
+    return email.authoritative ? 'verified' : 'claimed'
   }
 
   /** Null: something of it changed meanwhile. */
@@ -55,11 +68,12 @@ export function createIdentityResolver(options: Options): IdentityResolver {
     const account = await store.findAccount(identity)
     if (account) return account
     const owner = await ownerOf(identity)
+    if (owner && !mayLink(identity)) throw new AppError('account_exists')
     if (owner && (await store.linkByEmail(owner, identity, await noticesFor(owner, identity), clock.now()))) {
       return owner
     }
     const fresh = { uuid: randomUUID(), language, accountableType, roleId }
-    return store.open(identity, fresh, owner === null, clock.now())
+    return store.open(identity, fresh, emailOfNew(identity, owner), clock.now())
   }
 
   return {

@@ -21,7 +21,7 @@ const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
         provider: t.String({ examples: ['google'] }),
         provider_uid: t.String({ description: 'Who it is there' }),
         email: t.Union([t.String(), t.Null()], {
-          description: 'As the provider verified it when it was linked',
+          description: 'As the provider gave it when it was linked',
         }),
         created_at: t.String({ format: 'date-time' }),
       }),

@@ -27,11 +27,11 @@ const email = param('email', 'text')
 
 type IdentityParams = { provider: string; issuer: string; subject: string; email: string | null }
 
-const paramsOf = ({ provider, issuer, subject, verifiedEmail }: ProvedIdentity): IdentityParams => ({
+const paramsOf = ({ provider, issuer, subject, email }: ProvedIdentity): IdentityParams => ({
   provider,
   issuer,
   subject,
-  email: verifiedEmail?.destination ?? null,
+  email: email?.address.destination ?? null,
 })
 
 const findAccount = statement<{ issuer: string; subject: string }, Account>(sql`
@@ -61,8 +61,10 @@ const linkByEmail = statement<LinkParams & { key: string }, { id: number }>(
 
 type OpenParams = {
   now: Date
+  /** Of an e-mail that is verified by this; null otherwise. */
   key: string | null
   accountEmail: string | null
+  accountEmailKey: string | null
   uuid: string
   language: string
   accountableType: string
@@ -71,7 +73,7 @@ type OpenParams = {
 
 const accountEmail = param('accountEmail', 'text')
 
-/** Null for an account without that e-mail. */
+/** Null for an account that does not verify its e-mail by this. */
 const provedNow = sql`case when ${key} is not null then ${now} end`
 
 /** All that an unproved account may hold goes; its rows elsewhere hang on it by their foreign keys. */
@@ -106,7 +108,7 @@ const open = statement<OpenParams, Account>(sql`
   created as (
     insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
                              accountable_type, role_id, language, created_at, updated_at)
-    select ${param('uuid', 'uuid')}, ${accountEmail}, ${key}, ${provedNow}, ${now}, ${provider}, ${subject},
+    select ${param('uuid', 'uuid')}, ${accountEmail}, ${param('accountEmailKey', 'text')}, ${provedNow}, ${now}, ${provider}, ${subject},
            ${param('accountableType', 'text')}, ${param('roleId', 'int')}, ${param('language', 'text')}, ${now}, ${now}
      where not exists (select 1 from claimed)
     returning *),
@@ -155,7 +157,7 @@ export function createIdentityStore(database: Database): IdentityStore {
       return linked !== null
     },
     async linkByEmail({ id }, identity, notices, now) {
-      const key = identity.verifiedEmail?.key
+      const key = identity.email?.address.key
       if (key === undefined) return false
       const linked = await updateLockedAccount(database, linkByEmail, {
         accountId: id,
@@ -166,14 +168,15 @@ export function createIdentityStore(database: Database): IdentityStore {
       })
       return linked !== null
     },
-    async open(identity, account, withEmail, now) {
-      const own = withEmail ? identity.verifiedEmail : null
+    async open(identity, account, email, now) {
+      const own = email === 'none' ? undefined : identity.email?.address
       try {
         return await database.first(open, {
           ...account,
           ...paramsOf(identity),
           now,
-          key: own?.key ?? null,
+          key: (email === 'verified' && own?.key) || null,
+          accountEmailKey: own?.key ?? null,
           accountEmail: own?.destination ?? null,
         })
       } catch (error) {

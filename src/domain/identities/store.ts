@@ -15,6 +15,9 @@ export interface NewSocialAccount {
   roleId: number
 }
 
+/** Whether a new account verifies the e-mail of its identity, has it as a mere claim, or has none. */
+export type EmailOfNew = 'verified' | 'claimed' | 'none'
+
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
@@ -23,20 +26,20 @@ export interface IdentityStore {
    */
   link(signedIn: AccountSession, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * The same on the word of a verified e-mail alone. False also when the account has not proved this e-mail any
+   * The same on the provider's word for the e-mail alone. False also when the account has not verified this e-mail any
    * more, or has another identity of that issuer: whom the address was given to then is somebody else.
    */
   linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * A confirmed account without password for the identity. With its verified e-mail, if `withEmail`: then it is that
-   * of an account that claims the address and has proved nothing, emptied of password, sessions, factors and every
-   * other thing a stranger may have put there; other claims to the address end. Null: the identity, or the address,
-   * has become somebody's meanwhile.
+   * A confirmed account without password for the identity. With its e-mail `verified` it is that of an account that
+   * claims the address and has verified nothing, emptied of password, sessions, factors and every other thing a
+   * stranger may have put there; other claims to the address end. Null: the identity, or the address, has become
+   * somebody's meanwhile.
    */
   open(
     identity: ProvedIdentity,
     account: NewSocialAccount,
-    withEmail: boolean,
+    email: EmailOfNew,
     now: Date,
   ): Promise<Account | null>
   /** The oldest first. */

@@ -27,7 +27,7 @@ export interface OAuthOptions {
 }
 
 /** Who signed in, according to the provider's own API. */
-type Person = Pick<ProviderIdentity, 'subject' | 'verifiedEmail'>
+type Person = Pick<ProviderIdentity, 'subject' | 'email'>
 
 export function createOAuthProvider(options: OAuthOptions): Provider {
   const { name, preset, scopes, callbackUrl } = options
@@ -76,7 +76,10 @@ async function ask({ fetch }: OAuthOptions, url: URL, accessToken: string): Prom
   return response.json().catch(() => null)
 }
 
-/** GitHub: `id` is a number that never changes; the login name can change. */
+/**
+ * GitHub: `id` is a number that never changes; the login name can change. GitHub verified the e-mail at some time, which
+ * says nothing about who has the mailbox today.
+ */
 async function findGithubUser(options: OAuthOptions, accessToken: string): Promise<Person> {
   const { api } = options.preset
   const user = (await ask(options, new URL(`${api}/user`), accessToken)) as { id?: unknown } | null
@@ -87,22 +90,27 @@ async function findGithubUser(options: OAuthOptions, accessToken: string): Promi
     : []
   const entries = (Array.isArray(list) ? list : []) as ({ [key: string]: unknown } | null)[]
   const primary = entries.find((entry) => entry?.primary === true && entry.verified === true)
-  const email = typeof primary?.email === 'string' ? parseEmail(primary.email) : null
-  return { subject: String(user?.id), verifiedEmail: email }
+  return { subject: String(user?.id), email: claimOf(primary?.email) }
 }
 
 /**
  * Facebook: `id` is the person's number within this app. Facebook does not document whether the e-mail was verified, so
- * we take it as unverified. The proof shows that the caller with the access token also has the app's secret.
+ * we take it as a claim. The proof shows that the caller with the access token also has the app's secret.
  */
 async function findFacebookUser(options: OAuthOptions, accessToken: string): Promise<Person> {
   const url = new URL(`${options.preset.api}/me`)
   url.searchParams.set('fields', 'id,email')
   const proof = createHmac('sha256', options.clientSecret).update(accessToken).digest('hex')
   url.searchParams.set('appsecret_proof', proof)
-  const user = (await ask(options, url, accessToken)) as { id?: unknown } | null
+  const user = (await ask(options, url, accessToken)) as { id?: unknown; email?: unknown } | null
   if (typeof user?.id !== 'string' || !/^\d{1,64}$/.test(user.id)) {
     throw new ProviderFailure('invalid_token', 'subject')
   }
-  return { subject: user.id, verifiedEmail: null }
+  return { subject: user.id, email: claimOf(user.email) }
+}
+
+/** Neither of the two is authoritative for any address. */
+function claimOf(email: unknown): ProviderIdentity['email'] {
+  const address = typeof email === 'string' ? parseEmail(email) : null
+  return address && { address, authoritative: false }
 }

@@ -16,6 +16,7 @@ import {
 import type { Clock } from '../../platform/clock.ts'
 import type { GuardedFetch } from '../../platform/guarded-fetch.ts'
 import { parseEmail } from '../identifiers/email.ts'
+import type { Authority, EmailClaims } from './authority.ts'
 import { createCachedDocument } from './cached-document.ts'
 import { toProviderFailure, toUnavailable } from './failure.ts'
 import { createIdTokenVerifier, type IdTokenClaims } from './id-token.ts'
@@ -32,7 +33,8 @@ export interface OpenIdOptions {
   nativeClientIds: string[]
   scopes: string[]
   formPost: boolean
-  verifiesEmail: boolean
+  authority: Authority
+  givesClaims: boolean
   callbackUrl: string
   fetch: GuardedFetch
   clock: Clock
@@ -82,19 +84,15 @@ export function createOpenIdProvider(options: OpenIdOptions): Provider {
   async function withUserInfo(claims: IdTokenClaims, accessToken: string) {
     const config = await configuration.get()
     if (claims.email !== undefined || !config.serverMetadata().userinfo_endpoint) return claims
-    const { email, email_verified } = await fetchUserInfo(config, accessToken, claims.sub)
-    return { ...claims, email, email_verified }
+    const { email, email_verified, hd } = await fetchUserInfo(config, accessToken, claims.sub)
+    return { ...claims, email, email_verified, hd }
   }
 
-  function identityOf(claims: {
-    iss: string
-    sub: string
-    email?: unknown
-    email_verified?: unknown
-  }): ProviderIdentity {
-    const verified = options.verifiesEmail && claims.email_verified === true
-    const email = verified && typeof claims.email === 'string' ? parseEmail(claims.email) : null
-    return { issuer: claims.iss, subject: claims.sub, verifiedEmail: email }
+  function identityOf(claims: EmailClaims & { iss: string; sub: string }): ProviderIdentity {
+    const counts = options.givesClaims || claims.email_verified === true
+    const address = counts && typeof claims.email === 'string' ? parseEmail(claims.email) : null
+    const email = address && { address, authoritative: options.authority(address, claims) }
+    return { issuer: claims.iss, subject: claims.sub, email }
   }
 
   return {

@@ -1,5 +1,6 @@
 /** The known providers, as they document themselves. Configuration adds the client; everything else is here. */
 import type { SocialProviderConfig } from '../../platform/config/types.ts'
+import { type Authority, appleAuthority, googleAuthority, microsoftAuthority } from './authority.ts'
 
 export type Preset = NonNullable<SocialProviderConfig['preset']>
 
@@ -12,8 +13,10 @@ export interface OpenIdPreset {
   scopes: string[]
   /** Whether the browser posts the answer as a form. */
   formPost: boolean
-  /** False: its `email_verified` is not believed. */
-  verifiesEmail: boolean
+  /** For which addresses its word opens an account. */
+  authority: Authority
+  /** True: it gives addresses without stating that it verified them; they count as claims. */
+  givesClaims: boolean
 }
 
 /** OAuth 2.0, with the provider's own API to ask who signed in. */
@@ -37,7 +40,8 @@ export const presets: { [Name in Preset]: Name extends 'github' | 'facebook' ? O
       issuerAliases: ['accounts.google.com'],
       scopes: ['openid', 'email'],
       formPost: false,
-      verifiesEmail: true,
+      authority: googleAuthority,
+      givesClaims: false,
     },
     apple: {
       protocol: 'openid',
@@ -47,7 +51,8 @@ export const presets: { [Name in Preset]: Name extends 'github' | 'facebook' ? O
       scopes: ['openid', 'email'],
       // Apple's only way to answer if the e-mail address is requested.
       formPost: true,
-      verifiesEmail: true,
+      authority: appleAuthority,
+      givesClaims: false,
     },
     microsoft: {
       protocol: 'openid',
@@ -57,8 +62,9 @@ export const presets: { [Name in Preset]: Name extends 'github' | 'facebook' ? O
       issuerAliases: [],
       scopes: ['openid', 'email'],
       formPost: false,
-      // The administrator of any tenant writes what stands in `email`; nobody verified it.
-      verifiesEmail: false,
+      // The administrator of any tenant writes what stands in `email`.
+      authority: microsoftAuthority,
+      givesClaims: true,
     },
     github: {
       protocol: 'github',

@@ -5,8 +5,14 @@ import type { Email } from '../identifiers/identifier.ts'
 export interface ProviderIdentity {
   issuer: string
   subject: string
-  /** Null unless the provider states, with the boolean `true`, that it verified the address. */
-  verifiedEmail: Email | null
+  /** Null where the provider gives none, or states that it did not verify the address. */
+  email: ProviderEmail | null
+}
+
+export interface ProviderEmail {
+  address: Email
+  /** The provider's word is as good as a code sent there (see authority.ts). */
+  authoritative: boolean
 }
 
 /** The values of one sign-in that its answer must match. */

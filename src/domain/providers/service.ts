@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Config, SocialProviderConfig } from '../../platform/config/types.ts'
 import { createGuardedFetch, type Network } from '../../platform/guarded-fetch.ts'
 import { createAppleSecret } from './apple-secret.ts'
+import { configuredAuthority } from './authority.ts'
 import { createOAuthProvider } from './oauth.ts'
 import { createOpenIdProvider } from './openid.ts'
 import { type OpenIdPreset, presets } from './presets.ts'
@@ -48,7 +49,7 @@ function createProvider(
 ): Provider {
   const { name, clientId } = config
   const callbackUrl = new URL(`${baseUrl}/api/v1/auth/social/${name}/callback`).href
-  const preset = config.preset === null ? plainOpenId(name, config.issuer!) : presets[config.preset]
+  const preset = config.preset === null ? plainOpenId(config) : presets[config.preset]
   const scopes = config.scopes.length > 0 ? config.scopes : preset.scopes
   const common = { name, clientId, scopes, callbackUrl }
   if (preset.protocol !== 'openid') {
@@ -68,15 +69,16 @@ function createProvider(
   })
 }
 
-function plainOpenId(label: string, issuer: string): OpenIdPreset {
+function plainOpenId({ name, issuer, authoritativeFor }: SocialProviderConfig): OpenIdPreset {
   return {
     protocol: 'openid',
-    label,
-    issuer,
+    label: name,
+    issuer: issuer!,
     issuerAliases: [],
     scopes: ['openid', 'email'],
     formPost: false,
-    verifiesEmail: true,
+    authority: configuredAuthority(authoritativeFor),
+    givesClaims: false,
   }
 }
 

@@ -41,6 +41,7 @@ const socialTwoFactorAnswer = t.Object({
 
 const entryErrors = [
   'provider_not_found',
+  'account_exists',
   'account_locked',
   'country_not_allowed',
   'too_many_requests',

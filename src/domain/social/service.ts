@@ -63,13 +63,13 @@ export interface SocialService {
    * `provider_not_found`.
    */
   callbackUrl(provider: string, answer: ProviderAnswer): string
-  /** Throws `invalid_code`, `account_locked`, `too_many_requests`, `provider_not_found`. */
+  /** Throws `invalid_code`, `account_exists`, `account_locked`, `too_many_requests`, `provider_not_found`. */
   exchange(
     body: { code: string; code_verifier: string },
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome>
-  /** Throws `invalid_token`, `provider_unavailable`, `provider_not_found`, `account_locked`, `too_many_requests`. */
+  /** Throws what `exchange` does, but `invalid_token` for a wrong token; and `provider_unavailable`. */
   signIn(
     provider: string,
     body: { id_token: string; nonce: string },

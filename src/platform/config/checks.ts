@@ -144,6 +144,11 @@ function checkProvider(path: string, provider: Provider, check: Check): void {
     'expected a name other than "local", which is the provider of accounts with a password',
   )
   const about = `${path}.preset`
+  check(
+    [`${path}.authoritative_for`, about],
+    () => provider.authoritativeFor.length === 0 || issuer !== null,
+    'expected only with issuer: presets know which addresses they answer for',
+  )
   const apple = { team_id: provider.teamId, key_id: provider.keyId, private_key: provider.privateKey }
   for (const [key, value] of Object.entries(apple)) {
     const message =

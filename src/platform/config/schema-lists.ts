@@ -85,6 +85,15 @@ export const providers = {
       'Other names under which the provider knows your native apps, whose identity tokens are taken too.',
       { check: (id) => id !== '', item: 'a client id', example: ['com.example.app'] },
     ),
+    authoritative_for: list(
+      'Only with `issuer`: the domains whose e-mail addresses this provider answers for, so that a verified one opens the account that has it; ["*"]: every address. Presets know theirs.',
+      {
+        check: (domain) => domain === '*' || (domain === domain.toLowerCase() && formats.isHost(domain)),
+        item: 'a domain in lower case, such as "example.com", or "*"',
+        alternative: true,
+        example: ['example.com'],
+      },
+    ),
     enabled: boolean(true, 'false: nobody signs in with it; identities stay.'),
     team_id: text(null, 'Apple only: the team.', { alternative: true, example: 'ABCDE12345' }),
     key_id: text(null, 'Apple only: the name of the key.', { alternative: true, example: 'FGHIJ67890' }),

@@ -272,6 +272,11 @@ export const schema = {
         item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
         example: ['https://app.example.com/signed-in', 'com.example.app:/signed-in'],
       }),
+      link_by_email: choice(
+        'authoritative',
+        ['authoritative', 'never'],
+        'Whether a first sign-in opens the account that verified the same e-mail address, where the provider answers for it. never: 409 account_exists.',
+      ),
     }),
     lists: { providers },
   },

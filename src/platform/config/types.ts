@@ -41,7 +41,11 @@ export interface Config {
   }
   password: { minimumLength: number; memoryKib: number; iterations: number }
   limits: LimitsConfig
-  social: { redirectUris: string[]; providers: SocialProviderConfig[] }
+  social: {
+    redirectUris: string[]
+    linkByEmail: 'authoritative' | 'never'
+    providers: SocialProviderConfig[]
+  }
 }
 
 export interface SmtpConfig {
@@ -105,6 +109,8 @@ export interface SocialProviderConfig {
   scopes: string[]
   /** Audiences of native apps' identity tokens, beside `clientId`. */
   nativeClientIds: string[]
+  /** Domains whose addresses it answers for; `*`: every one. */
+  authoritativeFor: string[]
   enabled: boolean
   /** Apple: the client secret is made from these. */
   teamId: string | null
