@@ -23,7 +23,7 @@ import type { SessionService } from './domain/sessions/service.ts'
 import { createSocialRoutes } from './domain/social/routes.ts'
 import type { SocialService } from './domain/social/service.ts'
 import type { KeyService } from './domain/tokens/key-service.ts'
-import { createKeyRoutes } from './domain/tokens/routes.ts'
+import { createDiscoveryRoutes, createKeyRoutes } from './domain/tokens/routes.ts'
 import { createTwoFactorRoutes } from './domain/two-factor/routes.ts'
 import type { TwoFactorService } from './domain/two-factor/service.ts'
 import { createBearer } from './platform/http/bearer.ts'
@@ -50,19 +50,23 @@ export interface Services {
 }
 
 export interface AppOptions extends HttpBaseOptions {
+  /** Where clients reach the service; the issuer of its tokens. */
+  baseUrl: string
   /** Cookies only over TLS. */
   secureCookies: boolean
   /** Null: no documentation. */
   documentation: DocumentationOptions | null
 }
 
-export function createApp(services: Services, { documentation, secureCookies, ...options }: AppOptions) {
+export function createApp(services: Services, appOptions: AppOptions) {
+  const { baseUrl, documentation, secureCookies, ...options } = appOptions
   const httpBase = createHttpBase(options)
   const bearer = createBearer(services.authentication.authenticate)
   const app = new Elysia(appSettings)
     .use(httpBase)
     .use(createHealthRoutes(services.ping))
     .use(createKeyRoutes(services.keys))
+    .use(createDiscoveryRoutes(baseUrl))
     .use(createRegistrationRoutes(httpBase, services.registration))
     .use(createLoginRoutes(httpBase, services.login))
     .use(createLoginByCodeRoutes(httpBase, services.loginByCode))

@@ -102,6 +102,7 @@ async function build(options: BuildOptions): Promise<Service> {
     logger,
   })
   const app = createApp(services, {
+    baseUrl,
     language,
     trustedProxies,
     corsOrigins,

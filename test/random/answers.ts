@@ -30,7 +30,8 @@ export interface AnswerJudge {
 /** A request that hangs, or work that grows with the input, takes longer. */
 export const LONGEST_MS = 5000
 
-const KEYS = '/.well-known/jwks.json'
+/** The keys and what leads to them: the only answers that may be kept. */
+const PUBLISHED = /^\/\.well-known\/(jwks\.json|oauth-authorization-server|openid-configuration)$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Where a token, an enrolment's secret or a recovery code belongs. */
 const HANDED_OUT = new Set([
@@ -86,7 +87,7 @@ export function createAnswerJudge(document: Json): AnswerJudge {
   }
 
   function checkHeaders({ path }: SentRequest, { status, headers, ms }: GivenAnswer): string[] {
-    const kept = path === KEYS && status === 200
+    const kept = PUBLISHED.test(path) && status === 200
     const rules: [holds: boolean, otherwise: string][] = [
       [ms < LONGEST_MS, `took ${Math.round(ms)} ms`],
       [status < 500, `answered ${status}`],
@@ -108,7 +109,7 @@ export function createAnswerJudge(document: Json): AnswerJudge {
     const told = body.retry_after === undefined ? null : String(body.retry_after)
     return broken([
       [/^application\/json\b/.test(headers.get('content-type') ?? ''), 'no JSON content type'],
-      [path === KEYS || body.status === status, `HTTP ${status}, body ${body.status}`],
+      [PUBLISHED.test(path) || body.status === status, `HTTP ${status}, body ${body.status}`],
       [wait === told, `Retry-After ${wait}, retry_after ${told}`],
       [!refusal || body.request_id === headers.get('x-request-id'), 'another request_id'],
       [!refusal || !sent.some((one) => one.length >= 10 && text.includes(one)), 'says back what was sent'],

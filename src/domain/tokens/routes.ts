@@ -1,13 +1,26 @@
-/** The public keys that access tokens are verified with, for other services. */
+/** What other services need to verify access tokens: the public keys, and the documents by which libraries find them. */
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { KeyService } from './key-service.ts'
 
+const KEYS_PATH = '/.well-known/jwks.json'
+/** RFC 8414, and what OpenID Connect calls the same thing. */
+const DISCOVERY_PATHS = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+] as const
+
 /**
- * A new key is published a day before it signs, so copies of this age never miss one; and a revoked key is trusted no
- * longer than this by services that keep a copy.
+ * A new key is published a day before it signs, so a copy of this age never misses one; and services that keep a copy
+ * trust a revoked key for no longer than this.
  */
 const CACHE_SECONDS = 300
+
+/** Public, and without any use of cookies: a page of any origin may read them. */
+const publicHeaders = {
+  'cache-control': `public, max-age=${CACHE_SECONDS}`,
+  'access-control-allow-origin': '*',
+}
 
 const publishedKeys = t.Object(
   {
@@ -26,16 +39,66 @@ const publishedKeys = t.Object(
   { description: 'A JSON Web Key Set (RFC 7517)' },
 )
 
+const metadata = t.Object(
+  {
+    issuer: t.String(),
+    jwks_uri: t.String(),
+    response_types_supported: t.Array(t.String(), { maxItems: 0 }),
+    subject_types_supported: t.Array(t.Literal('public')),
+    id_token_signing_alg_values_supported: t.Array(t.Literal('ES256')),
+    grant_types_supported: t.Array(t.String(), { maxItems: 0 }),
+  },
+  { description: 'Metadata of an authorization server (RFC 8414)' },
+)
+
 export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {
   return new Elysia({ name: 'keys' }).get(
-    '/.well-known/jwks.json',
+    KEYS_PATH,
     ({ set }) => {
-      set.headers['cache-control'] = `public, max-age=${CACHE_SECONDS}`
+      Object.assign(set.headers, publicHeaders)
       return keys.published() as typeof publishedKeys.static
     },
     {
       response: { 200: publishedKeys, ...errorResponses() },
-      detail: { tags: ['Keys'], summary: 'The keys that access tokens are verified with' },
+      detail: {
+        tags: ['Keys'],
+        operationId: 'listKeys',
+        summary: 'The keys that access tokens are verified with',
+      },
     },
   )
+}
+
+/**
+ * For libraries that are configured by the issuer alone, and look up where its keys are. Nothing else that such a
+ * document can promise is offered: nobody signs in here by OAuth or OpenID Connect. `issuer`: the service's base_url.
+ */
+export function createDiscoveryRoutes(issuer: string) {
+  const document: typeof metadata.static = {
+    issuer,
+    jwks_uri: `${issuer}${KEYS_PATH}`,
+    response_types_supported: [],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+    grant_types_supported: [],
+  }
+  const routes = new Elysia({ name: 'discovery' })
+  for (const path of DISCOVERY_PATHS) {
+    routes.get(
+      path,
+      ({ set }) => {
+        Object.assign(set.headers, publicHeaders)
+        return document
+      },
+      {
+        response: { 200: metadata, ...errorResponses() },
+        detail: {
+          tags: ['Keys'],
+          operationId: path.endsWith('openid-configuration') ? 'describeIssuerToOpenId' : 'describeIssuer',
+          summary: 'Where the keys are, for libraries that only know the issuer',
+        },
+      },
+    )
+  }
+  return routes
 }
