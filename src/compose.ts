@@ -10,6 +10,7 @@ import { openDatabase, openRedisOf, openSecret, openStores } from './compose/con
 import { buildCore } from './compose/core.ts'
 import { buildFeatures } from './compose/features.ts'
 import type { MessageSender } from './domain/delivery/message.ts'
+import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
 import { createMailbox } from './domain/dev/mailbox.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
@@ -83,7 +84,7 @@ async function build(options: BuildOptions): Promise<Service> {
     stores: openStores(database, redis),
     secret: openSecret(config),
   }
-  const core = await buildCore({ ...foundation, sender, network })
+  const core = await buildCore({ ...foundation, sender, reaches: createReach(config, dev), network })
   const services: Services = {
     ...buildFeatures(core, { ...foundation, secureCookies }),
     keys: core.keys,

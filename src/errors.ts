@@ -28,6 +28,7 @@ export const errorStatus = {
   invalid_code: 422,
   invalid_sign_in_state: 422,
   country_not_allowed: 422,
+  channel_not_available: 422,
   invalid_redirect_uri: 422,
   too_many_attempts: 429,
   too_many_requests: 429,

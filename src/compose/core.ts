@@ -9,6 +9,7 @@ import { createTotp } from '../domain/authenticators/totp.ts'
 import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
 import { createCodeService } from '../domain/codes/service.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
+import type { Reaches } from '../domain/delivery/reach.ts'
 import { serviceName } from '../domain/delivery/render.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
 import { createMessageStore } from '../domain/delivery/store-postgres.ts'
@@ -19,6 +20,7 @@ import { createIdentityResolver } from '../domain/identities/resolver.ts'
 import { createSpentTokenStore } from '../domain/identities/spent-token-store-postgres.ts'
 import { createIdentityStore } from '../domain/identities/store-postgres.ts'
 import { createLimitService } from '../domain/limits/service.ts'
+import { createStrangersTurn } from '../domain/limits/strangers-turn.ts'
 import { createProviderService } from '../domain/providers/service.ts'
 import { createSessionOpener } from '../domain/sessions/session-opener.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
@@ -47,6 +49,7 @@ export interface CoreOptions {
   stores: Stores
   secret: ServerSecret
   sender: MessageSender
+  reaches: Reaches
   network: Network
 }
 
@@ -89,11 +92,12 @@ export async function buildCore(options: CoreOptions) {
     onSeveralWorks: (works) => logger.info({ works }, SEVERAL_WORKS),
   })
   const codes = createCodeService({ store: stores.codes, budgets, secret, clock, config: config.codes })
-  const limits = createLimitService({ store: stores.limits, secret, clock, config })
+  const limits = createLimitService({ store: stores.limits, secret, clock, config, reaches: options.reaches })
   const { worker, outbox } = createDelivery({
     database,
     stores: { messages },
     codes,
+    strangersTurn: createStrangersTurn({ store: stores.limits, clock, config }),
     sender,
     clock,
     logger,

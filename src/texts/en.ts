@@ -38,6 +38,7 @@ export const en: Texts = {
     invalid_sign_in_state:
       'This sign-in was not started in this browser, or too long ago. Please start again.',
     country_not_allowed: 'We do not send SMS to this country.',
+    channel_not_available: 'We cannot send messages to this kind of address or number.',
     invalid_redirect_uri: 'This return address is not allowed.',
     too_many_attempts: 'Too many wrong codes were entered. Please try again later.',
     too_many_requests: 'Too many requests were sent. Please wait before you try again.',
@@ -87,6 +88,8 @@ export const en: Texts = {
   },
   messages: {
     greeting: 'Hello,',
+    quotes: ['“', '”'],
+    circumstances: ({ device }, date) => `When: ${date}.${device ? ` Device: ${device}.` : ''}`,
     footer: ({ service }) => `${service} — this message was sent automatically, please do not reply.`,
     codeFrame: {
       subject: ({ subject }, { service }) => `${subject} ${service}`,
@@ -211,8 +214,8 @@ export const en: Texts = {
       },
       refresh_token_reused: {
         subject: ({ service }) => `A device was signed out of your account at ${service}`,
-        paragraphs: ({ service, device }) => [
-          `A session of your account at ${service} was used in two places at once${device ? ` (${device})` : ''}. To be safe we have closed it: sign in again on that device.`,
+        paragraphs: ({ service }) => [
+          `A session of your account at ${service} was used in two places at once. To be safe we have closed it: sign in again on that device.`,
           'If you do not recognise this activity, change your password.',
         ],
         sms: () => `a session of your account was closed to be safe. ${alarm}`,

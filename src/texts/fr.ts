@@ -41,6 +41,7 @@ export const fr = {
     invalid_sign_in_state:
       'Cette connexion n’a pas été commencée dans ce navigateur, ou l’a été il y a trop longtemps. Veuillez recommencer.',
     country_not_allowed: 'Nous n’envoyons pas de SMS vers ce pays.',
+    channel_not_available: 'Nous ne pouvons pas envoyer de message à ce type d’adresse ou de numéro.',
     invalid_redirect_uri: 'Cette adresse de retour n’est pas autorisée.',
     too_many_attempts: 'Trop de codes erronés ont été saisis. Veuillez réessayer plus tard.',
     too_many_requests: 'Trop de demandes ont été envoyées. Veuillez patienter avant de réessayer.',
@@ -93,6 +94,9 @@ export const fr = {
   },
   messages: {
     greeting: 'Bonjour,',
+    quotes: ['« ', ' »'] satisfies [string, string],
+    circumstances: ({ device }: MessageFacts, date: string) =>
+      `Date : ${date}.${device ? ` Appareil : ${device}.` : ''}`,
     footer: ({ service }) => `${service} — message automatique, merci de ne pas y répondre.`,
     codeFrame: {
       subject: ({ subject }, { service }) => `${subject} ${service}`,
@@ -219,8 +223,8 @@ export const fr = {
       },
       refresh_token_reused: {
         subject: ({ service }) => `Un appareil a été déconnecté de votre compte ${service}`,
-        paragraphs: ({ service, device }) => [
-          `Une session de votre compte ${service} a été utilisée à deux endroits à la fois${device ? ` (${device})` : ''}. Par prudence, nous l'avons fermée : reconnectez-vous sur cet appareil.`,
+        paragraphs: ({ service }) => [
+          `Une session de votre compte ${service} a été utilisée à deux endroits à la fois. Par prudence, nous l'avons fermée : reconnectez-vous sur cet appareil.`,
           `Si vous ne reconnaissez pas cette activité, changez votre mot de passe.`,
         ],
         sms: () => `une session de votre compte a été fermée par prudence. ${alarm}`,

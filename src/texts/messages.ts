@@ -8,7 +8,7 @@ export interface MessageFacts {
   service: string
   /** The lifetime of the code; 0 in a message without one. */
   minutes: number
-  /** The following belong to some messages only, and each of them may be missing. */
+  /** The following belong to some messages only, and each of them may be missing. The device is in quotation marks. */
   device?: string
   provider?: string
   /** The number of recovery codes that are left. */
@@ -42,6 +42,10 @@ export interface NoticeSentences {
 
 export interface MessageTexts<Code extends string, Notice extends string> {
   greeting: string
+  /** The quotation marks, opening and closing. */
+  quotes: [string, string]
+  /** The last paragraph of a notice by e-mail: when it happened and, if it is known, on which device. */
+  circumstances(facts: MessageFacts, date: string): string
   /** The last line of every e-mail. */
   footer(facts: MessageFacts): string
   /** The sentences that all code messages share. */

@@ -9,7 +9,7 @@ import {
   supersedePending,
 } from '../../src/domain/delivery/store-postgres.ts'
 import { param, statement } from '../../src/platform/postgres/database.ts'
-import { after, coded, leaseMs, notice, openOutbox, outboxes, start } from './outboxes.ts'
+import { after, coded, leaseMs, notice, openOutbox, outboxes, room, start } from './outboxes.ts'
 
 setDefaultTimeout(20_000)
 
@@ -43,7 +43,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const message = coded()
     await store.add(database, notice, start)
     await store.add(database, message, start)
-    expect(await store.claim('email', after(5), leaseMs, 10)).toEqual([
+    expect(await store.claim('email', after(5), leaseMs, room(10))).toEqual([
       {
         id: expect.any(Number),
         channel: 'email',
@@ -55,13 +55,16 @@ describe.each(outboxes)('the outbox in %s', (name) => {
         codePurpose: null,
         codeGroup: 'stranger',
         codeSeed: null,
+        lane: 0,
+        requestId: null,
+        accountUuid: null,
         createdAt: start,
         attempts: 1,
         firstAttemptAt: after(5),
         detail: null,
       },
     ])
-    const [sms] = await store.claim('sms', after(5), leaseMs, 10)
+    const [sms] = await store.claim('sms', after(5), leaseMs, room(10))
     expect(sms).toMatchObject({ codeSubject: message.code?.subject, codePurpose: 'confirmation', values: {} })
     expect([...(sms?.codeSeed ?? [])]).toEqual([0, 1, 2, 255])
   })
@@ -135,33 +138,33 @@ describe.each(outboxes)('the outbox in %s', (name) => {
   test('lends a message to one taker until its lease ends, renewed or not', async () => {
     const { database, store } = outbox()
     await store.add(database, notice, start)
-    const [taken] = await store.claim('email', start, leaseMs, 10)
-    expect(await store.claim('email', after(leaseMs - 1), leaseMs, 10)).toHaveLength(0)
-    await store.renew(taken?.id as number, after(2 * leaseMs))
-    expect(await store.claim('email', after(leaseMs), leaseMs, 10)).toHaveLength(0)
-    const [again] = await store.claim('email', after(2 * leaseMs), leaseMs, 10)
+    const [taken] = await store.claim('email', start, leaseMs, room(10))
+    expect(await store.claim('email', after(leaseMs - 1), leaseMs, room(10))).toHaveLength(0)
+    await store.renew([taken?.id as number], after(2 * leaseMs))
+    expect(await store.claim('email', after(leaseMs), leaseMs, room(10))).toHaveLength(0)
+    const [again] = await store.claim('email', after(2 * leaseMs), leaseMs, room(10))
     expect(again).toMatchObject({ id: taken?.id, attempts: 2, firstAttemptAt: after(2 * leaseMs) })
   })
 
   test('counts the life of a code from the first attempt that was noted', async () => {
     const { database, store } = outbox()
     await store.add(database, coded(), start)
-    const [first] = await store.claim('sms', start, leaseMs, 1)
+    const [first] = await store.claim('sms', start, leaseMs, room(1))
     await store.postpone(first?.id as number, after(1000), 0)
-    const [second] = await store.claim('sms', after(1000), leaseMs, 1)
+    const [second] = await store.claim('sms', after(1000), leaseMs, room(1))
     expect(second).toMatchObject({ attempts: 1, firstAttemptAt: after(1000), detail: null })
     await store.retry(first?.id as number, after(3000), 'acme:503')
-    const [third] = await store.claim('sms', after(3000), leaseMs, 1)
+    const [third] = await store.claim('sms', after(3000), leaseMs, room(1))
     expect(third).toMatchObject({ attempts: 2, firstAttemptAt: after(1000), detail: 'acme:503' })
   })
 
   test('never gives a message to two of many takers', async () => {
     const { database, store } = outbox()
     for (let i = 0; i < 60; i++) await store.add(database, notice, start)
-    const takers = Array.from({ length: 16 }, () => store.claim('email', start, leaseMs, 7))
+    const takers = Array.from({ length: 16 }, () => store.claim('email', start, leaseMs, room(7)))
     const ids = (await Promise.all(takers)).flat().map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
-    const rest = await store.claim('email', start, leaseMs, 100)
+    const rest = await store.claim('email', start, leaseMs, room(100))
     expect(ids.length + rest.length).toBe(60)
   })
 
@@ -170,7 +173,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.add(database, { ...notice, destination: 'late@example.com' }, after(2))
     await store.add(database, { ...notice, destination: 'early@example.com' }, after(1))
     await store.add(database, coded(), start)
-    const [first, ...others] = await store.claim('email', after(5), leaseMs, 1)
+    const [first, ...others] = await store.claim('email', after(5), leaseMs, room(1))
     expect(others).toEqual([])
     expect(first?.destination).toBe('early@example.com')
   })
@@ -179,29 +182,29 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const { database, store } = outbox()
     const subject = crypto.randomUUID()
     await store.add(database, coded(subject), start)
-    const [taken] = await store.claim('sms', start, leaseMs, 1)
+    const [taken] = await store.claim('sms', start, leaseMs, room(1))
     const id = taken?.id as number
     await store.supersedePending(database, subject, 'confirmation', 'stranger', after(1))
     await store.retry(id, after(2), 'acme:503')
-    await store.renew(id, after(2))
-    expect(await store.claim('sms', after(leaseMs), leaseMs, 1)).toHaveLength(0)
-    await store.finish(id, 'sent', 'acme', after(3))
-    await store.finish(id, 'expired', 'late', after(4))
+    await store.renew([id], after(2))
+    expect(await store.claim('sms', after(leaseMs), leaseMs, room(1))).toHaveLength(0)
+    await store.finish(id, { outcome: 'sent', detail: 'acme' }, after(3))
+    await store.finish(id, { outcome: 'expired', detail: 'late' }, after(4))
     expect(await rows()).toMatchObject([{ id, outcome: 'sent', detail: 'acme', finishedAt: after(3) }])
   })
 
   test('does not lose a message to a clock that was set back by an hour', async () => {
     const { database, store } = outbox()
     await store.add(database, notice, after(3_600_000))
-    expect(await store.claim('email', start, leaseMs, 10)).toHaveLength(1)
+    expect(await store.claim('email', start, leaseMs, room(10))).toHaveLength(1)
   })
 
   test('sweeps what was finished long ago, and nothing that waits', async () => {
     const { database, store } = outbox()
     for (let i = 0; i < 3; i++) await store.add(database, notice, start)
-    const [first, second] = await store.claim('email', start, leaseMs, 2)
-    await store.finish(first?.id as number, 'sent', 'smtp', after(1))
-    await store.finish(second?.id as number, 'sent', 'smtp', after(5))
+    const [first, second] = await store.claim('email', start, leaseMs, room(2))
+    await store.finish(first?.id as number, { outcome: 'sent', detail: 'smtp' }, after(1))
+    await store.finish(second?.id as number, { outcome: 'sent', detail: 'smtp' }, after(5))
     expect(await store.sweep(after(5), 10)).toBe(1)
     expect(await rows()).toHaveLength(2)
   })

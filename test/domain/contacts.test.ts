@@ -81,7 +81,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const answer = await confirm(bearer, 'email', await service.inbox.nextCode(email))
     expect(answer.body.account.email).toBe(email)
     expect((await logIn(email.toLowerCase())).status).toBe(200)
-    await told(old, "L'adresse e-mail de votre compte")
+    await told(old, 'L’adresse e-mail de votre compte')
     await service.signUp(old)
   })
 
@@ -221,7 +221,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
 
   test.each([
     ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
-    ['email', newEmail, "L'adresse e-mail de votre compte"],
+    ['email', newEmail, 'L’adresse e-mail de votre compte'],
   ] as const)(
     'the right code for a new %s in 32 parallel calls confirms exactly once',
     async (kind, newContact, words) => {

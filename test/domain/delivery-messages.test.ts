@@ -12,9 +12,16 @@ const every = languages.flatMap((language) => purposes.map((purpose) => ({ langu
 /** GSM 03.38, basic and extended: anything else makes an SMS of 70 characters instead of 160. */
 const gsm = /^[@£$¥èéùìòÇ\nØøÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ!"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/
 
-function renderer(baseUrl = 'https://auth.example.com', from: string | null = null) {
+interface Given {
+  autofillDomain?: string | null
+  serviceName?: string | null
+}
+
+function renderer(baseUrl = 'https://auth.example.com', from: string | null = null, given: Given = {}) {
   const smtp = from === null ? null : { from }
-  return createRenderer({ server: { baseUrl, language: 'fr' }, smtp } as never)
+  const { autofillDomain = null, serviceName = null } = given
+  const server = { baseUrl, language: 'fr' }
+  return createRenderer({ server, smtp, sms: { autofillDomain }, texts: { serviceName } } as never)
 }
 
 function queued(values: Partial<QueuedMessage>): QueuedMessage {
@@ -25,6 +32,9 @@ function queued(values: Partial<QueuedMessage>): QueuedMessage {
     purpose: 'confirmation',
     language: 'fr',
     values: {},
+    lane: 0,
+    requestId: null,
+    accountUuid: null,
     codeSubject: null,
     codePurpose: null,
     codeGroup: 'stranger',
@@ -78,14 +88,15 @@ describe.each(every)('$purpose in $language', ({ language, purpose }) => {
 describe('an SMS', () => {
   const sms = { channel: 'sms', destination: '+33612345678' } as const
 
-  test('ends with the line that binds the code to the site, without a port', () => {
-    const { text } = render(sms, renderer('https://auth.example.com:8443/gate'))
-    expect(text.split('\n').at(-1)).toBe('@auth.example.com #012345')
+  test('ends with the line that binds the code to the site on which people type it', () => {
+    const { text } = render(sms, renderer(undefined, null, { autofillDomain: 'app.example.com' }))
+    expect(text.split('\n').at(-1)).toBe('@app.example.com #012345')
   })
 
-  test('has no such line without https, nor without a code', () => {
-    expect(render(sms, renderer('http://127.0.0.1:8080')).text).not.toMatch(/@|\n/)
-    expect(render({ ...sms, purpose: 'password_changed' }).text).not.toMatch(/@|\n/)
+  test('has no such line where no site is configured, nor without a code', () => {
+    expect(render(sms).text).not.toMatch(/@|\n/)
+    const bound = renderer(undefined, null, { autofillDomain: 'app.example.com' })
+    expect(render({ ...sms, purpose: 'password_changed' }, bound).text).not.toMatch(/@|\n/)
   })
 })
 
@@ -96,8 +107,8 @@ describe('a value', () => {
   test('is escaped in HTML, and is never read as a template', () => {
     const { html, text } = render({ purpose: 'refresh_token_reused', values })
     expect(html).not.toContain('<b>')
-    expect(html).toContain('&lt;b&gt;{code}&lt;/b&gt; Bcc: eve@example.com &quot;&#39;&amp; {device}')
-    expect(text).toContain('<b>{code}</b> Bcc')
+    expect(html).toContain('«\u00a0&lt;b&gt;{code}&lt;/b&gt; Bcc: eve@example.com ’&amp; {d\u00a0»')
+    expect(text).toContain('«\u00a0<b>{code}</b> Bcc: eve@example.com ’& {d\u00a0»')
     expect(text).not.toMatch(/^Bcc/m)
   })
 
@@ -113,7 +124,41 @@ describe('a value', () => {
   })
 })
 
+describe('a notice', () => {
+  const createdAt = new Date('2026-11-22T05:57:00Z')
+
+  test('says when it happened and on which device, in quotation marks and at most 40 characters', () => {
+    const values = { device: `“Ada's phone” ${'x'.repeat(60)}` }
+    const [french, english] = languages.map(
+      (language) => render({ purpose: 'password_changed', language, createdAt, values }).text,
+    )
+    expect(french).toContain(
+      `Date : 22 novembre 2026 à 05:57 UTC. Appareil : «\u00a0Ada’s phone ${'x'.repeat(28)}\u00a0».`,
+    )
+    expect(english).toContain(
+      `When: November 22, 2026 at 5:57 AM UTC. Device: “Ada’s phone ${'x'.repeat(28)}”.`,
+    )
+  })
+
+  test('names no device where none is known, and a code says neither', () => {
+    expect(render({ purpose: 'password_changed', language: 'en', createdAt }).text).not.toContain('Device')
+    expect(render({ createdAt }).text).not.toContain('2026')
+  })
+})
+
+test('e-mails have typographic apostrophes only', () => {
+  for (const each of every) {
+    const { subject, text } = render(each)
+    expect(subject + text).not.toContain("'")
+  }
+})
+
 describe('who writes', () => {
+  test('is what the configuration calls the service, above all else', () => {
+    const given = renderer(undefined, 'Acme Bank <no-reply@example.com>', { serviceName: 'Acme' })
+    expect(render({ channel: 'sms' }, given).text).toStartWith('Acme : 012345')
+  })
+
   test.each([
     ['https://auth.example.com', 'Acme Bank <no-reply@example.com>', 'Acme Bank'],
     ['https://auth.example.com', '"Acme, Inc." <no-reply@example.com>', 'Acme, Inc.'],

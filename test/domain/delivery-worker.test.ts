@@ -79,6 +79,8 @@ const codes: SendingCodes = {
 const render = createRenderer({
   server: { baseUrl: 'https://auth.example.com', language: 'fr' },
   smtp: null,
+  sms: { autofillDomain: null },
+  texts: { serviceName: null },
 } as never)
 
 /** Answers what `next` gives; keeps what it was given. */
@@ -236,6 +238,9 @@ describe('a message', () => {
         username: 'poterne',
         password: 'mail-password',
         from: 'Acme <no-reply@example.com>',
+        replyTo: null,
+        caFile: null,
+        strangersPerHour: 5000,
       },
     })
     await add(coded())
@@ -521,6 +526,8 @@ describe('trouble', () => {
       level: 'info',
       message: 'message',
       message_id: expect.any(Number),
+      request_id: null,
+      account: expect.any(String),
       channel: 'email',
       purpose: 'confirmation',
       outcome: 'sent',

@@ -46,7 +46,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
     await service.delivered()
     const notices = service.inbox
       .textsTo(person.identifier)
-      .filter((text) => text.includes("double authentification vient d'être activée"))
+      .filter((text) => text.includes('double authentification vient d’être activée'))
     expect(notices).toHaveLength(1)
   }
 
@@ -72,7 +72,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
         sent_to: 'p•••@example.com',
         expires_in: 600,
       })
-      await noticed(email, /double authentification vient d'être activée/)
+      await noticed(email, /double authentification vient d’être activée/)
     })
 
     test('need the password in the call, which counts like one at login', async () => {
@@ -164,7 +164,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       const confirmed = await service.post('2fa/totp/confirm', { otp }, { bearer })
       expect(confirmed.body.recovery_codes.every((code: string) => RECOVERY_CODE.test(code))).toBe(true)
       expect((await me(bearer)).two_factor_enabled).toBe(true)
-      await noticed(email, /double authentification vient d'être activée/)
+      await noticed(email, /double authentification vient d’être activée/)
     })
 
     test('is confirmed once by 32 parallel calls with its first code, and what it shows serves', async () => {
@@ -243,7 +243,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect(await verify(oldRecovery as string)).toBe(422)
       expect(await verify(appCode(body.secret, now(), 1))).toBe(200)
       expect(await verify(newRecovery)).toBe(200)
-      await noticed(person.identifier, /autre application d'authentification/)
+      await noticed(person.identifier, /autre application d’authentification/)
     })
   })
 
@@ -260,7 +260,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
         message: 'La double authentification est désactivée.',
       })
       expect((await me(bearer)).two_factor_enabled).toBe(false)
-      await noticed(person.identifier, /double authentification vient d'être désactivée/)
+      await noticed(person.identifier, /double authentification vient d’être désactivée/)
       expect((await service.post('login', person)).status).toBe(200)
       service.clock.advance(PERIOD_MS)
       for (const code of [appCode(secret, now(), 1), ...recoveryCodes.slice(0, 2)]) {

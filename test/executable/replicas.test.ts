@@ -108,7 +108,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
 
   test.each([
     ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
-    ['email', newEmail, "L'adresse e-mail de votre compte"],
+    ['email', newEmail, 'L’adresse e-mail de votre compte'],
   ] as const)('32 right codes at once change the %s once', async (kind, newContact, words) => {
     const { person, bearer } = await signedIn(first(), newEmail())
     const contact = newContact()
@@ -142,7 +142,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
       expect((await second().post('login', person)).status).toBe(202)
       const verified = await second().post('2fa/verify', { ...person, otp: body.recovery_codes[0] })
       expect(verified.status).toBe(200)
-      expect(await noticesTo(person.identifier, "vient d'être activée")).toHaveLength(1)
+      expect(await noticesTo(person.identifier, 'vient d’être activée')).toHaveLength(1)
     }
 
     test('32 right codes at once turn them on once', async () => {

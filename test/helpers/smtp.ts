@@ -29,7 +29,7 @@ export interface ReceivedMail {
 
 export interface SmtpBehaviour {
   /** Refuses with this status, e.g. 451 (try again) or 550 (never). */
-  refuse?: { status: number; at: 'connect' | 'sender' | 'recipient' | 'data' }
+  refuse?: { status: number; at: 'connect' | 'sender' | 'recipient' | 'data'; words?: string }
   /** Waits before it answers to the end of a message. */
   delayMs?: number
   /** Takes the message, then breaks the connection instead of answering. */
@@ -134,8 +134,8 @@ function checkAuth(auth: TestSmtp['auth']): Pick<SMTPServerOptions, 'onAuth'> {
   }
 }
 
-function refusal(status: number): Error {
-  return Object.assign(new Error('refused by the test'), { responseCode: status })
+function refusal(status: number, words = 'refused by the test'): Error {
+  return Object.assign(new Error(words), { responseCode: status })
 }
 
 interface State {
@@ -147,7 +147,7 @@ interface State {
 function answers(state: State, messages: ReceivedMail[]): SMTPServerOptions {
   const refusalAt = (at: NonNullable<SmtpBehaviour['refuse']>['at']) => {
     const { refuse } = state.behaviour
-    return refuse?.at === at ? refusal(refuse.status) : null
+    return refuse?.at === at ? refusal(refuse.status, refuse.words) : null
   }
   return {
     onConnect: (_session, done) => {

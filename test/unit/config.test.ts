@@ -41,7 +41,8 @@ describe('without anything set', () => {
         defaultCountry: 'FR',
       },
       smtp: null,
-      sms: { allowedCountries: [], dailyBudget: 1000, gateways: [] },
+      sms: { allowedCountries: [], dailyBudget: 1000, autofillDomain: null, gateways: [] },
+      texts: { serviceName: null },
       codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20 },
       tokens: {
         accessLifetimeSeconds: 900,
@@ -213,6 +214,9 @@ describe('environment variables', () => {
       username: null,
       password: null,
       from: 'a@example.com',
+      replyTo: null,
+      caFile: null,
+      strangersPerHour: 5000,
     })
     expect(problemsOf({ env: { POTERNE_SMTP_HOST: 'smtp.example.com' } })).toEqual([
       expect.stringContaining('smtp.from: must be set'),

@@ -25,7 +25,7 @@ export function createOwnerNotices({ limits, defaultCountry }: Options): OwnerNo
       for (const { channel, destination } of contacts) {
         const identifier = parseIdentifier(destination, defaultCountry)
         if (identifier && (await limits.admitsNotice(identifier, purpose))) {
-          notices.push({ channel, destination, purpose, language })
+          notices.push({ channel, destination, purpose, language, accountUuid: account.uuid })
         }
       }
       return notices

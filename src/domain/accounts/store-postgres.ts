@@ -13,7 +13,9 @@ import { accounts, registrationClaims, sessions } from '../../platform/postgres/
 import {
   type MessageParams,
   messageParams,
+  messageRequestId,
   queueMessage,
+  strangersLane,
   supersedePending,
 } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
@@ -221,6 +223,9 @@ const registerBy = (kind: Identifier['kind']) => {
       codeSubject: sql`null::uuid`,
       codePurpose: sql`null::text`,
       codeSeed: sql`null::bytea`,
+      accountUuid: sql`owner.uuid`,
+      lane: strangersLane,
+      requestId: messageRequestId,
     })}
       returning id)
     select uuid, code.id as message_id from registered, code

@@ -33,6 +33,7 @@ const recoveryNotice = queueMessage(
     codeSubject: sql`null::uuid`,
     codePurpose: sql`null::text`,
     codeSeed: sql`null::bytea`,
+    accountUuid: sql`uuid`,
   },
 )
 

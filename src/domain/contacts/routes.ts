@@ -21,6 +21,7 @@ const changeResponses = () => ({
     'invalid_credentials',
     'password_not_set',
     'country_not_allowed',
+    'channel_not_available',
     'identifier_taken',
     'too_many_requests',
     'server_busy',

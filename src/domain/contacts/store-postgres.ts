@@ -13,10 +13,12 @@ import {
 import {
   type MessageParams,
   messageParams,
+  messageRequestId,
   type NoticeParams,
   noticeParams,
   queueMessage,
   queueNotices,
+  strangersLane,
   supersedePending,
 } from '../delivery/store-postgres.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
@@ -45,7 +47,7 @@ const requestOf = (of: Identifier['kind']) => {
   const destination = sql.raw(of)
   return statement<RequestParams, { outcome: 'asked' | 'taken' }>(sql`
     with owner as (
-      select ${destination} as destination, language from ${accounts}
+      select uuid, ${destination} as destination, language from ${accounts}
        where ${keyColumn} = ${key} and ${verifiedAt} is not null and id <> ${accountId} and ${sessionLives}),
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
@@ -68,6 +70,9 @@ const requestOf = (of: Identifier['kind']) => {
       codeSubject: sql`null::uuid`,
       codePurpose: sql`null::text`,
       codeSeed: sql`null::bytea`,
+      accountUuid: sql`owner.uuid`,
+      lane: strangersLane,
+      requestId: messageRequestId,
     })})
     select 'asked' as outcome from asked union all select 'taken' from owner`)
 }

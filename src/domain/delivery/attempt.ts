@@ -1,11 +1,17 @@
 /**
- * One attempt to send one claimed message: begins the life of its code, sends, decides what follows. Its log holds
- * neither destination, text nor code.
+ * One attempt to send one claimed message: it begins the life of the code, sends, and decides what follows. The log
+ * lines hold the request and the account that the message belongs to, but neither destination, text nor code.
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
-import { type MessageSender, NOBODY, type RenderedMessage, type SendOutcome } from './message.ts'
+import {
+  type MessageSender,
+  NOBODY,
+  type Refusal,
+  type RenderedMessage,
+  type SendOutcome,
+} from './message.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
 export interface CodeBinding {
@@ -36,6 +42,11 @@ export interface DeliveryLogger {
 export interface AttemptOptions {
   store: MessageStore
   codes: SendingCodes
+  /**
+   * Counts an e-mail that a stranger caused, and gives the milliseconds that it must wait; 0 when it may go. Throws when
+   * its store is away.
+   */
+  strangersTurn?(): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
   /** Throws for a message this version does not know. `minutes`: how long its code will live. */
@@ -54,6 +65,8 @@ const RETRY_SECONDS = [2, 10, 30, 90, 240]
 /** A retry comes up to this share later. */
 const JITTER = 0.2
 const CODES_RETRY_MS = 1000
+/** Those that wait for their turn are spread over this time. */
+const STRANGERS_RETRY_MS = 10_000
 /** A message is committed before its code lives: while it is this young, "not the one" may mean "not yet". */
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
@@ -69,21 +82,27 @@ export interface AttemptResult {
 export type Attempt = (message: QueuedMessage) => Promise<AttemptResult>
 
 export function createAttempt(options: AttemptOptions): Attempt {
-  const { store, codes, codeLifetimeSeconds, render, sender, clock, logger } = options
+  const { store, codes, codeLifetimeSeconds, render, sender, clock, logger, strangersTurn } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
   let codesAreAway = false
 
   return async (message) => {
+    // Queued by an older version, which knew no lane for these.
+    if (message.destination === NOBODY) return { note: () => store.remove(message.id), dueAgainAt: null }
     const code = codeOf(message)
     const endsAtMs = code && message.firstAttemptAt.getTime() + codeLifetimeSeconds * 1000
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
     if (hindrance) return hindrance
-    const { outcome, detail } = await send(message, code, endsAtMs)
-    if (outcome !== 'failed') return end(message, outcome, detail)
+    const wait = await waitOfStranger(message)
+    if (wait) return wait
+    const result = await send(message, code, endsAtMs)
+    const { outcome, detail, reason, refusals = [] } = result
+    for (const refusal of refusals) logRefusal(message, refusal)
+    if (outcome !== 'failed') return end(message, outcome, detail, result)
     const nextAttemptAt = nextAttempt(message, endsAtMs)
-    if (nextAttemptAt === null) return end(message, 'expired', detail)
-    log(message, outcome, detail)
+    if (nextAttemptAt === null) return end(message, 'expired', detail, result)
+    log(message, outcome, detail, reason)
     return { note: () => store.retry(message.id, nextAttemptAt, detail), dueAgainAt: nextAttemptAt }
   }
 
@@ -111,15 +130,31 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
   }
 
+  /** What strangers cause is counted over the whole service, once for each message. Null: it may go. */
+  async function waitOfStranger(message: QueuedMessage): Promise<AttemptResult | null> {
+    if (message.lane !== 1 || message.channel !== 'email' || message.detail !== null) return null
+    const waitMs = (await strangersTurn?.().catch(() => CODES_RETRY_MS)) ?? 0
+    if (waitMs === 0) return null
+    const ageMs = nowMs() - message.createdAt.getTime()
+    if (ageMs >= codeLifetimeSeconds * 1000) return end(message, 'expired', 'strangers_per_hour')
+    return postpone(message, waitMs + random() * STRANGERS_RETRY_MS)
+  }
+
   function postpone(message: QueuedMessage, ms: number): AttemptResult {
     const dueAgainAt = new Date(nowMs() + ms)
     return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
   }
 
-  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null): AttemptResult {
-    if (message.destination === NOBODY) return { note: () => store.remove(message.id), dueAgainAt: null }
-    log(message, outcome, detail)
-    return { note: () => store.finish(message.id, outcome, detail, clock.now()), dueAgainAt: null }
+  function end(
+    message: QueuedMessage,
+    outcome: FinalOutcome,
+    detail: string | null,
+    { reason, ...taken }: Partial<SendOutcome> = {},
+  ): AttemptResult {
+    log(message, outcome, detail, reason)
+    const { gateway = null, providerId = null } = taken
+    const finished = { outcome, detail, gateway, providerId }
+    return { note: () => store.finish(message.id, finished, clock.now()), dueAgainAt: null }
   }
 
   async function send(
@@ -131,7 +166,6 @@ export function createAttempt(options: AttemptOptions): Attempt {
     try {
       const revealed = code && codes.reveal(code.binding, code.seed)
       const rendered = render(message, revealed, endsAtMs === null ? 0 : wholeMinutes(endsAtMs - nowMs()))
-      if (message.destination === NOBODY) return { outcome: 'sent', detail: 'nobody' }
       const late = new Promise<SendOutcome>((resolve) => {
         timer = setTimeout(() => resolve({ outcome: 'failed', detail: 'send_timeout' }), sendTimeoutMs)
       })
@@ -152,13 +186,32 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return endsAtMs !== null && atMs >= endsAtMs ? null : new Date(atMs)
   }
 
-  function log(message: QueuedMessage, outcome: FinalOutcome | 'failed', detail: string | null): void {
-    const { id, channel, purpose, attempts, createdAt } = message
+  function log(
+    message: QueuedMessage,
+    outcome: FinalOutcome | 'failed',
+    detail: string | null,
+    reason?: string,
+  ): void {
+    const { channel, purpose, attempts, createdAt } = message
     const delay = nowMs() - createdAt.getTime()
-    const fields = { message_id: id, channel, purpose, outcome, attempts, detail, delay_ms: delay }
+    const fields = {
+      ...namesOf(message),
+      ...{ channel, purpose, outcome, attempts, detail, delay_ms: delay },
+      ...(reason === undefined ? {} : { reason }),
+    }
     if (outcome === 'sent' || outcome === 'replaced') logger.info(fields, 'message')
     else logger.warn(fields, 'message')
   }
+
+  /** Also where another gateway took the message afterwards: the operator would not learn of it otherwise. */
+  function logRefusal(message: QueuedMessage, refusal: Refusal): void {
+    logger.warn({ ...namesOf(message), ...refusal }, 'a gateway did not take a message')
+  }
+}
+
+/** What joins a line about a message to the request that caused it and to the account it is about. */
+function namesOf({ id, requestId, accountUuid, codeSubject }: QueuedMessage) {
+  return { message_id: id, request_id: requestId, account: accountUuid ?? codeSubject }
 }
 
 interface Code {

@@ -23,8 +23,8 @@ export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = CodePurpose | NoticePurpose
 
 /**
- * The destination of a message to nobody, queued where an identifier has no account: the worker does with it all it
- * does with others, sends nothing and removes it, so that what follows an answer does not tell either.
+ * The destination of a message to nobody. It is queued where an identifier has no account, so that the answer takes the
+ * same work; the worker discards it.
  */
 export const NOBODY = ''
 
@@ -36,6 +36,8 @@ export interface NewMessage {
   /** Fills the template; plain text, escaped for HTML by the renderer. */
   values?: Record<string, string>
   code?: { subject: string; purpose: CodePurpose; group: CallerGroup; seed: Uint8Array }
+  /** The account a notice is about, for the log; a code has it as its subject. */
+  accountUuid?: string
 }
 
 /** What goes out. */
@@ -53,10 +55,27 @@ export interface RenderedMessage {
 }
 
 /**
- * How a message leaves. `refused` is final (SMTP 5xx, gateway 4xx); `failed` is tried again. `detail` names the
- * gateway or a cause code, never the destination or the text.
+ * The result of sending one message. `refused` is final, `failed` is tried again. `detail` names the gateway or a cause
+ * code, never the destination or the text.
  */
-export type SendOutcome = { outcome: 'sent' | 'refused' | 'failed'; detail: string }
+export interface SendOutcome {
+  outcome: 'sent' | 'refused' | 'failed'
+  detail: string
+  /** What the server said, or why TLS failed, without personal data. For the log. */
+  reason?: string
+  /** The servers and gateways that did not take the message, also where another one took it afterwards. */
+  refusals?: Refusal[]
+  /** The gateway that took an SMS, and the id it gave to it. */
+  gateway?: string
+  providerId?: string
+}
+
+export interface Refusal {
+  gateway: string
+  outcome: 'refused' | 'failed'
+  detail: string
+  reason?: string
+}
 
 export interface MessageSender {
   send(message: RenderedMessage): Promise<SendOutcome>

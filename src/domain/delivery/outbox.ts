@@ -10,8 +10,8 @@ import type { MessageStore } from './store.ts'
 
 export interface Outbox {
   /**
-   * A new code replaces the older one of its subject, purpose and group. `to` null: nobody is told, the code is never
-   * right, and the work is the same, the worker's too.
+   * A new code replaces the older one of its subject, purpose and group. With `to` null nothing is sent and the code is
+   * never right, but the work until the answer is the same. Messages that strangers caused are sent after all others.
    */
   sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void>
   /** Stores the code of a message that is committed already, and then wakes the worker. */

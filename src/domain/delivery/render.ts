@@ -30,38 +30,54 @@ export type RenderMessage = (message: QueuedMessage, code: string | null, minute
  * `minutes` is the lifetime of the code. Throws for a purpose that this version does not know; a language that it does
  * not know is replaced by the one of the configuration.
  */
-export function createRenderer(config: Pick<Config, 'server' | 'smtp'>): RenderMessage {
+export function createRenderer(config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'>): RenderMessage {
   const service = serviceName(config)
-  const boundHost = webOtpHost(config.server.baseUrl)
+  const { autofillDomain } = config.sms
   return (message, code, minutes) => {
     const { id, channel, destination: to } = message
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
     const purpose = message.purpose as MessagePurpose
     const language = isLanguage(message.language) ? message.language : config.server.language
-    const { greeting, footer } = texts[language].messages
+    const { greeting, footer, quotes, circumstances } = texts[language].messages
     const template = templates[language][purpose]
-    const facts = factsOf(message, { service, minutes })
+    const facts = { ...factsOf(message, quotes), service, minutes }
     const common = { id, channel, to, purpose, language, code }
     if (channel === 'sms') {
       const sentence = template.sms(facts, code ?? '')
-      // https://wicg.github.io/sms-one-time-codes/: bound to the host, on the last line.
-      const bound = code !== null && boundHost !== null ? `\n\n@${boundHost} #${code}` : ''
+      // https://wicg.github.io/sms-one-time-codes/: the last line names the site on which the code is filled in.
+      const bound = code !== null && autofillDomain !== null ? `\n\n@${autofillDomain} #${code}` : ''
       return { ...common, subject: '', text: sentence + bound, html: null }
     }
+    const date = dateIn(language, message.createdAt)
     const parts: EmailParts = {
       language,
-      subject: template.subject(facts),
-      above: [greeting, ...template.above(facts)],
+      subject: typographic(template.subject(facts)),
+      above: [greeting, ...template.above(facts)].map(typographic),
       code,
-      below: template.below(facts),
-      footer: footer(facts),
+      below: [...template.below(facts), ...(code === null ? [circumstances(facts, date)] : [])].map(
+        typographic,
+      ),
+      footer: typographic(footer(facts)),
     }
     return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts) }
   }
 }
 
-/** The sender's name in the operator's e-mail address; without one the public host, or else the product's name. */
-export function serviceName({ server, smtp }: Pick<Config, 'server' | 'smtp'>): string {
+/** SMS keep the straight apostrophe: the curly one would cost them more than half of their length. */
+const typographic = (text: string) => text.replaceAll("'", '’')
+
+/** The reader's time zone is not known. */
+function dateIn(language: Language, date: Date): string {
+  const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
+  return `${new Intl.DateTimeFormat(language, options).format(date)} UTC`
+}
+
+/**
+ * The configured name; without one the sender's name in the operator's e-mail address, the public host, or else the
+ * product's name.
+ */
+export function serviceName({ server, smtp, texts }: Pick<Config, 'server' | 'smtp' | 'texts'>): string {
+  if (texts.serviceName !== null) return oneLine(texts.serviceName)
   const sender = smtp?.from
     .slice(0, Math.max(smtp.from.indexOf('<'), 0))
     .replaceAll('"', '')
@@ -71,24 +87,21 @@ export function serviceName({ server, smtp }: Pick<Config, 'server' | 'smtp'>): 
   return /\.[a-z][a-z0-9-]*$/i.test(host) ? host : 'Poterne'
 }
 
-/** Browsers bind a code to a secure origin; the format has no place for a port. */
-function webOtpHost(baseUrl: string): string | null {
-  const { protocol, hostname } = new URL(baseUrl)
-  return protocol === 'https:' ? hostname : null
-}
-
-function factsOf({ values }: QueuedMessage, facts: { service: string; minutes: number }): MessageFacts {
+function factsOf({ values }: QueuedMessage, [open, close]: [string, string]): Partial<MessageFacts> {
   const { device, provider, left } = values
+  const name = device && oneLine(device.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)
   return {
-    ...facts,
-    ...(device ? { device: oneLine(device) } : {}),
+    // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
+    ...(name ? { device: `${open}${name}${close}` } : {}),
     ...(provider ? { provider: oneLine(provider) } : {}),
     ...(left ? { left: oneLine(left) } : {}),
   }
 }
 
 /** Neither line breaks nor invisible direction marks, and no longer than a name is. */
-function oneLine(value: string): string {
+function oneLine(value: string, length = 60): string {
   const flat = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()
-  return [...flat].slice(0, 60).join('')
+  return [...flat].slice(0, length).join('').trim()
 }
+
+const DEVICE_LENGTH = 40

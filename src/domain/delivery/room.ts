@@ -14,6 +14,8 @@ interface Options {
   database: Pick<Database, 'onInsert'>
   stores: { messages: MessageStore }
   codes: CodeService
+  /** See AttemptOptions. */
+  strangersTurn(): Promise<number>
   sender: MessageSender
   clock: Clock
   logger: Logger
@@ -24,11 +26,13 @@ interface Options {
  * Whatever queues a message wakes the worker when it commits. A message with a code is the exception: the worker
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
-export function createDelivery({ database, stores, codes, sender, clock, logger, config }: Options) {
+export function createDelivery(options: Options) {
+  const { database, stores, codes, strangersTurn, sender, clock, logger, config } = options
   const { messages } = stores
   const worker = createDeliveryWorker({
     store: messages,
     codes,
+    strangersTurn,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
     render: createRenderer(config),
     sender,

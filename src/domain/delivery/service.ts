@@ -1,4 +1,5 @@
 /** Which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
+import { readFileSync } from 'node:fs'
 import type { Config } from '../../platform/config/types.ts'
 import type { MessageSender } from './message.ts'
 import { createSmsSender } from './sms.ts'
@@ -10,7 +11,8 @@ export function createSender(
   mailbox: MessageSender | null,
 ): MessageSender {
   if (mailbox) return mailbox
-  const email = smtp && createSmtpSender({ smtp, baseUrl: server.baseUrl })
+  const ca = smtp?.caFile ? { ca: readFileSync(smtp.caFile, 'utf8') } : {}
+  const email = smtp && createSmtpSender({ smtp, baseUrl: server.baseUrl, ...ca })
   const text = createSmsSender(sms.gateways)
   return {
     async send(message) {

@@ -4,7 +4,8 @@
  * details it gives are gateway names and cause codes.
  */
 import type { GatewayConfig } from '../../platform/config/types.ts'
-import type { MessageSender, RenderedMessage, SendOutcome } from './message.ts'
+import { cleanWords } from './clean-words.ts'
+import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from './message.ts'
 
 const REPLY_BYTES = 65_536
 
@@ -12,22 +13,19 @@ export function createSmsSender(gateways: GatewayConfig[]): MessageSender {
   return {
     async send(message) {
       if (!/^\+[1-9][0-9]{3,14}$/.test(message.to)) return { outcome: 'refused', detail: 'sms_number' }
-      const refusals: string[] = []
-      const failures: string[] = []
+      const refusals: Refusal[] = []
       for (const gateway of gateways.filter(({ prefixes }) => covers(prefixes, message.to))) {
-        const { outcome, detail } = await ask(gateway, message)
-        if (outcome === 'sent') return { outcome, detail: gateway.name }
-        const list = outcome === 'refused' ? refusals : failures
-        list.push(`${gateway.name}:${detail}`)
+        const { outcome, detail, reason } = await ask(gateway, message)
+        if (outcome === 'sent') return { outcome, detail: gateway.name, gateway: gateway.name, refusals }
+        refusals.push({ gateway: gateway.name, outcome, detail, ...(reason ? { reason } : {}) })
       }
-      if (failures.length > 0) return { outcome: 'failed', detail: [...refusals, ...failures].join(',') }
-      return { outcome: 'refused', detail: refusals.join(',') || 'no_gateway' }
+      return { ...together(refusals), refusals }
     },
     async close() {},
   }
 }
 
-function covers(prefixes: string[], number: string): boolean {
+export function covers(prefixes: string[], number: string): boolean {
   return prefixes.length === 0 || prefixes.some((prefix) => number.startsWith(prefix))
 }
 
@@ -38,10 +36,12 @@ async function ask(gateway: GatewayConfig, message: RenderedMessage): Promise<Se
     const { url, ...request } = requestOf(gateway, message)
     const response = await fetch(url, { ...request, redirect: 'manual', signal: exchange.signal })
     // The status is the verdict: a gateway that took the message must not make it go out by another one as well.
-    await drain(response).catch(() => {})
-    return verdict(response.status)
+    const reply = await readReply(response).catch(() => '')
+    return { ...verdict(response.status), reason: cleanWords(reply, message) }
   } catch (error) {
-    return { outcome: 'failed', detail: exchange.signal.aborted ? 'timeout' : connectionCause(error) }
+    const detail = exchange.signal.aborted ? 'timeout' : connectionCause(error)
+    const code = (error as { code?: unknown } | null)?.code
+    return { outcome: 'failed', detail, ...(typeof code === 'string' ? { reason: code } : {}) }
   } finally {
     clearTimeout(timer)
     // Whatever is left of the reply is not wanted.
@@ -49,10 +49,21 @@ async function ask(gateway: GatewayConfig, message: RenderedMessage): Promise<Se
   }
 }
 
-/** 4xx is final, except "too slow" and "too many". */
+/** Final only where every gateway refused. */
+function together(refusals: Refusal[]): Pick<SendOutcome, 'outcome' | 'detail'> {
+  const isFailure = ({ outcome }: Refusal) => outcome === 'failed'
+  const inOrder = [...refusals.filter((each) => !isFailure(each)), ...refusals.filter(isFailure)]
+  const detail = inOrder.map(({ gateway, detail }) => `${gateway}:${detail}`).join(',')
+  return { outcome: refusals.some(isFailure) ? 'failed' : 'refused', detail: detail || 'no_gateway' }
+}
+
+/** Tried again: an expired token (as a mail server that refuses a password is), "too slow" and "too many". */
+const NOT_FINAL = [401, 403, 408, 429]
+
+/** Other 4xx are final. */
 function verdict(status: number): SendOutcome {
   if (status >= 200 && status < 300) return { outcome: 'sent', detail: String(status) }
-  const final = status >= 400 && status < 500 && status !== 408 && status !== 429
+  const final = status >= 400 && status < 500 && !NOT_FINAL.includes(status)
   return { outcome: final ? 'refused' : 'failed', detail: String(status) }
 }
 
@@ -62,17 +73,21 @@ function connectionCause(error: unknown): string {
 }
 
 /** A reply read to its end leaves the connection fit for the next message. */
-async function drain(response: Response): Promise<void> {
+async function readReply(response: Response): Promise<string> {
   const reader = response.body?.getReader()
-  if (!reader) return
-  let read = 0
-  for (;;) {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  while (reader && length <= REPLY_BYTES) {
     const { done, value } = await reader.read()
-    if (done) return
-    read += value.byteLength
-    if (read > REPLY_BYTES) return reader.cancel()
+    if (done) return text(chunks)
+    chunks.push(value)
+    length += value.byteLength
   }
+  await reader?.cancel()
+  return text(chunks)
 }
+
+const text = (chunks: Uint8Array[]) => Buffer.concat(chunks).subarray(0, REPLY_BYTES).toString('utf8')
 
 interface GatewayRequest {
   url: URL

@@ -1,13 +1,15 @@
 /**
  * E-mail over SMTP. Promises: with starttls or tls nothing, not even the password, goes over an unencrypted or
  * unchecked connection; the one recipient is the stored destination; an answer within 20 s. The details it gives are
- * cause codes: what a server says may hold addresses.
+ * cause codes; what the server says comes as the reason, without addresses.
  */
 import { connect, isIP, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import nodemailer, { type SMTPPoolOptions } from 'nodemailer'
 import type { SmtpConfig } from '../../platform/config/types.ts'
+import { cleanWords } from './clean-words.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from './message.ts'
 
 export interface SmtpTimeouts {
@@ -30,7 +32,7 @@ export interface SmtpSenderOptions {
   smtp: SmtpConfig
   /** Message ids and EHLO take its host. */
   baseUrl: string
-  /** PEM, instead of the system's authorities. */
+  /** PEM, trusted besides the public authorities. */
   ca?: string
   timeouts?: Partial<SmtpTimeouts>
 }
@@ -51,7 +53,11 @@ export function createSmtpSender({ smtp, baseUrl, ca, timeouts }: SmtpSenderOpti
     secure: smtp.security === 'tls',
     requireTLS: smtp.security === 'starttls',
     ignoreTLS: smtp.security === 'none',
-    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
+    tls: {
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    },
     ...(smtp.username === null ? {} : { auth: { user: smtp.username, pass: smtp.password ?? '' } }),
     // Credentials that are configured are used, or nothing is sent.
     forceAuth: smtp.username !== null,
@@ -93,11 +99,11 @@ export function createSmtpSender({ smtp, baseUrl, ca, timeouts }: SmtpSenderOpti
     async send(message) {
       try {
         await transport.sendMail(
-          mailOf(message, { from: smtp.from, host, signal: AbortSignal.timeout(sendMs) }),
+          mailOf(message, { ...smtp, mailHost: host, signal: AbortSignal.timeout(sendMs) }),
         )
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
-        return outcomeOf(error)
+        return withReason(outcomeOf(error), error, message)
       }
     },
     async close() {
@@ -112,17 +118,18 @@ class AddressRefused extends Error {
 
 function mailOf(
   message: RenderedMessage,
-  { from, host, signal }: { from: string; host: string; signal: AbortSignal },
+  { from, replyTo, mailHost, signal }: SmtpConfig & { mailHost: string; signal: AbortSignal },
 ) {
   const address = recipient(message.to)
   return {
     from,
     to: { name: '', address },
     envelope: { from: mailbox(from), to: [address] },
+    ...(replyTo === null ? {} : { replyTo }),
     subject: message.subject,
     text: message.text,
     ...(message.html === null ? {} : { html: message.html }),
-    messageId: `<${crypto.randomUUID()}@${host}>`,
+    messageId: `<${crypto.randomUUID()}@${mailHost}>`,
     // RFC 3834: no vacation replies, please.
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
     xMailer: false as const,
@@ -170,6 +177,20 @@ interface SmtpFailure {
   originalCode?: string
   command?: string
   responseCode?: number
+  response?: string
+}
+
+/** In the server's own words, or the name of what is wrong with its certificate. */
+function withReason(outcome: SendOutcome, error: unknown, message: RenderedMessage): SendOutcome {
+  const { response, code, originalCode, message: words } = (error ?? {}) as SmtpFailure & { message?: string }
+  if (response) return { ...outcome, reason: cleanWords(response, message) }
+  if (outcome.detail === 'smtp_tls') return { ...outcome, reason: tlsReason(originalCode ?? code, words) }
+  return originalCode ? { ...outcome, reason: originalCode } : outcome
+}
+
+/** `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID`, …; else what nodemailer says of the conversation. */
+function tlsReason(code: string | undefined, words: string | undefined): string {
+  return code && code !== 'ETLS' && code !== 'ESOCKET' ? code : (words ?? 'ETLS').slice(0, 200)
 }
 
 /** Only what the server says of this message (MAIL, RCPT, DATA) is a verdict on it; 503 is a session gone wrong. */

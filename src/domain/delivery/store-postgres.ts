@@ -6,10 +6,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, type Executor, param, statement } from '../../platform/postgres/database.ts'
 import { messages } from '../../platform/postgres/schema.ts'
+import { currentDeviceName, currentRequestId } from '../../platform/request-context.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
-import type { Channel, NewMessage } from './message.ts'
-import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
+import { type Channel, type NewMessage, NOBODY } from './message.ts'
+import type { FinalResult, LaneRoom, MessageStore, QueuedMessage } from './store.ts'
 
 /** The parameters `queueMessage` names, beside `now`; made by `messageParams`. */
 export type MessageParams = {
@@ -22,7 +23,17 @@ export type MessageParams = {
   codePurpose: CodePurpose | null
   codeGroup: CallerGroup
   codeSeed: Uint8Array | null
+  messageLane: number
+  messageRequestId: string | null
 }
+
+/** The lanes of the worker, by number: column `lane`. */
+const LANES = { owner: 0, password: 0, stranger: 1 }
+const NOBODYS_LANE = 2
+
+/** A notice is the owner's. */
+const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>): number =>
+  destination === NOBODY ? NOBODYS_LANE : LANES[code?.group ?? 'owner']
 
 export function messageParams(message: NewMessage): MessageParams {
   return {
@@ -35,8 +46,14 @@ export function messageParams(message: NewMessage): MessageParams {
     codePurpose: message.code?.purpose ?? null,
     codeGroup: message.code?.group ?? 'stranger',
     codeSeed: message.code?.seed ?? null,
+    messageLane: laneOf(message),
+    messageRequestId: currentRequestId(),
   }
 }
+
+export const messageRequestId = param('messageRequestId', 'text')
+/** The lane of what a stranger caused. */
+export const strangersLane = sql`${sql.raw(String(LANES.stranger))}`
 
 /** Where each column comes from when it is not the parameter of `messageParams`, e.g. `sql`account.uuid``. */
 export type MessageColumns = Partial<
@@ -50,6 +67,9 @@ export type MessageColumns = Partial<
     | 'codePurpose'
     | 'codeGroup'
     | 'codeSeed'
+    | 'accountUuid'
+    | 'lane'
+    | 'requestId'
     | 'now',
     SQL
   >
@@ -58,14 +78,16 @@ export type MessageColumns = Partial<
 /**
  * The insert of one outbox row for each row of `source` (a CTE or table in FROM, with its WHERE if need be), to stand
  * in the caller's statement: `with account as (…), queued as (${queueMessage(sql`account`)}) select …`. Without
- * `source`, one row. Columns not given are the parameters of `messageParams`, and `now`.
+ * `source`, one row. Columns not given are the parameters of `messageParams`, and `now`; a message with a
+ * destination of its own stands in the owners' lane and names no request, if it does not say otherwise.
  */
 export function queueMessage(source?: SQL, columns: MessageColumns = {}): SQL {
   const now = columns.now ?? param('now', 'timestamptz')
+  const isOwn = columns.destination !== undefined
   return sql`
     insert into ${messages} (channel, destination, purpose, language, "values",
-                             code_subject, code_purpose, code_group, code_seed, created_at,
-                             next_attempt_at)
+                             code_subject, code_purpose, code_group, code_seed, lane, request_id, account_uuid,
+                             created_at, next_attempt_at)
     select ${columns.channel ?? param('messageChannel', 'text')},
            ${columns.destination ?? param('messageDestination', 'text')},
            ${columns.purpose ?? param('messagePurpose', 'text')},
@@ -75,6 +97,9 @@ export function queueMessage(source?: SQL, columns: MessageColumns = {}): SQL {
            ${columns.codePurpose ?? param('codePurpose', 'text')},
            ${columns.codeGroup ?? (columns.codePurpose ? sql`'stranger'` : param('codeGroup', 'text'))},
            ${columns.codeSeed ?? param('codeSeed', 'bytea')},
+           ${columns.lane ?? (isOwn ? sql`0` : param('messageLane', 'int'))},
+           ${columns.requestId ?? (isOwn ? sql`null` : messageRequestId)},
+           ${columns.accountUuid ?? sql`null::uuid`},
            ${now}, ${now}
     ${source === undefined ? sql`` : sql`from ${source}`}`
 }
@@ -83,17 +108,30 @@ export function queueMessage(source?: SQL, columns: MessageColumns = {}): SQL {
 export type NoticeParams = { notices: string }
 
 export function noticeParams(notices: NewMessage[]): NoticeParams {
-  return { notices: JSON.stringify(notices) }
+  const request_id = currentRequestId()
+  const device = currentDeviceName()
+  return {
+    notices: JSON.stringify(
+      notices.map(({ channel, destination, purpose, language, values = {}, accountUuid = null }) => ({
+        ...{ channel, destination, purpose, language, request_id },
+        values: device === null ? values : { device, ...values },
+        account_uuid: accountUuid,
+        lane: laneOf({ destination }),
+      })),
+    ),
+  }
 }
 
 /** The insert of the notices in the parameter of `noticeParams`, once for each row of `source`; `now` is a parameter. */
 export function queueNotices(source: SQL): SQL {
   return sql`
-    insert into ${messages} (channel, destination, purpose, language, "values", created_at, next_attempt_at)
-    select notice.channel, notice.destination, notice.purpose, notice.language, coalesce(notice."values", '{}'),
-           ${param('now', 'timestamptz')}, ${param('now', 'timestamptz')}
+    insert into ${messages} (channel, destination, purpose, language, "values", lane, request_id, account_uuid,
+                             created_at, next_attempt_at)
+    select notice.channel, notice.destination, notice.purpose, notice.language, notice."values", notice.lane,
+           notice.request_id, notice.account_uuid, ${param('now', 'timestamptz')}, ${param('now', 'timestamptz')}
       from ${source} cross join jsonb_to_recordset(${param('notices', 'text')}::jsonb)
-           as notice (channel text, destination text, purpose text, language text, "values" jsonb)`
+           as notice (channel text, destination text, purpose text, language text, "values" jsonb, lane int,
+                      request_id text, account_uuid uuid)`
 }
 
 /**
@@ -131,15 +169,28 @@ const replace = statement<{ codeSubject: string; codePurpose: string; codeGroup:
   supersedePending(),
 )
 
-type ClaimParams = { channel: Channel; now: Date; leaseUntil: Date; horizon: Date; limit: number }
+type ClaimParams = {
+  channel: Channel
+  now: Date
+  leaseUntil: Date
+  horizon: Date
+  ownersLimit: number
+  strangersLimit: number
+}
 
-/** The first waiting messages of a channel within that range, unless somebody else has them. */
-const firstWaiting = (range: SQL) => sql`
+/** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
+const firstWaiting = (lane: number, range: SQL, limit: SQL) => sql`
     select id from ${messages}
-     where finished_at is null and channel = ${param('channel', 'text')} and ${range}
+     where finished_at is null and channel = ${param('channel', 'text')} and lane = ${sql.raw(String(lane))}
+       and ${range}
      order by next_attempt_at
-     limit ${param('limit', 'int')}
+     limit ${limit}
        for update skip locked`
+
+const isDue = sql`next_attempt_at <= ${param('now', 'timestamptz')}`
+const isAstray = sql`next_attempt_at > ${param('horizon', 'timestamptz')}`
+const ownersLimit = param('ownersLimit', 'int')
+const strangersLimit = param('strangersLimit', 'int')
 
 /**
  * The first attempt is the first one noted or under way: one that died before it was noted did not count.
@@ -148,25 +199,40 @@ const firstWaiting = (range: SQL) => sql`
  * that no other waiting message is read; their ids as an array, see `supersedePending`.
  */
 const claim = statement<ClaimParams, QueuedMessage>(sql`
-  with due as materialized (${firstWaiting(sql`next_attempt_at <= ${param('now', 'timestamptz')}`)}),
-  astray as materialized (${firstWaiting(sql`next_attempt_at > ${param('horizon', 'timestamptz')}`)})
+  with owners as materialized (${firstWaiting(LANES.owner, isDue, ownersLimit)}),
+  owners_astray as materialized (${firstWaiting(LANES.owner, isAstray, ownersLimit)}),
+  strangers as materialized (${firstWaiting(LANES.stranger, isDue, strangersLimit)}),
+  strangers_astray as materialized (${firstWaiting(LANES.stranger, isAstray, strangersLimit)})
   update ${messages} as message
      set attempts = message.attempts + 1,
          first_attempt_at = case when message.detail is null then ${param('now', 'timestamptz')}
                                  else message.first_attempt_at end,
          next_attempt_at = ${param('leaseUntil', 'timestamptz')}
    where message.id = any (array(
-           select id from due union all select id from astray limit ${param('limit', 'int')}))
-  returning message.id, message.channel, message.destination, message.purpose, message.language, message."values",
-            message.code_subject, message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
+           (select id from owners union all select id from owners_astray limit ${ownersLimit})
+           union all
+           (select id from strangers union all select id from strangers_astray limit ${strangersLimit})))
+  returning message.id, message.lane, message.request_id, message.account_uuid, message.channel,
+            message.destination, message.purpose, message.language, message."values", message.code_subject,
+            message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
             message.first_attempt_at, message.detail`)
 
 /** What went out went out, also where a newer code replaced the message meanwhile. */
-const finish = statement<{ id: number; outcome: FinalOutcome; detail: string | null; now: Date }>(sql`
+const finish = statement<Required<FinalResult> & { id: number; now: Date }>(sql`
   update ${messages}
      set outcome = ${param('outcome', 'text')}, detail = ${param('detail', 'text')},
+         gateway = ${param('gateway', 'text')}, provider_id = ${param('providerId', 'text')},
          finished_at = ${param('now', 'timestamptz')}
    where id = ${param('id', 'bigint')} and (outcome is null or outcome = 'replaced')`)
+
+const discard = statement<{ limit: number }, { discarded: number }>(sql`
+  with nobodys as materialized (
+    select id from ${messages}
+     where finished_at is null and lane = ${sql.raw(String(NOBODYS_LANE))} and channel = any (array['email', 'sms'])
+     limit ${param('limit', 'int')}
+       for update skip locked),
+  gone as (delete from ${messages} where id = any (array(select id from nobodys)) returning 1)
+  select count(*)::int as discarded from gone`)
 
 const remove = statement<{ id: number }>(sql`delete from ${messages} where id = ${param('id', 'bigint')}`)
 
@@ -180,9 +246,9 @@ const postpone = statement<{ id: number; nextAttemptAt: Date; attempts: number }
      set next_attempt_at = ${param('nextAttemptAt', 'timestamptz')}, attempts = ${param('attempts', 'int')}
    where id = ${param('id', 'bigint')} and finished_at is null`)
 
-const renew = statement<{ id: number; leaseUntil: Date }>(sql`
+const renew = statement<{ ids: string; leaseUntil: Date }>(sql`
   update ${messages} set next_attempt_at = ${param('leaseUntil', 'timestamptz')}
-   where id = ${param('id', 'bigint')} and finished_at is null`)
+   where id = any (${param('ids', 'bigint[]')}) and finished_at is null`)
 
 const sweep = statement<{ finishedBefore: Date; limit: number }, { id: number }>(sql`
   delete from ${messages} where id in (
@@ -207,12 +273,16 @@ export function createMessageStore(database: Database): MessageStore {
     async supersedePending(executor, codeSubject, codePurpose, codeGroup, now) {
       await executor.all(replace, { codeSubject, codePurpose, codeGroup, now })
     },
-    async claim(channel, now, leaseMs, limit) {
+    async claim(channel, now, leaseMs, room: LaneRoom) {
       const leaseUntil = new Date(now.getTime() + leaseMs)
-      return database.all(claim, { channel, now, leaseUntil, horizon: horizonOf(now), limit })
+      const limits = { ownersLimit: room.owners, strangersLimit: room.strangers }
+      return database.all(claim, { channel, now, leaseUntil, horizon: horizonOf(now), ...limits })
     },
-    async finish(id, outcome, detail, now) {
-      await database.all(finish, { id, outcome, detail, now })
+    async discard(limit) {
+      return (await database.first(discard, { limit }))?.discarded ?? 0
+    },
+    async finish(id, { outcome, detail, gateway = null, providerId = null }, now) {
+      await database.all(finish, { id, outcome, detail, gateway, providerId, now })
     },
     async remove(id) {
       await database.all(remove, { id })
@@ -223,8 +293,8 @@ export function createMessageStore(database: Database): MessageStore {
     async postpone(id, nextAttemptAt, attempts) {
       await database.all(postpone, { id, nextAttemptAt, attempts })
     },
-    async renew(id, leaseUntil) {
-      await database.all(renew, { id, leaseUntil })
+    async renew(ids, leaseUntil) {
+      await database.all(renew, { ids: `{${ids.join(',')}}`, leaseUntil })
     },
     async sweep(finishedBefore, limit) {
       return (await database.all(sweep, { finishedBefore, limit })).length

@@ -7,11 +7,23 @@ import type { Channel, NewMessage } from './message.ts'
 /** `expired`: the tries, or the life of its code, ended; `replaced`: a newer code took its place. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
 
+export interface FinalResult {
+  outcome: FinalOutcome
+  detail: string | null
+  /** The gateway that took an SMS, and the id it gave to it. */
+  gateway?: string | null
+  providerId?: string | null
+}
+
 /** A row as the worker claims it; purpose and language are what some version of the service wrote. */
 export interface QueuedMessage {
   id: number
   channel: Channel
   destination: string
+  /** 1: caused by a stranger. */
+  lane: number
+  requestId: string | null
+  accountUuid: string | null
   purpose: string
   language: string
   values: Record<string, string>
@@ -31,6 +43,12 @@ export interface QueuedMessage {
 
 export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
 
+/** How many messages of each kind may be taken. */
+export interface LaneRoom {
+  owners: number
+  strangers: number
+}
+
 export interface MessageStore {
   /** Part of the caller's transaction. */
   add(executor: Executor, message: NewMessage, now: Date): Promise<void>
@@ -45,18 +63,19 @@ export interface MessageStore {
     now: Date,
   ): Promise<void>
   /**
-   * Takes up to `limit` due messages of a channel, nobody else's for `leaseMs`; committed when this returns, so that a
-   * process that dies while sending loses none.
+   * Takes due messages of a channel, as many of each lane as there is room for. They are nobody else's for `leaseMs`,
+   * and committed when this returns, so that a process that dies while sending loses none.
    */
-  claim(channel: Channel, now: Date, leaseMs: number, limit: number): Promise<QueuedMessage[]>
-  /** What becomes of a message to nobody. */
+  claim(channel: Channel, now: Date, leaseMs: number, room: LaneRoom): Promise<QueuedMessage[]>
+  /** Removes up to `limit` messages to nobody, and says how many. */
+  discard(limit: number): Promise<number>
   remove(id: number): Promise<void>
-  finish(id: number, outcome: FinalOutcome, detail: string | null, now: Date): Promise<void>
+  finish(id: number, result: FinalResult, now: Date): Promise<void>
   retry(id: number, nextAttemptAt: Date, detail: string): Promise<void>
   /** Like `retry`, where nothing was tried: `attempts` is what counts so far. */
   postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void>
-  /** Keeps a claimed message, while its sending takes long. */
-  renew(id: number, leaseUntil: Date): Promise<void>
+  /** Keeps claimed messages while their sending takes long. */
+  renew(ids: number[], leaseUntil: Date): Promise<void>
   /** Removes up to `limit` messages finished before that time; how many it removed. */
   sweep(finishedBefore: Date, limit: number): Promise<number>
 }

@@ -1,22 +1,23 @@
 /**
- * Sends what waits in the outbox: at once when woken, else by looking every second; several at once, each channel on
- * a lane of its own, so that a mail server in trouble delays no SMS. Any number of workers share the table. Promises:
- * no message is lost wherever a process dies, and none goes out twice unless a process dies between sending and
- * noting it. It never throws.
+ * Sends what waits in the outbox: at once when it is woken, else when it looks, every second. E-mail and SMS are sent
+ * beside each other, and so are messages that strangers caused and all others, so that neither a mail server in trouble
+ * nor a flood of anonymous requests delays a message of an owner. Messages to nobody are discarded in batches. Any
+ * number of workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice unless
+ * a process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
  */
 import { createAlarm } from './alarm.ts'
 import { type AttemptOptions, causeOf, createAttempt } from './attempt.ts'
 import type { Channel } from './message.ts'
-import type { QueuedMessage } from './store.ts'
+import type { LaneRoom, QueuedMessage } from './store.ts'
 
 export type { CodeBinding, DeliveryLogger, SendingCodes } from './attempt.ts'
 
 export interface DeliveryWorkerOptions extends AttemptOptions {
-  /** Messages of a channel under way at once. */
-  concurrency?: number
+  /** Messages of a channel under way at once: those of owners, and those that strangers caused. */
+  concurrency?: LaneRoom
   /** Between two looks at the table while nothing happens. */
   pollMs?: number
-  /** After a crash, how long its messages wait; renewed while a sending takes longer. */
+  /** How long the messages of a process that died wait at most. It is renewed while a sending takes longer. */
   leaseMs?: number
   /** How long close() waits for messages under way. */
   closeTimeoutMs?: number
@@ -41,9 +42,19 @@ const channels: Channel[] = ['email', 'sms']
 /** Looks at an outbox that is away. */
 const AWAY_RETRY_MS = 500
 
+/** The mail server's connections (smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
+const CONCURRENCY: LaneRoom = { owners: 8, strangers: 3 }
+
+/** With the second between two looks, a message of a process that died is taken up within 10 s. */
+const LEASE_MS = 6000
+
+/** Messages to nobody, each second. */
+const DISCARDED_AT_ONCE = 500
+
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { logger, closeTimeoutMs = 8000 } = options
   const lanes = channels.map((channel) => ({ channel, ...createLane(channel, options) }))
+  const discarder = startDiscarding(options)
   return {
     wake(channel) {
       for (const lane of lanes) if (channel === undefined || lane.channel === channel) lane.wake()
@@ -55,16 +66,40 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       })
       await Promise.race([Promise.all(lanes.map((lane) => lane.end())), deadline])
       clearTimeout(timer)
+      await discarder.end()
       const left = lanes.reduce((sum, lane) => sum + lane.abandon(), 0)
       if (left > 0) logger.warn({ messages: left }, 'messages under way were left')
     },
   }
 }
 
+/** Messages to nobody are part of the work before an answer, and of nothing after it. */
+function startDiscarding({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
+  let running = Promise.resolve()
+  let busy = false
+  const timer = setInterval(() => {
+    if (busy) return
+    busy = true
+    // An outbox that is away is the lanes' to report.
+    running = store
+      .discard(DISCARDED_AT_ONCE)
+      .catch(() => {})
+      .then(() => {
+        busy = false
+      })
+  }, pollMs)
+  return {
+    end() {
+      clearInterval(timer)
+      return running
+    },
+  }
+}
+
 function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryLane {
-  const { store, clock, logger, concurrency = 8, pollMs = 1000, leaseMs = 30_000 } = options
+  const { store, clock, logger, concurrency = CONCURRENCY, pollMs = 1000, leaseMs = LEASE_MS } = options
   const attempt = createAttempt(options)
-  const underWay = new Map<number, Promise<void>>()
+  const underWay = new Map<number, { lane: number; work: Promise<void> }>()
   const claimedAgain = new Map<number, QueuedMessage>()
   const alarm = createAlarm()
   /** Some that are due may have been left for want of room. */
@@ -96,18 +131,35 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
       })
       await alarm.wait(pauseMs)
     }
-    await Promise.all(underWay.values())
+    await Promise.all([...underWay.values()].map(({ work }) => work))
+  }
+
+  /** How many more messages of each kind may be taken. */
+  function roomLeft(): LaneRoom {
+    const lanes = [...underWay.values()].map(({ lane }) => lane)
+    const strangers = lanes.filter((lane) => lane === 1).length
+    return {
+      owners: concurrency.owners - (lanes.length - strangers),
+      strangers: concurrency.strangers - strangers,
+    }
+  }
+
+  /** One statement for all that is under way, however many that is. */
+  function renewLeases(): void {
+    if (underWay.size === 0) return
+    store.renew([...underWay.keys()], new Date(clock.now().getTime() + leaseMs)).catch(() => {})
   }
 
   /** Starts what is due, and says after how many milliseconds to look again, if no ring comes before. */
   async function takeDue(): Promise<number> {
-    const free = concurrency - underWay.size
-    isFull = free === 0
-    if (isFull) return pollMs
+    const room = roomLeft()
+    isFull = true
+    if (room.owners === 0 && room.strangers === 0) return pollMs
     const now = clock.now()
-    const taken = await store.claim(channel, now, leaseMs, free)
+    const taken = await store.claim(channel, now, leaseMs, room)
     for (const message of taken) begin(message)
-    isFull = taken.length === free
+    const left = roomLeft()
+    isFull = left.owners === 0 || left.strangers === 0
     if (nextDueMs <= now.getTime()) nextDueMs = Number.POSITIVE_INFINITY
     return Math.max(20, Math.min(pollMs, nextDueMs - clock.now().getTime()))
   }
@@ -127,7 +179,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
         underWay.delete(message.id)
         if (isFull) alarm.ring()
       })
-    underWay.set(message.id, work)
+    underWay.set(message.id, { lane: message.lane, work })
   }
 
   /** What is not finished is due at once, and not when the second claim's lease ends. */
@@ -140,22 +192,16 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
   }
 
   async function handle(message: QueuedMessage): Promise<void> {
-    const renewal = setInterval(() => {
-      store.renew(message.id, new Date(clock.now().getTime() + leaseMs)).catch(() => {})
-    }, leaseMs / 3)
-    try {
-      const { note, dueAgainAt } = await attempt(message)
-      // It stays ours until that is noted: sent and not noted would be sent again.
-      while (!(await reach(note)) && !abandoned) await Bun.sleep(AWAY_RETRY_MS)
-      if (dueAgainAt === null) return
-      nextDueMs = Math.min(nextDueMs, dueAgainAt.getTime())
-      alarm.ring()
-    } finally {
-      clearInterval(renewal)
-    }
+    const { note, dueAgainAt } = await attempt(message)
+    // It stays ours until that is noted: sent and not noted would be sent again.
+    while (!(await reach(note)) && !abandoned) await Bun.sleep(AWAY_RETRY_MS)
+    if (dueAgainAt === null) return
+    nextDueMs = Math.min(nextDueMs, dueAgainAt.getTime())
+    alarm.ring()
   }
 
-  const running = run()
+  const renewal = setInterval(renewLeases, leaseMs / 3)
+  const running = run().finally(() => clearInterval(renewal))
   return {
     wake: alarm.ring,
     end() {

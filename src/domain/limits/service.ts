@@ -14,7 +14,7 @@ export interface LimitService {
   /**
    * A code is about to go to a destination; for a phone also its country, prefix and the day's budget, which nobody
    * may use up alone: `addressBucket` is whoever asks without having shown who they are. Throws
-   * `country_not_allowed`.
+   * `country_not_allowed` and `channel_not_available`.
    */
   codeCharges(destination: Identifier, purpose: string, addressBucket?: string): Charge[]
   /** An account asks to have another contact, whichever: nobody is sent codes by the hundred from one account. */
@@ -49,13 +49,15 @@ interface Options {
   secret: ServerSecret
   clock: Clock
   config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+  /** Whether a message could reach an identifier of this kind and number at all. */
+  reaches(identifier: Identifier): boolean
 }
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-export function createLimitService({ store, secret, clock, config }: Options): LimitService {
+export function createLimitService({ store, secret, clock, config, reaches }: Options): LimitService {
   const { limits, sms } = config
   const tag = (...parts: string[]) => secret.tag('limit key', ...parts).toString('base64url', 0, 15)
   const window = (count: number, windowMs: number): Rule => ({ kind: 'window', count, windowMs })
@@ -104,6 +106,7 @@ export function createLimitService({ store, secret, clock, config }: Options): L
   return {
     codeCharges(destination, purpose, addressBucket) {
       const charges = sendingCharges(destination, purpose)
+      if (!reaches(destination)) throw new AppError('channel_not_available')
       if (destination.kind === 'email') return charges
       if (!isAllowed(destination)) throw new AppError('country_not_allowed')
       if (addressBucket === undefined) return charges
@@ -113,6 +116,7 @@ export function createLimitService({ store, secret, clock, config }: Options): L
       ]
     },
     admitsCode: async (destination, purpose) =>
+      reaches(destination) &&
       (destination.kind === 'email' || isAllowed(destination)) &&
       admits(sendingCharges(destination, purpose)),
     contactChangeCharges: (accountUuid) => [

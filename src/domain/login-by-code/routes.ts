@@ -29,7 +29,7 @@ export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCo
         body: t.Object({ identifier: identifierField }),
         response: {
           201: messageAnswer(201),
-          ...errorResponses('too_many_requests', 'country_not_allowed'),
+          ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
         },
         detail: {
           tags: ['Login'],

@@ -30,7 +30,10 @@ export function createPasswordRoutes(
       },
       {
         body: t.Object({ identifier: identifierField }),
-        response: { 201: messageAnswer(201), ...errorResponses('too_many_requests', 'country_not_allowed') },
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
+        },
         detail: {
           tags: ['Passwords'],
           operationId: 'forgotPassword',

@@ -65,7 +65,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     body: resendBody,
     response: {
       201: messageAnswer(201),
-      ...errorResponses('too_many_requests', 'country_not_allowed'),
+      ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
     },
     detail: {
       tags: ['Registration'],
@@ -91,7 +91,13 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         body: registerBody,
         response: {
           201: messageAnswer(201),
-          ...errorResponses('too_many_requests', 'country_not_allowed', 'identifier_taken', 'server_busy'),
+          ...errorResponses(
+            'too_many_requests',
+            'country_not_allowed',
+            'channel_not_available',
+            'identifier_taken',
+            'server_busy',
+          ),
         },
         detail: {
           tags: ['Registration'],

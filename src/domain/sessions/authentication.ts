@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { setCurrentDeviceName } from '../../platform/request-context.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import type { AccessTokenClaims, AccessTokenService } from '../tokens/access-token.ts'
 import type { SessionStore } from './store.ts'
@@ -45,7 +46,8 @@ export function createAuthentication({ store, accessTokens, clock }: Options): A
       const { sessionId, accountUuid } = claims
       const found = await store.findSignedIn(sessionId, accountUuid, clock.now())
       if (found === null) throw new AppError('invalid_token', { cause: 'session_over' })
-      const { deviceFingerprint, ...account } = found
+      const { deviceFingerprint, deviceName, ...account } = found
+      setCurrentDeviceName(deviceName)
       return { account, sessionId, deviceFingerprint, claims }
     },
   }

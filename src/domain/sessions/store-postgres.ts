@@ -63,9 +63,9 @@ const signIn = statement<SignInParams, Account>(sql`
 
 const findSignedIn = statement<
   { sessionId: string; accountUuid: string; now: Date },
-  Account & { deviceFingerprint: string | null }
+  Account & { deviceFingerprint: string | null; deviceName: string | null }
 >(sql`
-  select ${accounts}.*, device_fingerprint
+  select ${accounts}.*, device_fingerprint, device_name
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where ${sessions}.id = ${param('sessionId', 'uuid')} and ${accounts}.uuid = ${param('accountUuid', 'uuid')}
      and ${lives} and locked_at is null`)

@@ -67,7 +67,7 @@ export interface SessionStore {
     sessionId: string,
     accountUuid: string,
     now: Date,
-  ): Promise<(Account & { deviceFingerprint: string | null }) | null>
+  ): Promise<(Account & { deviceFingerprint: string | null; deviceName: string | null }) | null>
   /**
    * Counts the sign-in (as Devise's trackable) and adds the session, in one statement. Null when the account is not
    * what was judged any more: gone, locked, with another password, or with two factors on or off since. `newDigest`

@@ -71,6 +71,7 @@ export function createTwoFactorRoutes(
             'two_factor_already_enabled',
             'no_verified_contact',
             'country_not_allowed',
+            'channel_not_available',
           ),
         },
         detail: documented(

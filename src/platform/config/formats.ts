@@ -1,5 +1,6 @@
 /** The formats of configured texts: predicates and one decoder, which know neither keys nor other values. */
 import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
 import { isSupportedCountry } from 'libphonenumber-js/max'
 
@@ -29,6 +30,18 @@ export function isHost(text: string): boolean {
 export function isWebUrl(text: string): boolean {
   const url = parseUrl(text)
   return url !== null && isWeb(url)
+}
+
+/** A host name with a dot, as a browser shows it. */
+export const isDomain = (text: string): boolean => isHost(text) && /^[^:]*\.[a-z][a-z\d-]*$/i.test(text)
+
+/** A readable file that holds at least one certificate in PEM. */
+export function isCertificateFile(path: string): boolean {
+  try {
+    return readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----')
+  } catch {
+    return false
+  }
 }
 
 /** What links start with: no slash at the end, nothing after the path, no credentials. */

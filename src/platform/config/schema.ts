@@ -166,6 +166,26 @@ export const schema = {
         expected: 'one mailbox, such as "Poterne <no-reply@example.com>"',
         example: 'Poterne <no-reply@example.com>',
       }),
+      reply_to: text(null, 'The Reply-To of every e-mail. Default: none.', {
+        check: formats.isMailbox,
+        expected: 'one mailbox, such as "Help <help@example.com>"',
+        example: 'Help <help@example.com>',
+      }),
+      ca_file: text(
+        null,
+        'A PEM file with the certificates of a private authority, which is trusted besides the public ones.',
+        {
+          check: formats.isCertificateFile,
+          expected: 'a readable file with certificates in PEM',
+          alternative: true,
+          example: '/etc/poterne/mail-ca.pem',
+        },
+      ),
+      strangers_per_hour: integer(
+        5000,
+        [1, many],
+        'E-mails that anonymous callers cause in an hour, over the whole service. Those of owners are not counted.',
+      ),
     }),
     optional: true as const,
   },
@@ -181,9 +201,29 @@ export const schema = {
         [0, many],
         'SMS a day of the whole service; of each hundred, five are kept for notices to owners. 0: none.',
       ),
+      autofill_domain: text(
+        null,
+        'The domain on which people type the code. SMS then end with the line by which phones fill the code in there, and nowhere else.',
+        {
+          check: formats.isDomain,
+          expected: 'a domain such as "app.example.com"',
+          example: 'app.example.com',
+        },
+      ),
     }),
     lists: { gateways },
   },
+  texts: section('What messages say.', {
+    service_name: text(
+      null,
+      'What messages call the service. Default: the display name in `smtp.from`, else the host of `server.base_url`.',
+      {
+        check: (name) => name.length <= 60 && !/\p{Cc}/u.test(name),
+        expected: 'a text of at most 60 characters on one line',
+        example: 'Acme',
+      },
+    ),
+  }),
   codes: section('One-time codes.', {
     lifetime: duration(
       '10m',

@@ -30,7 +30,15 @@ export interface Config {
   }
   smtp: SmtpConfig | null
   /** `allowedCountries` empty: the default country only; `['*']`: all. */
-  sms: { allowedCountries: string[]; dailyBudget: number; gateways: GatewayConfig[] }
+  sms: {
+    allowedCountries: string[]
+    dailyBudget: number
+    /** Null: SMS are bound to no site. */
+    autofillDomain: string | null
+    gateways: GatewayConfig[]
+  }
+  /** `serviceName` null: derived, see `serviceName` in delivery/render.ts. */
+  texts: { serviceName: string | null }
   codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number }
   tokens: {
     accessLifetimeSeconds: number
@@ -56,6 +64,11 @@ export interface SmtpConfig {
   password: string | null
   /** One mailbox, a display name allowed. */
   from: string
+  replyTo: string | null
+  /** PEM, trusted besides the public authorities. */
+  caFile: string | null
+  /** E-mails that strangers cause, over the whole service. */
+  strangersPerHour: number
 }
 
 export interface GatewayConfig {

@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { pickLanguage } from '../../texts/languages.ts'
+import { runAsRequest } from '../request-context.ts'
 import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder } from './client-address.ts'
 import { createCors } from './cors.ts'
@@ -143,7 +144,10 @@ export function createHttpBase({
     const exchange = openExchange(request)
     let response: Response
     try {
-      const handled = request.method === 'OPTIONS' ? answerOptions(request) : await handle(request)
+      const handled =
+        request.method === 'OPTIONS'
+          ? answerOptions(request)
+          : await runAsRequest(exchange.client.requestId, () => handle(request))
       response = exchange.refusal ?? (handled as Response)
       // An error that bypassed onError (a returned status(), Elysia's own texts) does not have our shape.
       if (response.status >= 400 && !exchange.failure) throw new Error('An error was returned, not thrown')

@@ -14,6 +14,7 @@ import {
   jsonb,
   pgTable,
   primaryKey,
+  smallint,
   text,
   timestamp,
   uniqueIndex,
@@ -208,6 +209,11 @@ export const messages = pgTable(
     /** Who asked for the code: stranger | password | owner. */
     codeGroup: text('code_group').notNull().default('stranger'),
     codeSeed: bytea('code_seed'),
+    /** 0: caused by an owner, sent first; 1: caused by a stranger; 2: goes to nobody. */
+    lane: smallint('lane').notNull().default(0),
+    /** The request that caused it and the account it is about, for the log. */
+    requestId: text('request_id'),
+    accountUuid: uuid('account_uuid'),
     createdAt: time('created_at').notNull(),
     attempts: integer('attempts').notNull().default(0),
     firstAttemptAt: time('first_attempt_at'),
@@ -218,14 +224,80 @@ export const messages = pgTable(
     outcome: text('outcome').$type<'sent' | 'refused' | 'expired' | 'replaced'>(),
     /** Which gateway or server took it, or the cause code of the last failure. */
     detail: text('detail'),
+    /** The gateway that took an SMS, how that gateway calls it, and what its receipts said since. */
+    gateway: text('gateway'),
+    providerId: text('provider_id'),
+    receipt: text('receipt').$type<'delivered' | 'failed'>(),
+    /** When its code was entered and right. */
+    verifiedAt: time('verified_at'),
   },
   (table) => [
-    index('messages_waiting').on(table.channel, table.nextAttemptAt).where(sql`${table.finishedAt} is null`),
+    index('messages_due')
+      .on(table.channel, table.lane, table.nextAttemptAt)
+      .where(sql`${table.finishedAt} is null`),
+    index('messages_provider_id')
+      .on(table.gateway, table.providerId)
+      .where(sql`${table.providerId} is not null`),
     index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.outcome} is null`),
     index('messages_finished').on(table.finishedAt).where(sql`${table.finishedAt} is not null`),
     // An erasure finds what was sent to the person.
     index('messages_destination').on(sql`lower(${table.destination})`).where(sql`${table.destination} <> ''`),
   ],
+)
+
+/** How many SMS reached which stage, by day (UTC), gateway and country; no person can be told from it. */
+export const smsFunnel = pgTable(
+  'sms_funnel',
+  {
+    day: date('day').notNull(),
+    /** Empty before a gateway was chosen. */
+    gateway: text('gateway').notNull(),
+    /** ISO 3166 alpha-2; empty for a number of no single country. */
+    country: text('country').notNull(),
+    /** asked | handed_over | accepted | delivered | failed | verified */
+    stage: text('stage').notNull(),
+    count: bigint('count', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.gateway, table.country, table.stage] })],
+)
+
+/** Codes sent by SMS to numbers with the same first seven digits, by day (UTC), and how many of them were verified. */
+export const smsPrefixes = pgTable(
+  'sms_prefixes',
+  {
+    prefix: text('prefix').notNull(),
+    day: date('day').notNull(),
+    codes: integer('codes').notNull().default(0),
+    verified: integer('verified').notNull().default(0),
+    /** Until then strangers get no code there. */
+    closedUntil: time('closed_until'),
+  },
+  (table) => [primaryKey({ columns: [table.prefix, table.day] }), index('sms_prefixes_day').on(table.day)],
+)
+
+/** Receipts that came before the sending they belong to was recorded. Kept for a minute. */
+export const earlyReceipts = pgTable(
+  'early_receipts',
+  {
+    gateway: text('gateway').notNull(),
+    providerId: text('provider_id').notNull(),
+    receipt: text('receipt').$type<'delivered' | 'failed'>().notNull(),
+    receivedAt: time('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.gateway, table.providerId] }),
+    index('early_receipts_received_at').on(table.receivedAt),
+  ],
+)
+
+/** E-mail addresses that a mail server refused for good, as keyed tags. Remembered for a day. */
+export const refusedAddresses = pgTable(
+  'refused_addresses',
+  {
+    tag: bytea('tag').primaryKey(),
+    refusedAt: time('refused_at').notNull(),
+  },
+  (table) => [index('refused_addresses_refused_at').on(table.refusedAt)],
 )
 
 /**

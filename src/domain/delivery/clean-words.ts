@@ -1,0 +1,47 @@
+/** What a mail server or gateway says, made fit for the log: without the address, number or code of anybody. */
+
+const MAXIMUM_LENGTH = 200
+/** Read no further: a reply may be long. */
+const READ_LENGTH = 4000
+
+interface Personal {
+  to: string
+  code: string | null
+}
+
+export function cleanWords(text: string, { to, code }: Personal): string {
+  const flat = text
+    .slice(0, READ_LENGTH)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
+    .trim()
+  const cleaned = [...personalPatterns(to, code), ...generalPatterns].reduce(
+    (words, pattern) => words.replace(pattern, '…'),
+    flat,
+  )
+  return cleaned.slice(0, MAXIMUM_LENGTH)
+}
+
+/** E-mail addresses, also percent-encoded, and runs of digits as long as a code. */
+const generalPatterns = [/[^\s<>"'(),;:=]+(?:@|%40)[^\s<>"'(),;:]+/gi, /\d{6,}/g]
+
+function personalPatterns(to: string, code: string | null): RegExp[] {
+  const patterns = code === null ? [] : [spaced(code)]
+  const at = to.lastIndexOf('@')
+  // A number, with or without its country, in any grouping of its last digits.
+  if (at === -1)
+    return [
+      ...patterns,
+      new RegExp(`[+\\d(][\\d\\s().-]*${spaced(to.slice(-6)).source}`, 'g'),
+      spaced(to.slice(-6)),
+    ]
+  const localPart = to.slice(0, at)
+  const names = localPart.length < 3 ? [to] : [to, localPart]
+  return [...patterns, ...names.map((name) => new RegExp(escapeRegExp(name), 'gi'))]
+}
+
+/** These digits, whatever separates them. */
+const spaced = (digits: string) => new RegExp([...digits].map(escapeRegExp).join('[\\s().-]*'), 'g')
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+}

@@ -1,0 +1,128 @@
+/** Where nothing could be sent, whoever asks learns it at once, alike for known and unknown identifiers. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { statement } from '../../src/platform/postgres/database.ts'
+import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { seen } from '../helpers/limited-service.ts'
+import { startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(30_000)
+
+const emailOnly = { sms: { gateways: [] } }
+const gateway = {
+  name: 'ivorian',
+  url: 'http://127.0.0.1:9',
+  body: { to: '{to}', text: '{text}' },
+  prefixes: ['+225'],
+}
+
+describe('with a mail server only', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ settings: emailOnly })
+  })
+  afterAll(() => service?.close())
+
+  test('every call that would send to a number answers 422 channel_not_available', async () => {
+    const [phone, person] = [newPhone(), await service.signUp(newEmail())]
+    await service.inside.database.all(
+      statement(
+        sql.raw(
+          `update accounts set phone = '${phone}', phone_confirmed_at = now() where email = '${person.identifier}'`,
+        ),
+      ),
+      {},
+    )
+    const { access_token: bearer } = await service.logIn(person)
+    for (const identifier of [phone, newPhone()]) {
+      const answers = [
+        await service.post('register', registration(identifier)),
+        await service.post('resend-verification', { identifier }),
+        await service.post('resend-confirmation', { identifier }),
+        await service.post('password/forgot', { identifier }),
+        await service.post('2fa/request-otp', { identifier }),
+      ]
+      for (const answer of answers)
+        expect(answer.body).toMatchObject({ status: 422, code: 'channel_not_available' })
+    }
+    const change = await service.post(
+      'phone/change',
+      { phone: newPhone(), password: person.password },
+      { bearer },
+    )
+    expect(change.body).toMatchObject({ status: 422, code: 'channel_not_available' })
+  })
+
+  test('the answer is the same for a known number and an unknown one', async () => {
+    const known = newPhone()
+    await service.inside.database.all(
+      statement(
+        sql.raw(
+          `update accounts set phone = '${known}', phone_confirmed_at = now() where id = (select min(id) from accounts)`,
+        ),
+      ),
+      {},
+    )
+    const [one, other] = [
+      await service.post('password/forgot', { identifier: known }),
+      await service.post('password/forgot', { identifier: newPhone() }),
+    ]
+    expect(seen(one)).toEqual(seen(other))
+  })
+
+  test('e-mail goes out as ever', async () => {
+    expect((await service.post('register', registration(newEmail()))).status).toBe(201)
+  })
+})
+
+test('with a gateway for other numbers only, a number that no gateway covers is refused', async () => {
+  const service = await startService({ settings: { sms: { gateways: [gateway] } } })
+  expect((await service.post('register', registration(newPhone()))).body.code).toBe('channel_not_available')
+  expect((await service.post('register', registration('+2250707000001'))).status).toBe(201)
+  await service.close()
+})
+
+test('the log joins a message to its request and account, and names a gateway that refused before another one', async () => {
+  const first = { name: 'acme', url: 'http://127.0.0.1:9/send', body: { to: '{to}', text: '{text}' } }
+  const service = await startService({ settings: {} })
+  const second = { name: 'beta', url: service.gateway.url, body: { to: '{to}', text: '{text}' } }
+  const both = await startService({ settings: { sms: { gateways: [first, second] } } })
+  const phone = newPhone()
+  const { headers } = await both.post('register', registration(phone))
+  await service.gateway.waitForSms(phone)
+  await both.delivered()
+  const lines = both.log.map((line) => JSON.parse(line))
+  const request_id = headers.get('x-request-id')
+  const account = expect.stringMatching(/^[0-9a-f-]{36}$/)
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      request_id,
+      account,
+      outcome: 'failed',
+      gateway: 'acme',
+      detail: 'connection',
+    }),
+  )
+  expect(lines).toContainEqual(
+    expect.objectContaining({ request_id, account, outcome: 'sent', detail: 'beta', msg: 'message' }),
+  )
+  await both.close()
+  await service.close()
+})
+
+test('a notice names the device of the session that caused it', async () => {
+  const service = await startService()
+  const person = await service.signUp(newEmail())
+  const { access_token: bearer } = await service.logIn(person, { device_name: 'Ada’s phone' })
+  const body = {
+    current_password: person.password,
+    password: 'another horse battery',
+    password_confirmation: 'another horse battery',
+  }
+  expect((await service.post('password/change', body, { bearer, language: 'en' })).status).toBe(200)
+  await service.delivered()
+  const notice = service.inbox.textsTo(person.identifier).at(-1)
+  expect(notice).toContain('Ada’s phone')
+  expect(notice).toMatch(/UTC/)
+  await service.close()
+})
