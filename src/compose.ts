@@ -22,6 +22,7 @@ import type { Logger } from './platform/http/logging.ts'
 import type { Database } from './platform/postgres/database.ts'
 import { applyMigrations, requireMigrated } from './platform/postgres/migrate.ts'
 import type { RedisConnection } from './platform/redis/connection.ts'
+import { StoreUnreachable } from './platform/store-unreachable.ts'
 
 export interface ComposeOptions {
   config: Config
@@ -56,7 +57,9 @@ export async function compose(options: ComposeOptions): Promise<Service> {
   }
   try {
     await (config.database.migrate ? applyMigrations(database, clock.now()) : requireMigrated(database))
-    await redis?.ready()
+    await redis?.ready().catch((error: unknown) => {
+      throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
+    })
     return await build({ ...options, database, redis, closeConnections })
   } catch (error) {
     await closeConnections()

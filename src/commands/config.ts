@@ -1,7 +1,7 @@
 /** `poterne config check | show | example`: says what is wrong, what holds and from where, and what there is to set. */
 import { Command } from 'commander'
 import { configExample } from '../platform/config/example.ts'
-import { mask, toToml } from '../platform/config/report.ts'
+import { describeProblem, mask, toToml } from '../platform/config/report.ts'
 import type { Setting } from '../platform/config/settings.ts'
 import {
   type CommandOptions,
@@ -39,12 +39,18 @@ export function configCommand(): Command {
 
 function check({ json, ...options }: OutputOptions): void {
   if (!json) {
-    const { file } = requireConfig(options)
+    const { file, warnings } = requireConfig(options)
     print(`The configuration is valid (${describeFile(file)}).\n`)
+    for (const warning of warnings) print(`warning: ${describeProblem(warning)}\n`)
     return
   }
   const loaded = readConfig(options)
-  printJson({ valid: loaded.ok, file: loaded.file, errors: loaded.ok ? [] : loaded.problems })
+  printJson({
+    valid: loaded.ok,
+    file: loaded.file,
+    errors: loaded.ok ? [] : loaded.problems,
+    ...(loaded.ok && { warnings: loaded.warnings }),
+  })
   if (!loaded.ok) throw new CommandFailure(2, '')
 }
 

@@ -30,9 +30,10 @@ interface ServeOptions extends CommandOptions {
 async function serve(options: ServeOptions): Promise<void> {
   const dev = options.dev === true
   if (options.seed && !dev) throw new CommandFailure(2, '--seed works only together with --dev')
-  const { config: configured, file } = requireConfig({ ...options, dev })
+  const { config: configured, file, warnings } = requireConfig({ ...options, dev })
   const config = await withPort(configured)
   const logger = createLogger({ clock: systemClock })
+  for (const { key, message } of warnings) logger.warn({ key }, `${key}: ${message}`)
   const ended = signalled()
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
@@ -67,17 +68,23 @@ async function listen({ app, close }: Service, { server }: Config): Promise<stri
     app.listen({ hostname: server.host, port: server.port, reusePort: false })
   } catch (error) {
     await close()
-    const inUse = (error as { code?: string }).code === 'EADDRINUSE'
+    const { code } = error as { code?: string }
     const address = `${server.host}:${server.port}`
     throw new CommandFailure(
       1,
-      inUse
+      code === 'EADDRINUSE'
         ? `${address} is in use: stop what listens there, or set server.port`
-        : `cannot listen on ${address}`,
+        : `cannot listen on ${address} (${code ?? 'unknown cause'}): ${listenHint(code)}`,
     )
   }
   const { hostname, port } = app.server!
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+}
+
+function listenHint(code: string | undefined): string {
+  return code === 'EACCES'
+    ? 'ports below 1024 are for root; set server.port, and let a reverse proxy listen there'
+    : 'server.host must be an address of this machine'
 }
 
 /** The demonstration page by the name `localhost`: passkeys do not work on a bare address. */

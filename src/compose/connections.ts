@@ -9,7 +9,7 @@ import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openEmbedded } from '../platform/postgres/embedded.ts'
-import { openServer } from '../platform/postgres/server.ts'
+import { connectServer } from '../platform/postgres/server.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
 import { createServerSecret, type ServerSecret } from '../platform/secret.ts'
 import { ensureSecretFile, readSecretFile } from '../platform/secret-file.ts'
@@ -20,7 +20,7 @@ export async function openDatabase({
   database,
   storage: { dataDir },
 }: Pick<Config, 'server' | 'database' | 'storage'>): Promise<Database> {
-  if (database.url !== null) return openServer({ url: database.url, poolSize: database.poolSize })
+  if (database.url !== null) return connectServer({ url: database.url, poolSize: database.poolSize })
   return openEmbedded(dataDir, {
     beforeOpening: (state) => {
       if (server.secret === null) ensureSecretFile(dataDir, state)

@@ -64,8 +64,8 @@ describe.each(shapes)('login on %s', (shape) => {
     const { payload, protectedHeader } = await jwtVerify(access_token, jwks, {
       algorithms: ['ES256'],
       typ: 'at+jwt',
-      issuer: 'http://auth.test',
-      audience: 'http://auth.test',
+      issuer: 'http://auth.internal',
+      audience: 'http://auth.internal',
       requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id'],
     })
     expect(protectedHeader.kid).toBeString()

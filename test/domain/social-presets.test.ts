@@ -206,7 +206,7 @@ describe('Apple', () => {
     })
     expect(posted.status).toBe(303)
     const callback = new URL(posted.headers.get('location')!)
-    expect(callback.href.split('?')[0]).toBe('http://auth.test/api/v1/auth/social/apple/callback')
+    expect(callback.href.split('?')[0]).toBe('http://auth.internal/api/v1/auth/social/apple/callback')
     expect([...callback.searchParams.keys()]).toEqual(['state', 'code'])
     const back = await browser.comeBack(callback, cookie)
     const { body } = await browser.exchange(back.location!.searchParams.get('code')!, pkce.verifier)

@@ -32,7 +32,7 @@ describe.each(shapes)('social login on %s', (shape) => {
       status: 200,
       providers: ['p1', 'p2'].map((name) => ({
         name,
-        authorize_url: `http://auth.test/api/v1/auth/social/${name}/authorize`,
+        authorize_url: `http://auth.internal/api/v1/auth/social/${name}/authorize`,
       })),
     })
   })
@@ -74,7 +74,7 @@ describe.each(shapes)('social login on %s', (shape) => {
       client_id: 'poterne',
       response_type: 'code',
       scope: 'openid email',
-      redirect_uri: 'http://auth.test/api/v1/auth/social/p1/callback',
+      redirect_uri: 'http://auth.internal/api/v1/auth/social/p1/callback',
       code_challenge_method: 'S256',
     })
     expect(sent.code_challenge).not.toBe(pkce.challenge)

@@ -8,7 +8,7 @@ import { configExample } from '../../src/platform/config/example.ts'
 import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { createDatabase } from '../helpers/servers.ts'
+import { createDatabase, startPostgres } from '../helpers/servers.ts'
 
 setDefaultTimeout(60_000)
 
@@ -178,5 +178,64 @@ describe('stores that are not there', () => {
     expect(code).toBe(1)
     expect(lines(error)).toHaveLength(1)
     expect(error).not.toContain('hunter22')
+  })
+})
+
+describe('what fails names its key and its file', () => {
+  test('a configuration file that is no TOML heads its own errors', async () => {
+    const directory = newDirectory('broken')
+    const file = join(directory, 'config.toml')
+    writeFileSync(file, 'port = = 1\n')
+    for (const args of [[], ['--config', 'config.toml']]) {
+      const { code, error } = await runExecutable(['config', 'check', ...args], { directory })
+      expect(code).toBe(2)
+      expect(error).toStartWith(`1 error in the configuration (${file}):\n`)
+      expect(error).toContain('line 1')
+    }
+  })
+
+  test('a database that is not there: database.url, and why', async () => {
+    const env = {
+      POTERNE_DATABASE_URL: `postgres://someone:hunter22@127.0.0.1:${await freePort()}/x`,
+      POTERNE_SERVER_SECRET: 'ab'.repeat(32),
+    }
+    for (const args of [['serve', '--dev'], ['keys', 'list'], ['migrate']]) {
+      const { error } = await runExecutable(args, { env })
+      expect(error).toMatch(/^poterne failed: database\.url: cannot connect: .*ECONNREFUSED.*\n$/)
+    }
+  })
+
+  test('a socket that is not there: database.url, and never another server', async () => {
+    const directory = newDirectory('sockets')
+    for (const url of [
+      `postgres://u@/x?host=${directory}`,
+      `postgres://u@${encodeURIComponent(directory)}/x`,
+    ]) {
+      const env = { POTERNE_DATABASE_URL: url, POTERNE_SERVER_SECRET: 'ab'.repeat(32) }
+      const { error } = await runExecutable(['keys', 'list'], { env })
+      expect(error).toMatch(/^poterne failed: database\.url: cannot connect: .*ENOENT.*\n$/)
+    }
+  })
+
+  test('the socket of a server serves as its address does', async () => {
+    const server = await startPostgres({ settings: { unix_socket_directories: '/tmp' } })
+    const user = new URL(server.url).username
+    const env = {
+      POTERNE_DATABASE_URL: `postgres://${user}@/postgres?host=/tmp&port=${server.port}`,
+      POTERNE_SERVER_SECRET: 'ab'.repeat(32),
+    }
+    const { code, out } = await runExecutable(['migrate', '--plan'], { env })
+    expect({ code, first: lines(out)[0] }).toEqual({ code: 0, first: 'pending 0000_schema' })
+    await server.stop()
+  })
+
+  test('a configuration that is valid but unwise says so in one line each, also at the start', async () => {
+    const env = { POTERNE_PASSWORD_MEMORY_KIB: '8', POTERNE_SERVER_PORT: '0' }
+    const { code, out } = await runExecutable(['config', 'check', '--dev'], { env })
+    expect(code).toBe(0)
+    expect(lines(out)).toEqual([
+      'The configuration is valid (no file).',
+      expect.stringMatching(/^warning: password\.memory_kib = 8: /),
+    ])
   })
 })

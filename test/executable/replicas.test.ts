@@ -32,7 +32,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     gateway = await startGateway()
     provider = await startPretendProvider()
     const settings = mergeSettings(socialSettings(provider.issuer), {
-      server: { base_url: 'http://auth.test' },
+      server: { base_url: 'http://auth.internal' },
     })
     both = await Promise.all(
       [1, 2].map(() => startExecutable({ storage: stores.settings, settings, smtp, gateway })),

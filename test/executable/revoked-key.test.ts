@@ -24,7 +24,7 @@ describe('two processes on one database', () => {
     sql = postgres(stores.settings.database?.url as string, { max: 1 })
     smtp = await startSmtp({ security: 'none', auth: null })
     gateway = await startGateway()
-    const settings = { server: { base_url: 'http://auth.test' } }
+    const settings = { server: { base_url: 'http://auth.internal' } }
     const start = () => startExecutable({ storage: stores.settings, settings, smtp, gateway })
     both = await Promise.all([start(), start()])
   })

@@ -158,7 +158,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const gateway = await startGateway()
   const merged = mergeSettings(
     quickSettings,
-    { server: { port: 0, base_url: 'http://auth.test' } },
+    { server: { port: 0, base_url: 'http://auth.internal' } },
     stores.settings,
     deliverySettings(smtp, gateway),
     settings,

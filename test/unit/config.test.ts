@@ -31,6 +31,7 @@ describe('without anything set', () => {
         corsOrigins: [],
       },
       storage: { dataDir: './data' },
+      log: { level: 'info', format: 'auto' },
       database: { url: null, poolSize: 10, migrate: true },
       redis: { mode: 'single', urls: [], master: null, keyPrefix: 'poterne:' },
       accounts: {
@@ -115,8 +116,8 @@ describe('the base URL', () => {
   })
 
   test('is the audience of tokens unless that is set', () => {
-    const env = { POTERNE_SERVER_BASE_URL: 'https://auth.example.com/sub' }
-    expect(configOf({ env }).tokens.audience).toBe('https://auth.example.com/sub')
+    const env = { POTERNE_SERVER_BASE_URL: 'https://auth.example.com' }
+    expect(configOf({ env }).tokens.audience).toBe('https://auth.example.com')
     expect(configOf({ env: { ...env, POTERNE_TOKENS_AUDIENCE: 'api' } }).tokens.audience).toBe('api')
   })
 })
@@ -254,10 +255,18 @@ describe('environment variables', () => {
     ])
   })
 
-  test('of others pass: of scripts, of Kubernetes services, and those the file names', () => {
+  test('are refused whatever they name: POTERNE_PORT lacks its section', () => {
+    const env = { POTERNE_PORT: '9000', POTERNE_LOG: 'debug', POTERNE_SOAK: '1' }
+    expect(problemsOf({ env })).toEqual([
+      'POTERNE_PORT: unknown environment variable; did you mean POTERNE_SERVER_PORT or POTERNE_SMTP_PORT?',
+      'POTERNE_LOG: unknown environment variable',
+      'POTERNE_SOAK: unknown environment variable',
+    ])
+  })
+
+  test('of others pass: of Kubernetes and Docker services, and those the file names', () => {
     write('config.toml', `[accounts]\naccountable_type = "\${POTERNE_ACCOUNTS_KIND}"`)
     const env = {
-      POTERNE_SOAK: '1',
       POTERNE_SERVICE_HOST: '10.0.0.1',
       POTERNE_PORT: 'tcp://10.0.0.1:80',
       POTERNE_REDIS_SERVICE_HOST: '10.0.0.2',

@@ -1,5 +1,5 @@
 /** Rules about several keys together. A rule is skipped if one of its keys is already wrong by itself. */
-import { isLoopbackHost } from './formats.ts'
+import { isLoopbackHost, isOpenToAll } from './formats.ts'
 import { type Report, showValue } from './report.ts'
 import type { Settings } from './settings.ts'
 import type { SchemaValues } from './values.ts'
@@ -18,6 +18,11 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
     const isSet = setting && setting.raw !== null && setting.origin !== 'default'
     report.add({ key: keys[0], value: isSet ? showValue(setting.rule, setting.raw) : null, message })
   }
+  check(
+    ['server.base_url'],
+    () => values.server.baseUrl === null || !isOpenToAll(values.server.baseUrl),
+    'expected https: over http everybody on the way reads passwords and tokens',
+  )
   checkStores(values, check)
   checkSmtp(values.smtp, check)
   checkOrder(values, check)
@@ -117,7 +122,12 @@ function checkNames(list: string, rows: { name: string }[], check: Check): void 
   }
 }
 
-function checkGateway(path: string, { method, format, body }: Gateway, check: Check): void {
+function checkGateway(path: string, { url, method, format, body }: Gateway, check: Check): void {
+  check(
+    [`${path}.url`],
+    () => !isOpenToAll(url),
+    'expected https: over http everybody on the way reads the codes and the key of the gateway',
+  )
   check(
     [`${path}.format`, `${path}.method`],
     () => method !== 'GET' || format === 'query',

@@ -11,11 +11,34 @@ function parseUrl(text: string): URL | null {
 
 const isWeb = (url: URL) => url.protocol === 'https:' || url.protocol === 'http:'
 
+const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1')
+
 export function isLoopbackHost(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  const bare = withoutBrackets(host)
   if (bare.toLowerCase() === 'localhost') return true
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare).range() === 'loopback'
   return ipaddr.IPv6.isValid(bare) && ipaddr.IPv6.parse(bare).range() === 'loopback'
+}
+
+const NEAR_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal'])
+const NEAR_NAMES = /\.(local|internal|lan|home\.arpa)$/
+
+/**
+ * Whether what is sent there may leave the operator's own network: loopback, private and link-local addresses do not,
+ * nor do names without a dot and those of local domains.
+ */
+export function isPublicHost(host: string): boolean {
+  const bare = withoutBrackets(host).toLowerCase().replace(/\.$/, '')
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare) || bare.includes(':')) {
+    return !ipaddr.isValid(bare) || !NEAR_RANGES.has(ipaddr.process(bare).range())
+  }
+  return bare.includes('.') && !NEAR_NAMES.test(bare)
+}
+
+/** A web address over which everybody on the way could read along. */
+export function isOpenToAll(text: string): boolean {
+  const url = parseUrl(text)
+  return url?.protocol === 'http:' && isPublicHost(url.hostname)
 }
 
 /** A host name or an address; no port, no brackets. */
@@ -44,11 +67,17 @@ export function isCertificateFile(path: string): boolean {
   }
 }
 
-/** What links start with: no slash at the end, nothing after the path, no credentials. */
+/** What links start with: nothing after the host and its port, no credentials. */
 export function isBaseUrl(text: string): boolean {
   const url = parseUrl(text)
   return (
-    url !== null && isWeb(url) && !url.username && !url.password && !/[?#]/.test(text) && !text.endsWith('/')
+    url !== null &&
+    isWeb(url) &&
+    !url.username &&
+    !url.password &&
+    url.pathname === '/' &&
+    !/[?#]/.test(text) &&
+    !text.endsWith('/')
   )
 }
 
@@ -88,9 +117,13 @@ export function isRedisUrl(text: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
 }
 
+/** A range that holds every address: whoever is trusted there is everybody. */
+const holdsEverybody = (text: string) => /\/0+$/.test(text)
+
 /** A range such as `10.0.0.0/8`, or one address. Octal and shortened forms are refused, because they are ambiguous. */
 export function isAddressRange(text: string): boolean {
   if (!text.includes('/')) return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+  if (holdsEverybody(text)) return false
   return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)
 }
 

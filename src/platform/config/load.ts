@@ -9,6 +9,7 @@ import { readSettings, type Setting } from './settings.ts'
 import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
 import type { Config } from './types.ts'
 import type { SchemaValues } from './values.ts'
+import { findWarnings } from './warnings.ts'
 
 export interface LoadOptions {
   /** `--config`; relative to `directory`. */
@@ -22,7 +23,7 @@ export interface LoadOptions {
 }
 
 export type LoadedConfig =
-  | { ok: true; file: string | null; config: Config; settings: Setting[] }
+  | { ok: true; file: string | null; config: Config; settings: Setting[]; warnings: ConfigProblem[] }
   | { ok: false; file: string | null; problems: ConfigProblem[] }
 
 const devHost = '127.0.0.1'
@@ -37,7 +38,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = readConfigFile(configFileCandidates(options.configFile, env), directory, report)
   const path = file?.path ?? null
   // Without a readable file, all of its keys would be reported as missing.
-  if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
+  if (file !== null && !('table' in file)) return { ok: false, file: path, problems: report.problems }
 
   const read = readSettings(file, env, report)
   const { values, settings } = read
@@ -50,7 +51,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     const host = settings.find(({ section, key }) => section === 'server' && key === 'host')
     if (host) Object.assign(host, { raw: devHost, origin: 'option', variable: null })
   }
-  return { ok: true, file: path, config: toConfig(values), settings }
+  const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
+  return { ok: true, file: path, config: toConfig(values), settings, warnings }
 }
 
 function toConfig(values: SchemaValues): Config {

@@ -55,14 +55,14 @@ export const schema = {
       {
         check: formats.isBaseUrl,
         expected:
-          'an absolute http or https URL without a slash at its end, such as "https://auth.example.com"',
+          'an http or https URL without path, query and slash at its end, such as "https://auth.example.com"',
         example: 'https://auth.example.com',
       },
     ),
     trusted_proxies: list('The reverse proxies. Only what these peers say in X-Forwarded-For is believed.', {
       check: formats.isAddressRange,
       normalize: formats.toAddressRange,
-      item: 'an address or a range such as "10.0.0.0/8"',
+      item: 'an address or a range such as "10.0.0.0/8", never of every address (/0)',
       example: ['10.0.0.0/8'],
     }),
     secret: bytes(
@@ -89,13 +89,29 @@ export const schema = {
   storage: section('Used where no `database.url` is set.', {
     data_dir: text('./data', 'The directory of the embedded database and of the server secret it makes.'),
   }),
+  log: section('What the service writes on standard output.', {
+    level: choice(
+      'info',
+      ['debug', 'info', 'warn', 'error'],
+      'The least important lines that are written. Each request is a line of level "info".',
+    ),
+    format: choice(
+      'auto',
+      ['auto', 'json', 'pretty'],
+      'json: one object a line, for programs; pretty: for people; auto: pretty with `--dev` on a terminal, otherwise json.',
+    ),
+  }),
   database: section('PostgreSQL. Without `url` the database is embedded.', {
-    url: text(null, 'The server, with user and database.', {
-      check: formats.isDatabaseUrl,
-      expected: 'a URL that begins with postgres://',
-      secret: 'address',
-      example: `postgres://poterne:${variable('DATABASE_PASSWORD')}@localhost:5432/poterne`,
-    }),
+    url: text(
+      null,
+      'The server, with user and database. A socket: `postgres://user@/database?host=/run/postgresql`. TLS that is verified: `?sslmode=verify-full`.',
+      {
+        check: formats.isDatabaseUrl,
+        expected: 'a URL that begins with postgres://',
+        secret: 'address',
+        example: `postgres://poterne:${variable('DATABASE_PASSWORD')}@localhost:5432/poterne`,
+      },
+    ),
     pool_size: integer(10, [1, 1000], 'The most connections of one process.'),
     migrate: boolean(true, 'Apply pending migrations on start. false: only `poterne migrate` does.'),
   }),
@@ -227,7 +243,7 @@ export const schema = {
   codes: section('One-time codes.', {
     lifetime: duration(
       '10m',
-      ['1s', '1d'],
+      ['1s', '1h'],
       'How long a code is valid, counted from the first attempt to send it.',
     ),
     attempts: integer(5, [1, 100], 'Wrong tries that end one code.'),

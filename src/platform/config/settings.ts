@@ -189,10 +189,7 @@ const isServiceLink = (name: string, value: string) =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||
   /^(tcp|udp|sctp):\/\//.test(value)
 
-/**
- * An unknown variable is a typing error if it names a section or is similar to one of ours. Other variables that begin
- * with POTERNE_ may belong to scripts, or to the file that refers to them.
- */
+/** A variable that begins with POTERNE_ and that nobody reads is a typing error. The file may refer to others. */
 function reportUnknownVariables(env: Environment, named: Set<string>, report: Report): void {
   const known = Object.entries(sections).flatMap(([name, { keys }]) =>
     Object.keys(keys).flatMap((key) => [variableOf(name, key), `${variableOf(name, key)}_FILE`]),
@@ -200,14 +197,19 @@ function reportUnknownVariables(env: Environment, named: Set<string>, report: Re
   const lists = Object.entries(sections).flatMap(([name, section]) =>
     Object.keys(section.lists).map((list) => `${name}.${list}`),
   )
-  const prefixes = Object.keys(sections).map((name) => variableOf(name, ''))
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith('POTERNE_') || value === undefined || named.has(name)) continue
     if (known.includes(name) || name === 'POTERNE_CONFIG' || isServiceLink(name, value)) continue
     const list = lists.find((each) => name.startsWith(variableOf(each, '').replace('.', '_').slice(0, -1)))
-    const isOurs =
-      prefixes.some((prefix) => name.startsWith(prefix)) || known.some((each) => distance(each, name) <= 2)
-    const hint = list ? `; [[${list}]] stands in the file only` : suggestion(name, known)
-    if (isOurs) report.add({ key: name, value: null, message: `unknown environment variable${hint}` })
+    const hint = list ? `; [[${list}]] stands in the file only` : hintFor(name, known)
+    report.add({ key: name, value: null, message: `unknown environment variable${hint}` })
   }
+}
+
+/** `POTERNE_PORT` lacks its section: every section that knows the key is named. Others: the nearest one, where near. */
+function hintFor(name: string, known: string[]): string {
+  const key = name.slice('POTERNE_'.length)
+  const longer = known.filter((each) => each.endsWith(`_${key}`))
+  if (longer.length > 0) return `; did you mean ${longer.join(' or ')}?`
+  return distance(closest(name, known), name) <= 4 ? suggestion(name, known) : ''
 }

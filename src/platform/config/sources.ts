@@ -30,12 +30,12 @@ export function configFileCandidates(named: string | undefined, env: Environment
   return ['config.toml', '/etc/poterne/config.toml'].map((path) => ({ path, named: false }))
 }
 
-/** Null if none of the candidates exists, or if the chosen one cannot be used, which is reported. */
+/** Null if none of the candidates exists. Without a table if the chosen one cannot be used, which is reported. */
 export function readConfigFile(
   candidates: Candidate[],
   directory: string,
   report: Report,
-): ConfigFile | null {
+): ConfigFile | Pick<ConfigFile, 'path'> | null {
   for (const candidate of candidates) {
     const path = resolve(directory, candidate.path)
     try {
@@ -45,7 +45,7 @@ export function readConfigFile(
     } catch (error) {
       if (causeOf(error) === 'ENOENT' && !candidate.named) continue
       report.add({ key: path, value: null, message: describeFileError(error) })
-      return null
+      return { path }
     }
   }
   return null

@@ -16,6 +16,7 @@ export interface Config {
     corsOrigins: string[]
   }
   storage: { dataDir: string }
+  log: { level: 'debug' | 'info' | 'warn' | 'error'; format: 'auto' | 'json' | 'pretty' }
   /** `url` null: embedded. */
   database: { url: string | null; poolSize: number; migrate: boolean }
   /** Without `urls`, codes and counters are kept in the database. Mode `single` has exactly one. */

@@ -1,5 +1,7 @@
 /** A Database on a PostgreSQL server, by postgres.js. */
 import postgres from 'postgres'
+import { StoreUnreachable } from '../store-unreachable.ts'
+import { parseDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseUnavailable, databaseCode } from './failure.ts'
 import { type Connection, createPool } from './pool.ts'
@@ -29,13 +31,15 @@ const DEADLOCK = '40P01'
 
 const bigintToNumber = { to: 20, from: [20], serialize: String, parse: Number }
 
-export function openServer({ url, poolSize }: ServerOptions): Database {
+export function openServer({ url: address, poolSize }: ServerOptions): Database {
+  const { url, ...socket } = parseDatabaseUrl(address)
   const pool = createPool({
     size: poolSize,
     waitMs: WAIT_MS,
     workMs: WORK_MS,
     connect: (onclose) =>
       postgres(url, {
+        ...socket,
         max: 1,
         connect_timeout: CONNECT_TIMEOUT_SECONDS,
         idle_timeout: 0,
@@ -79,6 +83,18 @@ export function openServer({ url, poolSize }: ServerOptions): Database {
     },
     close: pool.close,
   })
+}
+
+/** Throws StoreUnreachable where nobody answers at `database.url`, or the server does not let us in. */
+export async function connectServer(options: ServerOptions): Promise<Database> {
+  const database = openServer(options)
+  try {
+    await database.all({ text: 'select 1', params: [] }, {})
+    return database
+  } catch (error) {
+    await database.close()
+    throw new StoreUnreachable('database.url', error)
+  }
 }
 
 async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,73 @@
+/** What is allowed and yet not wise: said by `config check` and at the start of the service, one line each. */
+import { parseDatabaseUrl } from '../postgres/address.ts'
+import { isPublicHost } from './formats.ts'
+import { type ConfigProblem, showValue } from './report.ts'
+import type { Settings } from './settings.ts'
+import type { SchemaValues } from './values.ts'
+
+/** OWASP's floor for Argon2id: KiB of memory, and passes over them. */
+const HASH_FLOOR = [
+  [19_456, 2],
+  [12_288, 3],
+  [9_216, 4],
+  [7_168, 5],
+] as const
+
+export interface WarningOptions {
+  /** False where no message leaves the process. */
+  delivers: boolean
+}
+
+/** Of a configuration in which nothing is wrong. */
+export function findWarnings({ values, settings }: Settings, { delivers }: WarningOptions): ConfigProblem[] {
+  const warn = (key: string, message: string): ConfigProblem => {
+    const setting = settings.find((each) => `${each.section}.${each.key}` === key)
+    const isSet = setting && setting.raw !== null && setting.origin !== 'default'
+    return { key, value: isSet ? showValue(setting.rule, setting.raw) : null, message }
+  }
+  const warnings = [...storeWarnings(values, warn)]
+  const { memoryKib, iterations } = values.password
+  if (!HASH_FLOOR.some(([memory, passes]) => memoryKib >= memory && iterations >= passes)) {
+    const floor = HASH_FLOOR.map(([memory, passes]) => `${memory} with iterations = ${passes}`).join(', ')
+    warnings.push(
+      warn('password.memory_kib', `a hash this cheap is guessed fast once it is stolen; at least ${floor}`),
+    )
+  }
+  if (!delivers) return warnings
+  if (values.smtp === null)
+    warnings.push(warn('smtp', 'is not set: no code reaches an e-mail address, only phones'))
+  if (values.sms.gateways.length === 0)
+    warnings.push(warn('sms.gateways', 'none is set: no code reaches a phone, only e-mail addresses'))
+  return warnings
+}
+
+function storeWarnings(
+  { database, redis }: SchemaValues,
+  warn: (key: string, message: string) => ConfigProblem,
+): ConfigProblem[] {
+  const warnings: ConfigProblem[] = []
+  if (database.url !== null && isPublicHost(hostOfDatabase(database.url)) && !verifiesTls(database.url)) {
+    const message =
+      'the way to a server on a public host is not verified: add ?sslmode=verify-full (require encrypts, but verifies nothing)'
+    warnings.push(warn('database.url', message))
+  }
+  const urls = redis.url === null ? redis.urls : [redis.url]
+  if (urls.some((url) => url.startsWith('redis:') && isPublicHost(hostOf(url)))) {
+    const key = redis.url === null ? 'redis.urls' : 'redis.url'
+    warnings.push(warn(key, 'the way to a server on a public host is in clear: use rediss://'))
+  }
+  return warnings
+}
+
+const hostOf = (url: string) => URL.parse(url)?.hostname ?? ''
+
+/** A socket is on this machine. */
+function hostOfDatabase(text: string): string {
+  const { url, path } = parseDatabaseUrl(text)
+  return path === undefined ? hostOf(url) : ''
+}
+
+function verifiesTls(url: string): boolean {
+  const query = new URLSearchParams(url.split('?')[1] ?? '')
+  return (query.get('sslmode') ?? query.get('ssl')) === 'verify-full' || query.get('sslrootcert') === 'system'
+}

@@ -1,0 +1,120 @@
+/** What a configuration may not say because it is unsafe, and what it is warned of. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { isPublicHost } from '../../src/platform/config/formats.ts'
+import { loadConfig } from '../../src/platform/config/load.ts'
+import { describeProblem } from '../../src/platform/config/report.ts'
+import { createConfigDirectory, gateway, smtp } from '../helpers/config.ts'
+
+const directory = createConfigDirectory()
+afterAll(directory.remove)
+
+function load(toml: string, dev = false) {
+  directory.write('config.toml', toml)
+  const loaded = loadConfig({ env: {}, directory: directory.path, dev })
+  return {
+    problems: loaded.ok ? [] : loaded.problems.map(describeProblem),
+    warnings: loaded.ok ? loaded.warnings.map(({ key }) => key) : null,
+  }
+}
+
+const delivery = `${smtp('')}${gateway('')}`
+
+test.each([
+  ['127.0.0.1', false],
+  ['::1', false],
+  ['10.1.2.3', false],
+  ['192.168.0.9', false],
+  ['172.31.0.1', false],
+  ['169.254.1.1', false],
+  ['fe80::1', false],
+  ['fd00::1', false],
+  ['[fd00::1]', false],
+  ['::ffff:10.0.0.1', false],
+  ['localhost', false],
+  ['gateway', false],
+  ['printer.local', false],
+  ['db.internal', false],
+  ['db.INTERNAL.', false],
+  ['nas.lan', false],
+  ['nas.home.arpa', false],
+  ['203.0.113.7', true],
+  ['172.32.0.1', true],
+  ['2001:db8::1', true],
+  ['::ffff:203.0.113.7', true],
+  ['auth.example.com', true],
+  ['auth.example.test', true],
+  ['evil-local', false],
+  ['evillocal.com', true],
+  ['internal.example.com', true],
+])('whether %s is a public host: %p', (host, expected) => {
+  expect(isPublicHost(host)).toBe(expected)
+})
+
+describe('http to a public host is refused', () => {
+  test('as the address of the service', () => {
+    const { problems } = load(`[server]\nbase_url = "http://auth.example.com"\n${delivery}`)
+    expect(problems).toEqual([
+      'server.base_url = "http://auth.example.com": expected https: over http everybody on the way reads passwords and tokens',
+    ])
+    expect(load(`[server]\nbase_url = "http://auth.internal:8080"\n${delivery}`).problems).toEqual([])
+  })
+
+  test('as a gateway', () => {
+    const { problems } = load(gateway('url = "http://sms.example.com/send"'))
+    expect(problems).toEqual([
+      expect.stringMatching(/^sms\.gateways\[0\]\.url = .*: expected https: over http/),
+    ])
+    expect(load(gateway('url = "http://10.0.0.9/send"')).problems).toEqual([])
+  })
+})
+
+describe('a configuration is warned of', () => {
+  test('nothing where it is safe', () => {
+    expect(load(delivery)).toEqual({ problems: [], warnings: [] })
+  })
+
+  test.each([
+    [19_455, 2, true],
+    [19_456, 2, false],
+    [19_456, 1, true],
+    [12_288, 3, false],
+    [12_287, 3, true],
+    [9216, 4, false],
+    [9215, 4, true],
+    [7168, 5, false],
+    [7167, 50, true],
+    [1_048_576, 1, true],
+  ])('a hash of %p KiB and %p passes: %p', (memory, passes, expected) => {
+    const { warnings } = load(`[password]\nmemory_kib = ${memory}\niterations = ${passes}\n${delivery}`)
+    expect(warnings).toEqual(expected ? ['password.memory_kib'] : [])
+  })
+
+  test.each([
+    ['postgres://u@db.example.com/x', true],
+    ['postgres://u@db.example.com/x?sslmode=require', true],
+    ['postgres://u@db.example.com/x?sslmode=verify-full', false],
+    ['postgres://u@db.internal/x', false],
+    ['postgres://u@10.0.0.5/x', false],
+    ['postgres://u@/x?host=/run/postgresql', false],
+    ['postgres://u@%2Frun%2Fpg.example/x', false],
+  ])('PostgreSQL at %s: %p', (url, expected) => {
+    const toml = `[server]\nsecret = "${'ab'.repeat(32)}"\n[database]\nurl = "${url}"\n${delivery}`
+    expect(load(toml).warnings).toEqual(expected ? ['database.url'] : [])
+  })
+
+  test.each([
+    ['redis://redis.example.com', true],
+    ['rediss://redis.example.com', false],
+    ['redis://redis.internal', false],
+  ])('Redis at %s: %p', (url, expected) => {
+    const stores = `[database]\nurl = "postgres://u@localhost/x"\n[redis]\nurl = "${url}"`
+    const toml = `[server]\nsecret = "${'ab'.repeat(32)}"\n${stores}\n${delivery}`
+    expect(load(toml).warnings).toEqual(expected ? ['redis.url'] : [])
+  })
+
+  test('a kind of identifier that nothing reaches, except with --dev', () => {
+    expect(load(smtp('')).warnings).toEqual(['sms.gateways'])
+    expect(load(gateway('')).warnings).toEqual(['smtp'])
+    expect(load(smtp(''), true).warnings).toEqual([])
+  })
+})
