@@ -1,27 +1,27 @@
 /**
- * The only builder: configuration -> connections -> stores -> services -> { app, close }. What it puts together is in
- * compose/, in that order.
+ * The only builder: configuration -> connections -> stores -> services -> app. What it puts together is in compose/, in
+ * that order.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
-import { createApp, type Services } from './app.ts'
-import { openDatabase, openRedisOf, openSecret, openStores } from './compose/connections.ts'
-import { buildCore } from './compose/core.ts'
-import { buildFeatures } from './compose/features.ts'
+import { createApp } from './app.ts'
+import { type Connections, connect } from './compose/connections.ts'
+import { createServices } from './compose/services.ts'
+import { choresOf, createStores } from './compose/stores.ts'
 import type { MessageSender } from './domain/delivery/message.ts'
 import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
-import { createMailbox } from './domain/dev/mailbox.ts'
+import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
-import { createHousekeepingStore } from './domain/housekeeping/store-postgres.ts'
-import type { Clock } from './platform/clock.ts'
+import type { Services } from './domain/services.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
+import { hasSecureCookies } from './platform/config/types.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
-import type { Logger } from './platform/http/logging.ts'
+import { createLogger, type Logger } from './platform/http/logging.ts'
 import type { Database } from './platform/postgres/database.ts'
 import { applyMigrations, requireMigrated } from './platform/postgres/migrate.ts'
-import type { RedisConnection } from './platform/redis/connection.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
 
 export interface ComposeOptions {
@@ -38,95 +38,103 @@ export interface ComposeOptions {
 export interface Service {
   app: ReturnType<typeof createApp>
   services: Services
+  /** Only with --dev. */
+  mailbox: Mailbox | null
   /** For the commands and tests that look beneath the services. */
   database: Database
   housekeeping: Pick<Housekeeping, 'run'>
-  /** Prepares what the first requests would wait for; to be called once it listens. */
-  warmUp(): void
-  /** Ends what runs beside requests, then the connections. Call it when no request is under way. */
+  /**
+   * Begins what runs beside requests: the signing keys, which the first request needs, the delivery of messages,
+   * housekeeping. Rejects when the service could not answer.
+   */
+  start(): Promise<void>
+  /** Ends what `start` began, then the connections. Call it when no request is under way. */
   close(): Promise<void>
 }
 
-/** Throws when a store is not there: a service that cannot answer does not start. */
+/** The service as `poterne serve` runs it. Throws when a store is not there: a service that cannot answer does not start. */
 export async function compose(options: ComposeOptions): Promise<Service> {
   const { config, clock, logger } = options
-  const database = await openDatabase(config)
-  const redis = openRedisOf(config, logger)
-  const closeConnections = async () => {
-    await Promise.all([database.close(), redis?.close()])
-  }
+  const connections = await connect(config, logger)
+  const { database, redis } = connections
   try {
     await (config.database.migrate ? applyMigrations(database, clock.now()) : requireMigrated(database))
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
     })
-    return await build({ ...options, database, redis, closeConnections })
+    const service = build(options, connections)
+    await service.start()
+    return service
   } catch (error) {
-    await closeConnections()
+    await connections.close()
     throw error
   }
 }
 
-interface BuildOptions extends ComposeOptions {
-  database: Database
-  redis: RedisConnection | null
-  closeConnections: () => Promise<void>
+/** For a command: the services of this configuration, on a migrated database, while nothing runs beside the command. */
+export async function withServices<T>(config: Config, work: (services: Services) => Promise<T>): Promise<T> {
+  const logger = createLogger({ clock: systemClock })
+  const connections = await connect(config, logger)
+  try {
+    await requireMigrated(connections.database)
+    return await work(build({ config, dev: false, clock: systemClock, logger }, connections).services)
+  } finally {
+    await connections.close()
+  }
 }
 
-async function build(options: BuildOptions): Promise<Service> {
-  const { config, dev, clock, logger, database, redis, closeConnections, network = trueNetwork } = options
-  const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
-  const secureCookies = baseUrl.startsWith('https:')
+/** Makes every store, every service and the app, and starts nothing: no loop, no timer, no write before `start`. */
+export function build(options: ComposeOptions, connections: Connections): Service {
+  const { config, dev, clock, logger, network = trueNetwork } = options
+  const { database, redis, secret } = connections
   const mailbox = dev ? createMailbox(clock, mailboxFile(config)) : null
   const sender = options.sender ?? createSender(config, mailbox)
-  const foundation = {
-    config,
-    clock,
-    logger,
-    database,
-    stores: openStores(database, redis),
-    secret: openSecret(config),
-  }
-  const core = await buildCore({ ...foundation, sender, reaches: createReach(config, dev), network })
-  const services: Services = {
-    ...buildFeatures(core, { ...foundation, secureCookies }),
-    keys: core.keys,
-    ping: async () => {
-      await Promise.all([database.ping(), redis?.ping()])
-    },
-    mailbox,
-  }
+  const reaches = createReach(config, dev)
+  const stores = createStores(database, redis)
+  const foundation = { config, clock, logger, network, database, stores, secret, sender, reaches }
+  const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
-    store: createHousekeepingStore(database),
-    messages: core.messages,
-    budgets: core.budgets,
-    spentTokens: core.spentTokens,
-    ...foundation.stores,
+    store: stores.housekeeping,
+    chores: choresOf(stores),
     clock,
     logger,
   })
-  const app = createApp(services, {
-    baseUrl,
-    language,
-    trustedProxies,
-    corsOrigins,
-    logger,
-    documentation: docs ? { baseUrl, version: packageJson.version } : null,
-    secureCookies,
-  })
+  const { hashing, keys } = services
+  const ping = async () => {
+    await Promise.all([database.ping(), redis?.ping()])
+  }
+  const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
+  const app = createApp(
+    { ...services, mailbox, ping },
+    {
+      baseUrl,
+      language,
+      trustedProxies,
+      corsOrigins,
+      logger,
+      documentation: docs ? { baseUrl, version: packageJson.version } : null,
+      secureCookies: hasSecureCookies(config),
+    },
+  )
   return {
     app,
     services,
+    mailbox,
     database,
     housekeeping,
-    warmUp: core.hashing.warmUp,
+    async start() {
+      await keys.start()
+      worker.start()
+      housekeeping.start()
+      hashing.start()
+    },
     async close() {
       await housekeeping.close()
-      await core.worker.close()
+      await worker.close()
       await sender.close()
-      core.keys.close()
-      core.hashing.close()
-      await closeConnections()
+      keys.close()
+      hashing.close()
+      await connections.close()
     },
   }
 }

@@ -1,10 +1,8 @@
 /** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
-import { openDatabase, openSecret } from '../compose/connections.ts'
-import { createKeyRotation, type KeyDescription, type KeyRotation } from '../domain/tokens/key-rotation.ts'
-import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
-import { systemClock } from '../platform/clock.ts'
-import { requireMigrated } from '../platform/postgres/migrate.ts'
+import { withServices } from '../compose.ts'
+import type { KeyDescription } from '../domain/tokens/key-rotation.ts'
+import type { KeyService } from '../domain/tokens/key-service.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -34,18 +32,18 @@ export function keysCommand(): Command {
 }
 
 async function list({ json, ...options }: CommandOptions & { json?: boolean }): Promise<void> {
-  const keys = await withRotation(options, (rotation) => rotation.list())
+  const keys = await withKeys(options, (service) => service.list())
   if (json) process.stdout.write(`${JSON.stringify(keys.map(toJson), null, 2)}\n`)
   else process.stdout.write(keys.length > 0 ? keys.map(toLine).join('') : NO_KEY)
 }
 
 async function rotate({ now = false, ...options }: CommandOptions & { now?: boolean }): Promise<void> {
-  const { kid, signsFrom } = await withRotation(options, (rotation) => rotation.rotate({ atOnce: now }))
+  const { kid, signsFrom } = await withKeys(options, (keys) => keys.rotate({ atOnce: now }))
   process.stdout.write(`${kid} signs from ${signsFrom.toISOString()}\n`)
 }
 
 async function revoke(kid: string, options: CommandOptions): Promise<void> {
-  const revoked = await withRotation(options, (rotation) => rotation.revoke(kid))
+  const revoked = await withKeys(options, (keys) => keys.revoke(kid))
   if (revoked === null) {
     throw new CommandFailure(1, `there is no key ${kid}: \`poterne keys list\` prints their names`)
   }
@@ -56,21 +54,9 @@ async function revoke(kid: string, options: CommandOptions): Promise<void> {
   process.stdout.write(`${successor.kid} signs from ${begins}\n`)
 }
 
-async function withRotation<T>(
-  options: CommandOptions,
-  work: (rotation: KeyRotation) => Promise<T>,
-): Promise<T> {
+async function withKeys<T>(options: CommandOptions, work: (keys: KeyService) => Promise<T>): Promise<T> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
-  const database = await openDatabase(config)
-  try {
-    await requireMigrated(database)
-    const { accessLifetimeSeconds } = config.tokens
-    const secret = openSecret(config)
-    const store = createKeyStore(database)
-    return await work(createKeyRotation({ store, secret, clock: systemClock, accessLifetimeSeconds }))
-  } finally {
-    await database.close()
-  }
+  return withServices(config, ({ keys }) => work(keys))
 }
 
 function toJson({ kid, state, createdAt, signsFrom, publishedUntil }: KeyDescription) {

@@ -38,7 +38,6 @@ async function serve(options: ServeOptions): Promise<void> {
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
-  service.warmUp()
   keepHeapTidy()
   logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
   if (dev) logger.info(devAddresses(url), 'open these')
@@ -94,9 +93,9 @@ const devAddresses = (url: string) => ({
   documentation: `${url}/swagger`,
 })
 
-async function seed({ services, database }: Service, url: string, logger: Logger): Promise<void> {
+async function seed({ mailbox, database }: Service, url: string, logger: Logger): Promise<void> {
   const people = await seedPeople({
-    mailbox: services.mailbox!,
+    mailbox: mailbox!,
     lock: (email) => lockSeededAccount(database, email, systemClock.now()),
     wait: () => Bun.sleep(50),
     async request(method, path, { body, accessToken } = {}) {

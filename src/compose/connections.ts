@@ -1,10 +1,4 @@
 /** From the configuration to what stands outside the process: the database, Redis, the server secret. */
-import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
-import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
-import { createPostgresLimitStore } from '../domain/limits/store-postgres.ts'
-import { createRedisLimitStore } from '../domain/limits/store-redis.ts'
-import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
-import { createRedisTicketStore } from '../domain/tickets/store-redis.ts'
 import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -33,28 +27,33 @@ export function openSecret({ server, storage }: Pick<Config, 'server' | 'storage
   return createServerSecret(server.secret ?? readSecretFile(storage.dataDir))
 }
 
-/** Where codes, counters and tickets stand. */
-export type Stores = ReturnType<typeof openStores>
-
-export function openStores(database: Database, redis: RedisConnection | null) {
-  return redis
-    ? {
-        codes: createRedisCodeStore(redis),
-        limits: createRedisLimitStore(redis),
-        tickets: createRedisTicketStore(redis),
-      }
-    : {
-        codes: createPostgresCodeStore(database),
-        limits: createPostgresLimitStore(database),
-        tickets: createPostgresTicketStore(database),
-      }
-}
-
-/** Null: codes and counters stand in the database. */
-export function openRedisOf({ redis }: Pick<Config, 'redis'>, logger: Logger): RedisConnection | null {
+/** Null: codes, counters and tickets are kept in the database. */
+function openRedisOf({ redis }: Pick<Config, 'redis'>, logger: Logger): RedisConnection | null {
   if (redis.urls.length === 0) return null
   return openRedis(redis, {
     onFailure: (cause: string) => logger.warn({ cause }, 'redis does not answer'),
     onRecovery: () => logger.info('redis answers again'),
   })
+}
+
+export interface Connections {
+  database: Database
+  redis: RedisConnection | null
+  secret: ServerSecret
+  close(): Promise<void>
+}
+
+/** Opens the stores of this configuration. Neither migrates nor waits for Redis. */
+export async function connect(config: Config, logger: Logger): Promise<Connections> {
+  const database = await openDatabase(config)
+  const redis = openRedisOf(config, logger)
+  const close = async () => {
+    await Promise.all([database.close(), redis?.close()])
+  }
+  try {
+    return { database, redis, secret: openSecret(config), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }

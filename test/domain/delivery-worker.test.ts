@@ -108,6 +108,7 @@ function work(options: Partial<DeliveryWorkerOptions> = {}): DeliveryWorker {
     pollMs: 50,
     ...options,
   })
+  worker.start()
   workers.push(worker)
   return worker
 }

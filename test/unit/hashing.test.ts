@@ -215,7 +215,7 @@ describe('where stored digests have other parameters than today’s', () => {
     ]
     const store = { listWork: () => (pieces.shift() as (typeof pieces)[number])() }
     const stored = createStoredWork({ store, today: '$argon2id$v=19$m=16384,t=2,p=1' })
-    await stored.ready
+    await stored.start()
     expect([...stored.decoys().keys()]).toEqual(['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1'])
     await waitFor(() => pieces.length === 0, { what: 'the second piece' })
     expect([...stored.decoys().keys()]).toEqual(['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1'])

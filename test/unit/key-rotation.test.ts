@@ -70,7 +70,8 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     accessLifetimeSeconds,
   })
   const startReplica = async (replica: number, secret?: Uint8Array) => {
-    const keys = await createKeyService(optionsOf(replica, secret))
+    const keys = createKeyService(optionsOf(replica, secret))
+    await keys.start()
     running.push(keys)
     return keys
   }
@@ -269,7 +270,8 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
       return options.store.list()
     }
     const store = { ...options.store, list }
-    const keys = await createKeyService({ ...options, store })
+    const keys = createKeyService({ ...options, store })
+    await keys.start()
     running.push(keys)
     const before = reads
     for (let index = 0; index < 50; index++) expect(await keys.findPublicKey(`invented ${index}`)).toBeNull()
@@ -287,12 +289,13 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     let away = false
     const list = () => (away ? Promise.reject(new Error('connection')) : options.store.list())
     const failures: unknown[] = []
-    const keys = await createKeyService({
+    const keys = createKeyService({
       ...options,
       store: { ...options.store, list },
       refreshMs: 20,
       onRefreshFailure: (error) => failures.push(error),
     })
+    await keys.start()
     running.push(keys)
     const tokens = tokensOf(keys)
     away = true
@@ -303,7 +306,8 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
 
   test('a replica follows by itself, without being asked', async () => {
     const one = await startReplica(0)
-    const two = await createKeyService({ ...optionsOf(1), refreshMs: 20 })
+    const two = createKeyService({ ...optionsOf(1), refreshMs: 20 })
+    await two.start()
     running.push(two)
     const { kid } = await one.rotate({ atOnce: true })
     later(1)
@@ -327,7 +331,9 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     const one = await startReplica(0)
     const token = await tokensOf(one).sign(subject)
     const otherSecret = randomBytes(32)
-    await expect(createKeyService(optionsOf(1, otherSecret))).rejects.toThrow('poterne keys rotate --now')
+    await expect(createKeyService(optionsOf(1, otherSecret)).start()).rejects.toThrow(
+      'poterne keys rotate --now',
+    )
     later(1000)
     const rotation = createKeyRotation(optionsOf(1, otherSecret))
     const { kid } = await rotation.rotate({ atOnce: true })

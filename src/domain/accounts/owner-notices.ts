@@ -2,9 +2,10 @@
  * "Something happened to your account": the messages to its owner, for each proved contact one, to be queued by the
  * statement that makes it happen. Never holds a code.
  */
+
 import type { NewMessage, NoticePurpose } from '../delivery/message.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services } from '../services.ts'
 import { type Account, type Contact, verifiedContacts } from './account.ts'
 
 export interface OwnerNotices {
@@ -12,12 +13,10 @@ export interface OwnerNotices {
   about(account: Account, purpose: NoticePurpose, contacts?: Contact[]): Promise<NewMessage[]>
 }
 
-interface Options {
-  limits: Pick<LimitService, 'admitsNotice'>
-  defaultCountry: string
-}
+type Needs = Pick<Services, 'limits' | 'config'>
 
-export function createOwnerNotices({ limits, defaultCountry }: Options): OwnerNotices {
+export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
+  const { defaultCountry } = config.accounts
   return {
     async about(account, purpose, contacts = verifiedContacts(account)) {
       const { language } = account

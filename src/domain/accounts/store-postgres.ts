@@ -10,6 +10,7 @@ import {
 } from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { accounts, registrationClaims, sessions } from '../../platform/postgres/schema.ts'
+import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import {
   type MessageParams,
   messageParams,
@@ -318,6 +319,27 @@ const noteFailure = statement<{ accountId: number }>(sql`
   update ${accounts} set failed_attempts = failed_attempts + 1 from unawaited
    where id = ${param('accountId', 'bigint')} and unawaited.off is not null`)
 
+/** Time enough to find the message; then the identifier is nobody's claim again. */
+const REGISTRATION_DAYS = 7
+
+/** A registration sent again is a new one; the index is on its creation, which is never later. */
+const sweepRegistrations = createSweep<{ before: Date }>({
+  table: accounts,
+  key: sql`id`,
+  where: sql`account_confirmed_at is null and created_at < ${param('before', 'timestamptz')} and updated_at < ${param('before', 'timestamptz')}`,
+  order: sql`created_at`,
+})
+
+/** What tells that a registration is contested stays as long as the registration. */
+const sweepRegistrationClaims = createSweep<{ before: Date }>({
+  table: registrationClaims,
+  key: sql`contact, address, password_tag`,
+  where: sql`created_at < ${param('before', 'timestamptz')}
+    and not exists (select 1 from ${accounts} where account_confirmed_at is null and email_key = contact)
+    and not exists (select 1 from ${accounts} where account_confirmed_at is null and phone = contact)`,
+  order: sql`created_at`,
+})
+
 export function createAccountStore(database: Database): AccountStore {
   return {
     findByIdentifier: ({ kind, key }, use) => database.first(findByIdentifier[use][kind], { key }),
@@ -361,5 +383,9 @@ export function createAccountStore(database: Database): AccountStore {
     async noteFailure(accountId) {
       await database.all(noteFailure, { accountId })
     },
+    sweepRegistrations: (now, limit) =>
+      sweepRegistrations(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
+    sweepRegistrationClaims: (now, limit) =>
+      sweepRegistrationClaims(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
   }
 }

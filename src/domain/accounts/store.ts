@@ -65,4 +65,8 @@ export interface AccountStore {
   ): Promise<Account | null>
   /** As Devise's lockable counts. Nothing happens for an id that does not exist (0), in the same time. */
   noteFailure(accountId: number): Promise<void>
+  /** Removes registrations that nobody confirmed within a week after they were last sent; gives their number. */
+  sweepRegistrations(now: Date, limit: number): Promise<number>
+  /** Removes after a week with which passwords registrations named a contact, unless an unconfirmed account still names it. */
+  sweepRegistrationClaims(now: Date, limit: number): Promise<number>
 }

@@ -3,15 +3,16 @@
  * calls has counted the try. Only accounts with two factors on have either; for others, and for nobody, the work is
  * the same and nothing is right.
  */
+
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
 import type { Account } from '../accounts/account.ts'
-import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { NoticePurpose } from '../delivery/message.ts'
+import { serviceName } from '../delivery/render.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { RecoveryCodes } from './recovery-codes.ts'
-import type { Enabling, FactorStore, TotpFactor } from './store.ts'
-import type { NewTotp, Totp } from './totp.ts'
+import { createRecoveryCodes } from './recovery-codes.ts'
+import type { Enabling, TotpFactor } from './store.ts'
+import { createTotp, type NewTotp } from './totp.ts'
 
 export interface Authenticators {
   /** The authenticator app in use; null where there is none. */
@@ -33,12 +34,8 @@ export interface Authenticators {
   replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
 }
 
-interface Options {
-  store: FactorStore
-  totp: Totp
-  recoveryCodes: RecoveryCodes
-  notices: OwnerNotices
-  clock: Clock
+type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'authenticators'>
 }
 
 /** No account has it: keeps the work alike. */
@@ -47,8 +44,11 @@ const NOBODY = 0
 /** Long enough to install an app; a screen that somebody left open yesterday enrols nothing. */
 const ENROLMENT_MS = 30 * 60_000
 
-export function createAuthenticators(options: Options): Authenticators {
-  const { store, totp, recoveryCodes, notices, clock } = options
+export function createAuthenticators(needs: Needs): Authenticators {
+  const { notices, secret, clock, config } = needs
+  const totp = createTotp({ secret, issuer: serviceName(config) })
+  const recoveryCodes = createRecoveryCodes({ secret })
+  const store = needs.stores.authenticators
 
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : NOBODY)
 

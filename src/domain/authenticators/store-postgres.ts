@@ -8,6 +8,7 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
+import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
@@ -165,6 +166,16 @@ const enablingParams = (
   now: at,
 })
 
+/** An app that waits for its first code cannot be confirmed after half an hour. */
+const ENROLMENT_DAYS = 1
+
+const sweepEnrolments = createSweep<{ before: Date }>({
+  table: totpEnrolments,
+  key: sql`account_id`,
+  where: sql`created_at < ${param('before', 'timestamptz')}`,
+  order: sql`created_at`,
+})
+
 export function createFactorStore(database: Database): FactorStore {
   /** True when the account was as the change expects it. */
   const change = async <Params extends AccountParams>(
@@ -194,5 +205,7 @@ export function createFactorStore(database: Database): FactorStore {
       change(disable, { ...ownerParams(signedIn), ...noticeParams(notices), now: at }),
     putRecoveryCodes: (signedIn, hashes) =>
       change(putRecoveryCodes, { ...ownerParams(signedIn), recoveryHashes: hex(hashes) }),
+    sweepEnrolments: (at, limit) =>
+      sweepEnrolments(database, { before: daysBefore(at, ENROLMENT_DAYS), limit }),
   }
 }

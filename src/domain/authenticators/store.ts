@@ -55,4 +55,6 @@ export interface FactorStore {
   disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
   /** False when two factors are off, or the session ended meanwhile. */
   putRecoveryCodes(signedIn: AccountSession, recoveryHashes: Uint8Array[]): Promise<boolean>
+  /** Removes apps whose first code never came; gives their number. */
+  sweepEnrolments(now: Date, limit: number): Promise<number>
 }

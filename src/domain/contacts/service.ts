@@ -2,22 +2,18 @@
  * Another e-mail address or phone for somebody signed in: the password lets them ask, a code at the new one proves it.
  * Of an identifier that is somebody else's the owner is told.
  */
+
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
 import { type AccountRecord, accountRecord, hasVerified } from '../accounts/account.ts'
-import type { OwnerNotices } from '../accounts/owner-notices.ts'
-import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import type { NewMessage } from '../delivery/message.ts'
-import type { Outbox } from '../delivery/outbox.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { ContactChange, ContactStore } from './store.ts'
+import type { ContactChange } from './store.ts'
 
 type Kind = Identifier['kind']
 
@@ -41,24 +37,19 @@ export interface ContactsService {
   ): Promise<AccountRecord>
 }
 
-interface Options {
-  store: ContactStore
-  codes: CodeService
-  limits: LimitService
-  reauthentication: Reauthentication
-  notices: OwnerNotices
-  outbox: Outbox
-  clock: Clock
-  config: Pick<Config, 'accounts'>
-}
+type Needs = Pick<
+  Services,
+  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'clock' | 'config'
+> & { stores: Pick<Stores, 'contacts'> }
 
 const purposes = {
   email: { code: 'email_change', notice: 'email_changed' },
   phone: { code: 'phone_change', notice: 'phone_changed' },
 } as const
 
-export function createContactsService(options: Options): ContactsService {
-  const { store, codes, limits, reauthentication, notices, outbox, clock, config } = options
+export function createContactsService(needs: Needs): ContactsService {
+  const { codes, limits, reauthentication, notices, outbox, clock, config } = needs
+  const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
 
   function read(kind: Kind, contact: string): Identifier {

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
+import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import {
   endOtherClaims,
@@ -113,6 +114,16 @@ const confirmOf = (of: Identifier['kind']) =>
 
 const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 
+/** Codes live ten minutes; a day covers every configuration that makes sense. */
+const KEPT_DAYS = 1
+
+const sweep = createSweep<{ before: Date }>({
+  table: contactChanges,
+  key: sql`account_id, kind`,
+  where: sql`created_at < ${param('before', 'timestamptz')}`,
+  order: sql`created_at`,
+})
+
 export function createContactStore(database: Database): ContactStore {
   return {
     async request({ account, sessionId }, { kind, destination, key }, { subject, seed }, now) {
@@ -148,5 +159,6 @@ export function createContactStore(database: Database): ContactStore {
           ...noticeParams(notices),
         }),
       ),
+    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }

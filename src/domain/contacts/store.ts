@@ -37,4 +37,6 @@ export interface ContactStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<Account | null>
+  /** Removes requests whose code is long dead; gives their number. */
+  sweep(now: Date, limit: number): Promise<number>
 }

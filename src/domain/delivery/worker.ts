@@ -26,11 +26,14 @@ export interface DeliveryWorkerOptions extends AttemptOptions {
 export interface DeliveryWorker {
   /** There is something new (for that channel): look at once. Cheap; call it after the transaction is committed. */
   wake(channel?: Channel): void
+  /** Begins to send. */
+  start(): void
   /** Takes nothing more, and waits for what is under way. The sender stays open. */
   close(): Promise<void>
 }
 
 interface DeliveryLane {
+  start(): void
   wake(): void
   /** Resolves when nothing is under way any more. */
   end(): Promise<void>
@@ -54,8 +57,12 @@ const DISCARDED_AT_ONCE = 500
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { logger, closeTimeoutMs = 8000 } = options
   const lanes = channels.map((channel) => ({ channel, ...createLane(channel, options) }))
-  const discarder = startDiscarding(options)
+  const discarder = createDiscarder(options)
   return {
+    start() {
+      for (const lane of lanes) lane.start()
+      discarder.start()
+    },
     wake(channel) {
       for (const lane of lanes) if (channel === undefined || lane.channel === channel) lane.wake()
     },
@@ -74,10 +81,11 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
 }
 
 /** Messages to nobody are part of the work before an answer, and of nothing after it. */
-function startDiscarding({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
+function createDiscarder({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
   let running = Promise.resolve()
   let busy = false
-  const timer = setInterval(() => {
+  let timer: Timer | undefined
+  const discard = () => {
     if (busy) return
     busy = true
     // An outbox that is away is the lanes' to report.
@@ -87,8 +95,11 @@ function startDiscarding({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
       .then(() => {
         busy = false
       })
-  }, pollMs)
+  }
   return {
+    start() {
+      timer = setInterval(discard, pollMs)
+    },
     end() {
       clearInterval(timer)
       return running
@@ -200,14 +211,18 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
     alarm.ring()
   }
 
-  const renewal = setInterval(renewLeases, leaseMs / 3)
-  const running = run().finally(() => clearInterval(renewal))
+  let renewal: Timer | undefined
+  let running: Promise<void> | undefined
   return {
+    start() {
+      renewal = setInterval(renewLeases, leaseMs / 3)
+      running = run().finally(() => clearInterval(renewal))
+    },
     wake: alarm.ring,
-    end() {
+    async end() {
       ending = true
       alarm.ring()
-      return running
+      await running
     },
     abandon() {
       abandoned = true

@@ -125,6 +125,7 @@ export function createHashThreads(count: number): HashThreads {
       }
     },
     warmUp() {
+      if (closed) return
       while (threads.size < Math.min(count, WARM_THREADS)) start()
     },
     close() {

@@ -42,8 +42,8 @@ export interface HashService {
    * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
    */
   check(password: string, digest: string | null, caller?: HashCaller): Promise<PasswordVerdict>
-  /** To be called when nothing else is to be done: the first password then does not wait for its thread. */
-  warmUp(): void
+  /** Prepares what the first password would otherwise wait for; works without it, too. */
+  start(): void
   /** Ends the threads. What is still waiting fails. */
   close(): void
 }
@@ -117,7 +117,7 @@ export function createHashService(options: HashOptions): HashService {
     },
     requireRoom,
     async check(typed, stored, { owner = false } = {}) {
-      await storedWork.ready
+      await storedWork.start()
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
       requireRoom({ owner })
@@ -131,7 +131,11 @@ export function createHashService(options: HashOptions): HashService {
       const verdict = await threads.run(job, { first: owner })
       return (verdict as PasswordVerdict | null) ?? { right: false, newDigest: null }
     },
-    warmUp: threads.warmUp,
+    start() {
+      void storedWork.start()
+      // Later than what the caller does next, which is to listen.
+      setImmediate(threads.warmUp)
+    },
     close() {
       storedWork.close()
       threads.close()

@@ -17,8 +17,11 @@ import { parseDigest } from './digest.ts'
 import type { DigestStore } from './store.ts'
 
 export interface StoredWork {
-  /** Waits for the first piece of the table, after which a small one is known. Never rejects. */
-  readonly ready: Promise<void>
+  /**
+   * Begins to read the table, if nobody did before; resolves after the first piece, when a small one is known. Never
+   * rejects.
+   */
+  start(): Promise<void>
   /**
    * A decoy for every set of parameters in use, by its name (see `workOf`), always in the same order; today's among
    * them. Nothing is known that any of them opens to.
@@ -49,6 +52,7 @@ export function createStoredWork({ store, today, onSeveral = () => {} }: Options
   let timer: NodeJS.Timeout | undefined
   let seen = new Set<string>()
   let said = ''
+  let ready: Promise<void> | undefined
 
   function keep(works: Iterable<string>): void {
     const decoys = [...new Set([today, ...works])].sort().map((work) => [work, makeDecoy(work)] as const)
@@ -81,7 +85,10 @@ export function createStoredWork({ store, today, onSeveral = () => {} }: Options
 
   keep([])
   return {
-    ready: readPiece(0),
+    start() {
+      ready ??= readPiece(0)
+      return ready
+    },
     decoys: () => known,
     learn(work) {
       seen.add(work)

@@ -4,48 +4,26 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/http/logging.ts'
+import type { Sweep } from '../../platform/postgres/sweep.ts'
 import { causeOf } from '../delivery/attempt.ts'
 import type { HousekeepingStore } from './store.ts'
 
-/** As the stores of codes, limits, tickets and budgets have it: those know by themselves what is over. */
-interface Expiring {
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 export interface Housekeeping {
-  /** One round, if it is this process's turn; runs by itself every minute. Never throws. */
+  /** One round, if it is this process's turn. Never throws. */
   run(): Promise<void>
+  /** From now on a round runs every minute. */
+  start(): void
   /** Waits for the batch under way. */
   close(): Promise<void>
 }
 
 export interface HousekeepingOptions {
   store: HousekeepingStore
-  messages: { sweep(finishedBefore: Date, limit: number): Promise<number> }
-  codes: Expiring
-  limits: Expiring
-  tickets: Expiring
-  budgets: Expiring
-  spentTokens: Expiring
+  /** By the name that the log gives them. Each store decides which of its rows are over. */
+  chores: Record<string, Sweep>
   clock: Clock
   logger: Logger
   intervalMs?: number
-}
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-
-/** How long each thing is kept after its end, and why so long. */
-const KEPT_MS = {
-  /** Time enough to find the message; then the identifier is nobody's claim again. */
-  registrations: 7 * DAY_MS,
-  /** After this a device counts as unknown, and an old refresh token as any text. */
-  sessions: 30 * DAY_MS,
-  /** "Did it go out?" is asked within weeks. */
-  messages: 30 * DAY_MS,
-  /** Their codes live ten minutes; a day covers every configuration that makes sense. */
-  contactChanges: DAY_MS,
-  totpEnrolments: DAY_MS,
 }
 
 /** A batch of rows is gone within milliseconds. */
@@ -58,52 +36,22 @@ const TURN_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
-  const { store, messages, codes, limits, tickets, budgets, spentTokens, clock, logger } = options
+  const { store, chores, clock, logger } = options
   let ending = false
   let endsAtMs = 0
   let running: Promise<void> | null = null
-  let lastSession: string | null = null
+  let timer: Timer | undefined
 
   const isOver = () => ending || clock.now().getTime() >= endsAtMs
-  const olderThan = (kept: keyof typeof KEPT_MS) => new Date(clock.now().getTime() - KEPT_MS[kept])
-  const expiring = ({ sweep }: Expiring) => whileFull((limit) => sweep(clock.now(), limit))
 
-  /** Each says how many rows it removed. */
-  const chores: Record<string, () => Promise<number>> = {
-    registrations: () => whileFull((limit) => store.sweepRegistrations(olderThan('registrations'), limit)),
-    registration_claims: () =>
-      whileFull((limit) => store.sweepRegistrationClaims(olderThan('registrations'), limit)),
-    sessions: sweepSessions,
-    messages: () => whileFull((limit) => messages.sweep(olderThan('messages'), limit)),
-    contact_changes: () =>
-      whileFull((limit) => store.sweepContactChanges(olderThan('contactChanges'), limit)),
-    totp_enrolments: () =>
-      whileFull((limit) => store.sweepTotpEnrolments(olderThan('totpEnrolments'), limit)),
-    codes: () => expiring(codes),
-    limits: () => expiring(limits),
-    tickets: () => expiring(tickets),
-    budgets: () => expiring(budgets),
-    spent_id_tokens: () => expiring(spentTokens),
-  }
-
-  async function whileFull(sweep: (limit: number) => Promise<number>): Promise<number> {
+  /** Gives the number of rows that were removed. */
+  async function whileMore(sweep: Sweep): Promise<number> {
     let total = 0
     for (let batch = 0; batch < BATCHES && !isOver(); batch++) {
-      const removed = await sweep(BATCH)
+      const swept = await sweep(clock.now(), BATCH)
+      const { removed, more } = typeof swept === 'number' ? { removed: swept, more: swept === BATCH } : swept
       total += removed
-      if (removed < BATCH) break
-    }
-    return total
-  }
-
-  /** Goes on in the next round where this one stopped. */
-  async function sweepSessions(): Promise<number> {
-    let total = 0
-    for (let batch = 0; batch < BATCHES && !isOver(); batch++) {
-      const { removed, last } = await store.sweepSessions(lastSession, olderThan('sessions'), BATCH)
-      total += removed
-      lastSession = last
-      if (last === null) break
+      if (!more) break
     }
     return total
   }
@@ -114,8 +62,8 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     if (!claimed) return
     endsAtMs = now.getTime() + LAST_BATCH_MS
     const removed: Record<string, number> = {}
-    for (const [chore, work] of Object.entries(chores)) {
-      const count = isOver() ? 0 : await attempt(chore, work)
+    for (const [chore, sweep] of Object.entries(chores)) {
+      const count = isOver() ? 0 : await attempt(chore, () => whileMore(sweep))
       if (count) removed[chore] = count
     }
     if (Object.keys(removed).length > 0) logger.info({ removed }, 'housekeeping')
@@ -137,11 +85,12 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     return running
   }
 
-  const timer = setInterval(run, options.intervalMs ?? INTERVAL_MS)
-  timer.unref()
-
   return {
     run,
+    start() {
+      timer = setInterval(run, options.intervalMs ?? INTERVAL_MS)
+      timer.unref()
+    },
     async close() {
       ending = true
       clearInterval(timer)

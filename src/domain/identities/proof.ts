@@ -2,14 +2,12 @@
  * How a client shows that a person has just signed in at a provider: by the one-time code that a browser flow ends
  * with, or by the identity token of a native app. Each counts once.
  */
+
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { ProviderFailure } from '../providers/provider.ts'
-import type { ProviderService } from '../providers/service.ts'
-import type { TicketStore } from '../tickets/store.ts'
+import type { Services, Stores } from '../services.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { SpentTokenStore } from './spent-token-store.ts'
 
 export interface IdentityProofs {
   /** A code that lives for 60 s, for the client that holds the verifier of this S256 challenge (RFC 7636). */
@@ -23,16 +21,12 @@ export interface IdentityProofs {
 /** RFC 6749 4.1.2 asks for a short life, ten minutes at most. */
 const CODE_LIFETIME_MS = 60_000
 
-interface Options {
-  providers: ProviderService
-  tickets: TicketStore
-  spentTokens: SpentTokenStore
-  clock: Clock
-}
+type Needs = Pick<Services, 'providers' | 'clock'> & { stores: Pick<Stores, 'tickets' | 'spentTokens'> }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-export function createIdentityProofs({ providers, tickets, spentTokens, clock }: Options): IdentityProofs {
+export function createIdentityProofs({ stores, providers, clock }: Needs): IdentityProofs {
+  const { tickets, spentTokens } = stores
   const codeKey = (code: string) => `social-code:${sha256(code).toString('base64url')}`
   return {
     async issueCode(identity, codeChallenge) {

@@ -2,17 +2,14 @@
  * Whose account an identity opens. Issuer and subject alone say who it is; an e-mail address opens an account only
  * where the provider is authoritative for it and the account has verified it, and only at the first sign-in.
  */
+
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Account, type AccountSession, hasVerified } from '../accounts/account.ts'
-import type { OwnerNotices } from '../accounts/owner-notices.ts'
-import type { AccountStore } from '../accounts/store.ts'
-import type { ProviderService } from '../providers/service.ts'
+import type { Services, Stores } from '../services.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { EmailOfNew, IdentityStore } from './store.ts'
+import type { EmailOfNew } from './store.ts'
 
 export interface IdentityResolver {
   /**
@@ -24,20 +21,16 @@ export interface IdentityResolver {
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
 }
 
-interface Options {
-  store: IdentityStore
-  accounts: AccountStore
-  providers: ProviderService
-  notices: OwnerNotices
-  clock: Clock
-  config: Pick<Config, 'accounts' | 'social'>
+type Needs = Pick<Services, 'providers' | 'notices' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'identities' | 'accounts'>
 }
 
 /** Each try fails only because another call finished what it was about; one of them is soon the last. */
 const TRIES = 10
 
-export function createIdentityResolver(options: Options): IdentityResolver {
-  const { store, accounts, providers, notices, clock, config } = options
+export function createIdentityResolver(needs: Needs): IdentityResolver {
+  const { providers, notices, clock, config } = needs
+  const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
 
   async function noticesFor(account: Account, { provider }: ProvedIdentity) {

@@ -1,13 +1,9 @@
 /** The ways in through other providers, of somebody signed in: seen, added, removed; never the last one. */
 
 import { AppError, type FieldError } from '../../errors.ts'
-import type { ProviderService } from '../providers/service.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
-import type { IdentityProofs } from './proof.ts'
-import type { IdentityResolver } from './resolver.ts'
-import type { IdentityStore } from './store.ts'
 
 type Optional = string | null | undefined
 
@@ -49,21 +45,18 @@ export interface IdentityService {
   ): Promise<IdentityRecord[]>
 }
 
-interface Options {
-  store: IdentityStore
-  identities: IdentityResolver
-  proofs: IdentityProofs
-  providers: ProviderService
-  reauthentication: Reauthentication
+type Needs = Pick<Services, 'identityResolver' | 'identityProofs' | 'providers' | 'reauthentication'> & {
+  stores: Pick<Stores, 'identities'>
 }
 
-export function createIdentityService(options: Options): IdentityService {
-  const { store, identities, proofs, providers, reauthentication } = options
+export function createIdentityService(needs: Needs): IdentityService {
+  const { identityResolver, identityProofs, providers, reauthentication } = needs
+  const store = needs.stores.identities
 
   async function prove(provider: string, body: LinkBody): Promise<ProvedIdentity> {
     const { code, code_verifier, id_token, nonce } = body
-    if (id_token) return proofs.takeIdToken(provider, id_token, nonce ?? '')
-    const identity = await proofs.takeCode(code ?? '', code_verifier ?? '')
+    if (id_token) return identityProofs.takeIdToken(provider, id_token, nonce ?? '')
+    const identity = await identityProofs.takeCode(code ?? '', code_verifier ?? '')
     if (identity.provider !== provider) throw new AppError('invalid_code')
     return identity
   }
@@ -77,7 +70,7 @@ export function createIdentityService(options: Options): IdentityService {
       requireOneProof(body)
       await reauthentication.requirePasswordIfSet(signedIn, body.password, client)
       const identity = await prove(provider, body)
-      if (!(await identities.link(signedIn, identity))) {
+      if (!(await identityResolver.link(signedIn, identity))) {
         const holder = await store.findAccount(identity)
         if (holder === null) throw new AppError('invalid_token', { cause: 'account changed' })
         if (holder.id !== signedIn.account.id) throw new AppError('identity_taken')

@@ -4,17 +4,13 @@
  */
 
 import { AppError } from '../../errors.ts'
-import type { Config } from '../../platform/config/types.ts'
 import type { Account } from '../accounts/account.ts'
-import type { AccountStore } from '../accounts/store.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import type { LimitService } from '../limits/service.ts'
-import type { LogInAnswer, SessionOpener } from '../sessions/session-opener.ts'
+import type { Services, Stores } from '../services.ts'
+import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
-import type { FirstFactor, FirstFactorProofs, ProvingClient } from '../sign-in/first-factor-proof.ts'
+import type { FirstFactor, ProvingClient } from '../sign-in/first-factor-proof.ts'
 import { findNamedAccount } from '../sign-in/named-account.ts'
-import type { PasswordCheck } from '../sign-in/password-check.ts'
-import type { SecondFactor } from '../sign-in/second-factor.ts'
 
 export interface VerifyBody {
   identifier: string
@@ -33,18 +29,14 @@ export interface LoginByCodeService {
   ): Promise<LogInAnswer>
 }
 
-interface Options {
-  accounts: AccountStore
-  sessions: SessionOpener
-  passwords: PasswordCheck
-  proofs: FirstFactorProofs
-  secondFactor: SecondFactor
-  limits: LimitService
-  config: Pick<Config, 'accounts'>
-}
+type Needs = Pick<
+  Services,
+  'sessionOpener' | 'passwordCheck' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'config'
+> & { stores: Pick<Stores, 'accounts'> }
 
-export function createLoginByCodeService(options: Options): LoginByCodeService {
-  const { accounts, sessions, passwords, proofs, secondFactor, limits, config } = options
+export function createLoginByCodeService(needs: Needs): LoginByCodeService {
+  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor, limits, config } = needs
+  const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
   /** What the first factor says of this call; `newDigest` as the judge gives it. */
@@ -55,7 +47,7 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
     client: ProvingClient,
   ): Promise<{ passes: boolean; first: FirstFactor | null; newDigest: string | null }> {
     if (typeof password === 'string') {
-      const { right, newDigest } = await passwords.judge({
+      const { right, newDigest } = await passwordCheck.judge({
         account,
         identifierKey: identifier.key,
         fingerprint: client.fingerprint,
@@ -64,7 +56,10 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
       })
       return { passes: right, first: right ? 'pwd' : null, newDigest }
     }
-    const proof = await proofs.find(account ?? { uuid: identifier.key, passwordDigest: null }, client)
+    const proof = await firstFactorProofs.find(
+      account ?? { uuid: identifier.key, passwordDigest: null },
+      client,
+    )
     const first = account?.twoFactorEnabled && proof ? proof.factor : null
     return { passes: first !== null || !account?.twoFactorEnabled, first, newDigest: null }
   }
@@ -89,8 +84,8 @@ export function createLoginByCodeService(options: Options): LoginByCodeService {
       if (tried === null) throw new AppError('invalid_code')
       if (tried.lockedAt !== null) throw new AppError('account_locked')
       const amr = first ? [first, 'otp', 'mfa'] : ['otp']
-      const signedIn = await sessions.open({ account: tried, device, address, amr, newDigest })
-      if (tried.twoFactorEnabled) await (await proofs.find(tried, client))?.spend()
+      const signedIn = await sessionOpener.open({ account: tried, device, address, amr, newDigest })
+      if (tried.twoFactorEnabled) await (await firstFactorProofs.find(tried, client))?.spend()
       return signedIn
     },
   }

@@ -1,13 +1,10 @@
 /** Login by password. What is wrong with an account is said only to who knows its password. */
 
 import { AppError } from '../../errors.ts'
-import type { Config } from '../../platform/config/types.ts'
-import type { AccountStore } from '../accounts/store.ts'
 import { readIdentifier } from '../identifiers/identifier.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Device } from '../sessions/store.ts'
-import type { PasswordCheck } from '../sign-in/password-check.ts'
-import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
+import type { SignInOutcome } from '../sign-in/service.ts'
 
 export interface LoginService {
   /**
@@ -21,22 +18,19 @@ export interface LoginService {
   ): Promise<SignInOutcome>
 }
 
-interface Options {
-  accounts: AccountStore
-  passwords: PasswordCheck
-  limits: LimitService
-  signIn: SignInService
-  config: Pick<Config, 'accounts'>
+type Needs = Pick<Services, 'passwordCheck' | 'limits' | 'signIn' | 'config'> & {
+  stores: Pick<Stores, 'accounts'>
 }
 
-export function createLoginService(options: Options): LoginService {
-  const { accounts, passwords, limits, signIn, config } = options
+export function createLoginService(needs: Needs): LoginService {
+  const { passwordCheck, limits, signIn, config } = needs
+  const { accounts } = needs.stores
   return {
     async logIn({ identifier: typed, password }, device, client) {
-      passwords.requireRoom()
+      passwordCheck.requireRoom()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier, 'login')
-      const { right, newDigest } = await passwords.judge({
+      const { right, newDigest } = await passwordCheck.judge({
         account,
         identifierKey: identifier.key,
         fingerprint: device.fingerprint,

@@ -1,11 +1,9 @@
 /** The own account as a whole: what it holds, and its end. */
 
 import { AppError } from '../../errors.ts'
-import type { Config } from '../../platform/config/types.ts'
 import { type AccountRecord, accountRecord } from '../accounts/account.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { ErasureStore } from './store.ts'
 
 export interface AccountService {
   /** The record that login answers with, as it stands now. */
@@ -14,13 +12,10 @@ export interface AccountService {
   erase(signedIn: Authenticated, password: string, client: { addressBucket: string }): Promise<void>
 }
 
-interface Options {
-  store: ErasureStore
-  reauthentication: Reauthentication
-  config: Pick<Config, 'accounts'>
-}
+type Needs = Pick<Services, 'reauthentication' | 'config'> & { stores: Pick<Stores, 'erasure'> }
 
-export function createAccountService({ store, reauthentication, config }: Options): AccountService {
+export function createAccountService({ stores, reauthentication, config }: Needs): AccountService {
+  const store = stores.erasure
   return {
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
     async erase(signedIn, password, client) {

@@ -4,8 +4,6 @@
  */
 
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
 import {
   type Account,
   type Contact,
@@ -14,17 +12,11 @@ import {
   verifiedContacts,
   verifiedKeys,
 } from '../accounts/account.ts'
-import type { OwnerNotices } from '../accounts/owner-notices.ts'
-import type { AccountStore } from '../accounts/store.ts'
-import type { CodeBinding, CodeService } from '../codes/service.ts'
-import type { Outbox } from '../delivery/outbox.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import { checkPassword } from '../hashing/password.ts'
-import type { HashService } from '../hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { PasswordStore } from './store.ts'
 
 interface NewPasswordBody {
   password: string
@@ -50,22 +42,14 @@ export interface PasswordsService {
   ): Promise<void>
 }
 
-interface Options {
-  accounts: AccountStore
-  store: PasswordStore
-  codes: CodeService
-  limits: LimitService
-  hashing: HashService
-  reauthentication: Reauthentication
-  notices: OwnerNotices
-  outbox: Outbox
-  clock: Clock
-  config: Pick<Config, 'accounts' | 'password'>
-}
+type Needs = Pick<
+  Services,
+  'codes' | 'limits' | 'hashing' | 'reauthentication' | 'notices' | 'outbox' | 'clock' | 'config'
+> & { stores: Pick<Stores, 'accounts' | 'passwords'> }
 
-export function createPasswordsService(options: Options): PasswordsService {
-  const { accounts, store, codes, limits, hashing, reauthentication, notices, outbox, clock, config } =
-    options
+export function createPasswordsService(needs: Needs): PasswordsService {
+  const { codes, limits, hashing, reauthentication, notices, outbox, clock, config } = needs
+  const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
 
   function check({ password, password_confirmation }: NewPasswordBody, identifiers: Identifier[]): void {

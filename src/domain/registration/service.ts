@@ -2,23 +2,18 @@
  * Registration and confirmation: who verifies an identifier owns it. Answers, work and time are the same whether the
  * identifier is new, waits for its confirmation, or is somebody's already.
  */
+
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
-import type { ServerSecret } from '../../platform/secret.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../accounts/account.ts'
-import type { AccountStore } from '../accounts/store.ts'
-import type { CodeBinding, CodeService } from '../codes/service.ts'
-import type { Outbox } from '../delivery/outbox.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import { checkPassword, normalizePassword } from '../hashing/password.ts'
-import type { HashService } from '../hashing/service.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
-import type { LimitService } from '../limits/service.ts'
-import type { LogInAnswer, SessionOpener } from '../sessions/session-opener.ts'
+import type { Services, Stores } from '../services.ts'
+import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
 
 export interface RegisterBody {
@@ -58,20 +53,16 @@ export interface RegistrationService {
   resend(body: { identifier: string }, client: Pick<Client, 'addressBucket'>): Promise<void>
 }
 
-interface Options {
-  accounts: AccountStore
-  codes: CodeService
-  limits: LimitService
-  hashing: HashService
-  sessions: SessionOpener
-  outbox: Outbox
-  secret: ServerSecret
-  clock: Clock
-  config: Pick<Config, 'accounts' | 'password'>
+type Needs = Pick<
+  Services,
+  'codes' | 'limits' | 'hashing' | 'sessionOpener' | 'outbox' | 'secret' | 'clock' | 'config'
+> & {
+  stores: Pick<Stores, 'accounts'>
 }
 
-export function createRegistrationService(options: Options): RegistrationService {
-  const { accounts, codes, limits, hashing, sessions, outbox, secret, clock, config } = options
+export function createRegistrationService(needs: Needs): RegistrationService {
+  const { codes, limits, hashing, sessionOpener, outbox, secret, clock, config } = needs
+  const { accounts } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
 
   /** All that is wrong with a body at once, or its identifiers: the first one is where the code goes. */
@@ -183,7 +174,7 @@ export function createRegistrationService(options: Options): RegistrationService
       const hasPassword = confirmed.passwordDigest !== null
       if (!body.sign_in) return { hasPassword, signedIn: null }
       if (confirmed.lockedAt !== null) throw new AppError('account_locked')
-      const signedIn = await sessions.open({ account: confirmed, device, address, amr: ['pwd', 'otp'] })
+      const signedIn = await sessionOpener.open({ account: confirmed, device, address, amr: ['pwd', 'otp'] })
       return { hasPassword, signedIn }
     },
 

@@ -2,12 +2,12 @@
  * Who asks: the access token of a request, checked against its signature and against its session as it stands now,
  * so that a revoked session or a locked account is refused at once and not when the token expires.
  */
+
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { setCurrentDeviceName } from '../../platform/request-context.ts'
 import type { AccountSession } from '../accounts/account.ts'
-import type { AccessTokenClaims, AccessTokenService } from '../tokens/access-token.ts'
-import type { SessionStore } from './store.ts'
+import type { Services, Stores } from '../services.ts'
+import type { AccessTokenClaims } from '../tokens/access-token.ts'
 
 /** `signedIn` in the handlers of Bearer routes. The account is as stored, read with this request. */
 export interface Authenticated extends AccountSession {
@@ -24,11 +24,7 @@ export interface Authentication {
   authenticate(authorization: string | undefined): Promise<Authenticated>
 }
 
-interface Options {
-  store: SessionStore
-  accessTokens: AccessTokenService
-  clock: Clock
-}
+type Needs = Pick<Services, 'accessTokens' | 'clock'> & { stores: Pick<Stores, 'sessions'> }
 
 const BEARER = /^Bearer +([\w~+/.-]+=*) *$/i
 
@@ -37,7 +33,8 @@ export function readBearerToken(authorization: string | undefined): string | nul
   return BEARER.exec(authorization ?? '')?.[1] ?? null
 }
 
-export function createAuthentication({ store, accessTokens, clock }: Options): Authentication {
+export function createAuthentication({ stores, accessTokens, clock }: Needs): Authentication {
+  const store = stores.sessions
   return {
     async authenticate(authorization) {
       const token = readBearerToken(authorization)

@@ -4,13 +4,11 @@
  */
 
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
-import type { OwnerNotices } from '../accounts/owner-notices.ts'
-import type { AccessTokenService, TokenSubject } from '../tokens/access-token.ts'
-import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
+import type { Services, Stores } from '../services.ts'
+import type { TokenSubject } from '../tokens/access-token.ts'
+import type { RefreshToken } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
-import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
+import type { ListedSession, SessionFamily } from './store.ts'
 
 export interface SessionService {
   /**
@@ -32,13 +30,8 @@ export interface SessionService {
 
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
-interface Options {
-  store: SessionStore
-  accessTokens: AccessTokenService
-  refreshTokens: RefreshTokens
-  notices: OwnerNotices
-  clock: Clock
-  config: Pick<Config, 'tokens'>
+type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'sessions'>
 }
 
 /** A client that lost the answer tries again, and two tabs that wake up together are one person. */
@@ -55,8 +48,9 @@ const MAXIMUM_LISTED = 100
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export function createSessionService(options: Options): SessionService {
-  const { store, accessTokens, refreshTokens, notices, clock, config } = options
+export function createSessionService(needs: Needs): SessionService {
+  const { accessTokens, refreshTokens, notices, clock, config } = needs
+  const store = needs.stores.sessions
 
   /** The token is not the newest of a living session: whose is it, and is it only late? */
   async function judgeOlder({ familyHash, generation }: RefreshToken, now: Date): Promise<TokenSubject> {

@@ -1,12 +1,10 @@
 /** Opens sessions: what every way to log in ends with. */
+
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
 import { type Account, type AccountRecord, accountRecord } from '../accounts/account.ts'
-import type { AccessTokenService } from '../tokens/access-token.ts'
-import type { RefreshTokens } from '../tokens/refresh-token.ts'
-import type { Device, SessionStore } from './store.ts'
+import type { Services, Stores } from '../services.ts'
+import type { Device } from './store.ts'
 
 export interface SignIn {
   account: Account
@@ -31,16 +29,13 @@ export interface SessionOpener {
   knowsDevice(account: Account, fingerprint: string | null): Promise<boolean>
 }
 
-interface Options {
-  store: SessionStore
-  accessTokens: AccessTokenService
-  refreshTokens: RefreshTokens
-  clock: Clock
-  config: Pick<Config, 'tokens' | 'accounts'>
+type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'sessions'>
 }
 
-export function createSessionOpener(options: Options): SessionOpener {
-  const { store, accessTokens, refreshTokens, clock, config } = options
+export function createSessionOpener(needs: Needs): SessionOpener {
+  const { accessTokens, refreshTokens, clock, config } = needs
+  const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
   return {
     async open({ account, device, address, amr, newDigest = null }) {

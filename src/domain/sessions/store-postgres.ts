@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
+import { daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
@@ -143,7 +144,24 @@ const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => (
   amr: amr.split(' '),
 })
 
+/** After this a device counts as unknown, and an old refresh token as any text. */
+const KEPT_DAYS = 30
+
+/** By the primary key, since no index may hold when a session ends (see schema.ts). */
+const sweep = statement<
+  { after: string | null; before: Date; limit: number },
+  { removed: number; last: string | null }
+>(sql`
+  with slice as materialized (
+    select id, expires_at < ${param('before', 'timestamptz')} or revoked_at < ${param('before', 'timestamptz')} as over from ${sessions}
+     where ${param('after', 'uuid')} is null or id > ${param('after', 'uuid')} order by id limit ${param('limit', 'int')}),
+  gone as (
+    delete from ${sessions} where id in (select id from slice where over) returning 1)
+  select (select count(*)::int from gone) as removed,
+         (select id from slice order by id offset ${param('limit', 'int')} - 1) as last`)
+
 export function createSessionStore(database: Database): SessionStore {
+  let sweptTo: string | null = null
   const commit = database.kind === 'embedded' ? 'on' : 'off'
   return {
     async knowsDevice(accountId, fingerprint) {
@@ -185,5 +203,11 @@ export function createSessionStore(database: Database): SessionStore {
       await database.all(endAll, { accountId, now })
     },
     list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
+    async sweep(now, limit) {
+      const before = daysBefore(now, KEPT_DAYS)
+      const batch = (await database.first(sweep, { after: sweptTo, before, limit }))!
+      sweptTo = batch.last
+      return { removed: batch.removed, more: sweptTo !== null }
+    },
   }
 }

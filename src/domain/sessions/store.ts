@@ -91,4 +91,9 @@ export interface SessionStore {
   endAll(accountId: number, now: Date): Promise<void>
   /** The living ones, last used first. */
   list(accountId: number, limit: number, now: Date): Promise<ListedSession[]>
+  /**
+   * Looks at the next `limit` sessions and removes those that ended 30 days ago. Continues where the last call stopped;
+   * there are no `more` at the end of the table.
+   */
+  sweep(now: Date, limit: number): Promise<{ removed: number; more: boolean }>
 }

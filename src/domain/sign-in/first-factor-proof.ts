@@ -4,9 +4,8 @@
  * moment: another one set meanwhile ends it.
  */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../platform/clock.ts'
 import type { Account } from '../accounts/account.ts'
-import type { TicketStore } from '../tickets/store.ts'
+import type { Services, Stores } from '../services.ts'
 
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 
@@ -34,13 +33,10 @@ export interface FirstFactorProof {
 
 const LIFETIME_SECONDS = 600
 
-export function createFirstFactorProofs({
-  tickets,
-  clock,
-}: {
-  tickets: TicketStore
-  clock: Clock
-}): FirstFactorProofs {
+type Needs = Pick<Services, 'clock'> & { stores: Pick<Stores, 'tickets'> }
+
+export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorProofs {
+  const { tickets } = stores
   const keysOf = (accountUuid: string, { fingerprint, addressBucket }: ProvingClient) =>
     [`address ${addressBucket}`, ...(fingerprint ? [`device ${fingerprint}`] : [])].map(
       (client) => `first-factor:${digest(`${accountUuid} ${client}`)}`,

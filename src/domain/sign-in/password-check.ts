@@ -4,11 +4,8 @@
  */
 
 import type { Account } from '../accounts/account.ts'
-import type { AccountStore } from '../accounts/store.ts'
-import type { HashService } from '../hashing/service.ts'
-import type { LimitService } from '../limits/service.ts'
 import type { Charge } from '../limits/store.ts'
-import type { SessionStore } from '../sessions/store.ts'
+import type { Services, Stores } from '../services.ts'
 import { createPendingAttempts } from './pending-attempts.ts'
 
 export interface PasswordTry {
@@ -29,17 +26,13 @@ export interface PasswordCheck {
   requireRoom(): void
 }
 
-interface Options {
-  accounts: AccountStore
-  sessions: SessionStore
-  limits: LimitService
-  hashing: HashService
-}
+type Needs = Pick<Services, 'limits' | 'hashing'> & { stores: Pick<Stores, 'accounts' | 'sessions'> }
 
 /** No account has it: keeps the work alike. */
 const NOBODY = 0
 
-export function createPasswordCheck({ accounts, sessions, limits, hashing }: Options): PasswordCheck {
+export function createPasswordCheck({ stores, limits, hashing }: Needs): PasswordCheck {
+  const { accounts, sessions } = stores
   const tries = createPendingAttempts()
   return {
     requireRoom: hashing.requireRoom,

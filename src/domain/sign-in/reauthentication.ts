@@ -2,12 +2,11 @@
  * "Is it still the owner who asks?" Whatever a stolen access token alone must not do asks for the password in the same
  * call. It is judged and counted as at a login from the device of the session.
  */
+
 import { AppError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { type Account, verifiedContacts, verifiedKeys } from '../accounts/account.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
-import type { PasswordCheck } from './password-check.ts'
 
 export interface Reauthentication {
   /**
@@ -26,21 +25,17 @@ export interface Reauthentication {
   ): Promise<void>
 }
 
-interface Options {
-  passwords: PasswordCheck
-  limits: LimitService
-  clock: Clock
-}
+type Needs = Pick<Services, 'passwordCheck' | 'limits' | 'clock'>
 
 const RECENT_SIGN_IN_MS = 5 * 60_000
 
-export function createReauthentication({ passwords, limits, clock }: Options): Reauthentication {
+export function createReauthentication({ passwordCheck, limits, clock }: Needs): Reauthentication {
   async function requirePassword(
     { account, deviceFingerprint }: Authenticated,
     password: string,
     addressBucket: string,
   ): Promise<void> {
-    const { right } = await passwords.judge({
+    const { right } = await passwordCheck.judge({
       account,
       identifierKey: ownKey(account),
       fingerprint: deviceFingerprint,

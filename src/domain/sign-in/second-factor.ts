@@ -2,15 +2,14 @@
  * The second step: a sent code, a code of an authenticator app or a recovery code, whichever the account has. The
  * same work for identifiers without account. An account with an app gets no code sent: it would be the weaker way in.
  */
+
 import { AppError } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
-import type { Authenticators } from '../authenticators/service.ts'
-import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import type { CodePurpose } from '../codes/store.ts'
-import type { Outbox } from '../delivery/outbox.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import type { CallerGroup } from '../limits/callers.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services } from '../services.ts'
 
 export interface SecondFactor {
   /** True when the account's codes come from an authenticator app. */
@@ -32,13 +31,7 @@ export interface SecondFactor {
  */
 export type CountsOn = 'account' | { name: string }
 
-interface Options {
-  codes: CodeService
-  factors: Pick<Authenticators, 'findApp' | 'use'>
-  limits: LimitService
-  outbox: Outbox
-  defaultCountry: string
-}
+type Needs = Pick<Services, 'codes' | 'authenticators' | 'limits' | 'outbox' | 'config'>
 
 /**
  * A code alone signs in where two factors are off. What was sent, or guessed, for one purpose has no meaning for the
@@ -47,8 +40,9 @@ interface Options {
 const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
   account?.twoFactorEnabled ? 'two_factor' : 'login_code'
 
-export function createSecondFactor(options: Options): SecondFactor {
-  const { codes, factors, limits, outbox, defaultCountry } = options
+export function createSecondFactor(needs: Needs): SecondFactor {
+  const { codes, authenticators, limits, outbox, config } = needs
+  const { defaultCountry } = config.accounts
 
   const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
     (account && verifiedContacts(account, identifier.kind)[0]) ?? null
@@ -96,13 +90,13 @@ export function createSecondFactor(options: Options): SecondFactor {
   }
 
   return {
-    hasApp: async (account) => (await factors.findApp(account)) !== null,
+    hasApp: async (account) => (await authenticators.findApp(account)) !== null,
     recipientOf(account, named) {
       const contact = contactFor(account, named)
       return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
     },
     async sendCode(account, identifier, group) {
-      const sendsTo = (await factors.findApp(account)) === null ? account : null
+      const sendsTo = (await authenticators.findApp(account)) === null ? account : null
       const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
       const to =
         sendsTo && contact && (await mayGoTo(contact, identifier, purposeOf(sendsTo)))
@@ -112,16 +106,16 @@ export function createSecondFactor(options: Options): SecondFactor {
       return contact
     },
     async takeCode(account, identifier, typed, countsOn) {
-      const [counted, app] = await Promise.all([count(account, countsOn), factors.findApp(account)])
+      const [counted, app] = await Promise.all([count(account, countsOn), authenticators.findApp(account)])
       // Where the account may not be tried any more, the same work is done on what is never right.
       const group = countsOn === 'account' ? 'password' : 'stranger'
       const binding = bindingOf(app === null ? account : null, identifier, group)
       const taken = await Promise.all(
         counted.open
-          ? [codes.takeCounted(binding, typed), factors.use(account, app, typed)]
+          ? [codes.takeCounted(binding, typed), authenticators.use(account, app, typed)]
           : [
               codes.takeCounted({ ...binding, subject: counted.standIn }, typed),
-              factors.use(null, null, typed),
+              authenticators.use(null, null, typed),
             ],
       )
       if (!taken.includes(true)) throw counted.refusal()

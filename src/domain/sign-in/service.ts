@@ -2,15 +2,15 @@
  * What every login does once its first factor is proved: a session, or, for an account with two factors, the second
  * one's turn. No way in goes past it.
  */
+
 import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { maskDestination } from '../identifiers/mask.ts'
-import type { LimitService } from '../limits/service.ts'
-import type { LogInAnswer, SessionOpener } from '../sessions/session-opener.ts'
+import type { Services } from '../services.ts'
+import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
-import type { FirstFactor, FirstFactorProofs } from './first-factor-proof.ts'
-import type { SecondFactor } from './second-factor.ts'
+import type { FirstFactor } from './first-factor-proof.ts'
 
 export interface TwoFactorDue {
   /** Where the code comes from: `totp` (an app), `email`, `sms`. A recovery code serves as well. */
@@ -38,28 +38,22 @@ export interface SignInService {
   continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
 }
 
-interface Options {
-  sessions: SessionOpener
-  proofs: FirstFactorProofs
-  secondFactor: SecondFactor
-  limits: LimitService
-  codeLifetimeSeconds: number
-}
+type Needs = Pick<Services, 'sessionOpener' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'config'>
 
-export function createSignInService(options: Options): SignInService {
-  const { sessions, proofs, secondFactor, limits, codeLifetimeSeconds } = options
+export function createSignInService(needs: Needs): SignInService {
+  const { sessionOpener, firstFactorProofs, secondFactor, limits, config } = needs
   return {
     async continue({ account, identifier, factor, device, client, newDigest = null }) {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       if (!account.twoFactorEnabled) {
         const { address } = client
-        return { signedIn: await sessions.open({ account, device, address, amr: [factor], newDigest }) }
+        return { signedIn: await sessionOpener.open({ account, device, address, amr: [factor], newDigest }) }
       }
       const { addressBucket } = client
-      await proofs.remember(account, factor, { fingerprint: device.fingerprint, addressBucket })
+      await firstFactorProofs.remember(account, factor, { fingerprint: device.fingerprint, addressBucket })
       if (await secondFactor.hasApp(account)) {
-        return { due: { methods: ['totp'], sent_to: null, expires_in: proofs.lifetimeSeconds } }
+        return { due: { methods: ['totp'], sent_to: null, expires_in: firstFactorProofs.lifetimeSeconds } }
       }
       // What was typed may be a contact that nobody proved: the code goes to another one, and counts there.
       const recipient = secondFactor.recipientOf(account, identifier)
@@ -69,7 +63,7 @@ export function createSignInService(options: Options): SignInService {
         due: {
           methods: contact ? [contact.channel] : [],
           sent_to: contact && maskDestination(contact.destination),
-          expires_in: codeLifetimeSeconds,
+          expires_in: config.codes.lifetimeSeconds,
         },
       }
     },

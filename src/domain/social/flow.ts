@@ -3,11 +3,11 @@
  * guessed follows from the random state by the server secret, so the ticket holds nothing of it; the state itself
  * stands there only as a tag.
  */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../platform/clock.ts'
-import type { ServerSecret } from '../../platform/secret.ts'
+import { hasSecureCookies } from '../../platform/config/types.ts'
 import type { FlowChecks } from '../providers/provider.ts'
-import type { TicketStore } from '../tickets/store.ts'
+import type { Services, Stores } from '../services.ts'
 
 /** What the client asked for. */
 export interface FlowRequest {
@@ -37,14 +37,11 @@ export interface Flows {
 /** Long enough to find a password and a second factor there. */
 const LIFETIME_SECONDS = 600
 
-/** `cookiePrefix`: `__Host-` where cookies are secure. */
-export function createFlows(options: {
-  tickets: TicketStore
-  secret: ServerSecret
-  clock: Clock
-  cookiePrefix: string
-}): Flows {
-  const { tickets, secret, clock, cookiePrefix } = options
+type Needs = Pick<Services, 'secret' | 'clock' | 'config'> & { stores: Pick<Stores, 'tickets'> }
+
+export function createFlows({ stores, secret, clock, config }: Needs): Flows {
+  const { tickets } = stores
+  const cookiePrefix = hasSecureCookies(config) ? '__Host-' : ''
   const derive = (what: string, state: string) => secret.tag(`social ${what}`, state).toString('base64url')
   const ticketKey = (state: string) => `social-flow:${derive('state', state)}`
   const checksOf = (state: string): FlowChecks => ({

@@ -4,19 +4,15 @@
  */
 
 import { AppError } from '../../errors.ts'
-import type { Config } from '../../platform/config/types.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
-import type { IdentityProofs } from '../identities/proof.ts'
-import type { IdentityResolver } from '../identities/resolver.ts'
-import type { LimitService } from '../limits/service.ts'
 import { ProviderFailure } from '../providers/provider.ts'
-import type { ProviderService } from '../providers/service.ts'
+import type { Services, Stores } from '../services.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
-import type { BrowserBinding, Flows } from './flow.ts'
+import type { TwoFactorDue } from '../sign-in/service.ts'
+import { type BrowserBinding, createFlows } from './flow.ts'
 
 export interface SocialClient {
   address: string
@@ -78,20 +74,22 @@ export interface SocialService {
   ): Promise<SocialOutcome>
 }
 
-interface Options {
-  providers: ProviderService
-  flows: Flows
-  proofs: IdentityProofs
-  identities: IdentityResolver
-  signIn: SignInService
-  limits: LimitService
-  /** For the operator: the person only sees that it did not work. */
-  onFailure: (provider: string, reason: string, detail: string) => void
-  config: Pick<Config, 'server' | 'social' | 'accounts'>
-}
+type Needs = Pick<
+  Services,
+  | 'providers'
+  | 'identityProofs'
+  | 'identityResolver'
+  | 'signIn'
+  | 'limits'
+  | 'logger'
+  | 'secret'
+  | 'clock'
+  | 'config'
+> & { stores: Pick<Stores, 'tickets'> }
 
-export function createSocialService(options: Options): SocialService {
-  const { providers, flows, proofs, identities, signIn, limits, onFailure, config } = options
+export function createSocialService(needs: Needs): SocialService {
+  const flows = createFlows(needs)
+  const { providers, identityProofs, identityResolver, signIn, limits, logger, config } = needs
   const { redirectUris } = config.social
   const urlOf = (provider: string, operation: string) =>
     `${config.server.baseUrl}/api/v1/auth/social/${provider}/${operation}`
@@ -101,7 +99,7 @@ export function createSocialService(options: Options): SocialService {
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome> {
-    const account = await identities.accountOf(identity, client.language)
+    const account = await identityResolver.accountOf(identity, client.language)
     const identifier = mainIdentifier(account, config.accounts.defaultCountry)
     const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, client })
     return 'due' in outcome ? { due: { ...outcome.due, identifier: account.uuid } } : outcome
@@ -109,7 +107,8 @@ export function createSocialService(options: Options): SocialService {
 
   function noteFailure(provider: string, error: unknown): ProviderFailure {
     if (!(error instanceof ProviderFailure)) throw error
-    onFailure(provider, error.reason, error.detail)
+    const { reason, detail: cause } = error
+    logger.warn({ provider, reason, cause }, 'a sign-in through a provider failed')
     return error
   }
 
@@ -149,7 +148,7 @@ export function createSocialService(options: Options): SocialService {
       try {
         if (begunWith !== name) throw new ProviderFailure('invalid_token', 'other_provider')
         const identity = await provider.redeem(parametersOf(answer), flow.checks)
-        return back({ code: await proofs.issueCode({ ...identity, provider: name }, codeChallenge) })
+        return back({ code: await identityProofs.issueCode({ ...identity, provider: name }, codeChallenge) })
       } catch (error) {
         return back({ error: noteFailure(name, error).reason })
       }
@@ -162,12 +161,12 @@ export function createSocialService(options: Options): SocialService {
 
     async exchange({ code, code_verifier }, device, client) {
       await limits.charge(limits.loginCharges(client.addressBucket))
-      return enter(await proofs.takeCode(code, code_verifier), device, client)
+      return enter(await identityProofs.takeCode(code, code_verifier), device, client)
     },
 
     async signIn(provider, { id_token, nonce }, device, client) {
       await limits.charge(limits.loginCharges(client.addressBucket))
-      return enter(await proofs.takeIdToken(provider, id_token, nonce), device, client)
+      return enter(await identityProofs.takeIdToken(provider, id_token, nonce), device, client)
     },
   }
 }

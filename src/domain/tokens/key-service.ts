@@ -9,6 +9,7 @@ import {
   createKeyRotation,
   isPublished,
   type KeyDescription,
+  type KeyRotation,
   type KeyRotationOptions,
   pickSigningKey,
   SEAL_LABEL,
@@ -35,8 +36,15 @@ export interface KeyService {
   published(): PublishedKeys
   list(): Promise<KeyDescription[]>
   rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
-  /** Reads the store again and rotates if it is time; runs by itself every `refreshMs`. */
+  revoke: KeyRotation['revoke']
+  /** Reads the store again and rotates if it is time; runs by itself every `refreshMs` after `start`. */
   refresh(): Promise<void>
+  /**
+   * Reads the keys for the first time, and from then on by itself. Makes the first key when there is none. Rejects
+   * when the key that signs now does not open under this server secret: the secret was changed, and whoever did it
+   * should know.
+   */
+  start(): Promise<void>
   close(): void
 }
 
@@ -65,11 +73,7 @@ const FAILURE_INTERVAL_MS = 60_000
 /** Invented names cost the database at most one small read in this time. */
 const UNKNOWN_KEY_INTERVAL_MS = 1_000
 
-/**
- * Makes the first key when there is none. Rejects when the key that signs now does not open under this server
- * secret: the secret was changed, and whoever did it should know.
- */
-export async function createKeyService(options: KeyServiceOptions): Promise<KeyService> {
+export function createKeyService(options: KeyServiceOptions): KeyService {
   const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
   const rotation = createKeyRotation(options)
   let held: HeldKey[] = []
@@ -95,8 +99,7 @@ export async function createKeyService(options: KeyServiceOptions): Promise<KeyS
   }
   const findHeld = (kid: string) => held.find((key) => key.kid === kid && isPublished(key, clock.now()))
 
-  await refresh()
-  if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
+  let timer: Timer | undefined
   let failureSaidAtMs = Number.NEGATIVE_INFINITY
   const refreshByItself = async () => {
     try {
@@ -109,9 +112,6 @@ export async function createKeyService(options: KeyServiceOptions): Promise<KeyS
       onRefreshFailure(error)
     }
   }
-  const timer = setInterval(refreshByItself, refreshMs)
-  timer.unref()
-
   return {
     signingKey() {
       const readable = held.filter((key): key is HeldKey & SigningKey => key.privateKey !== null)
@@ -134,6 +134,7 @@ export async function createKeyService(options: KeyServiceOptions): Promise<KeyS
         .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
     }),
     list: rotation.list,
+    revoke: rotation.revoke,
     async rotate(how) {
       const key = await rotation.rotate(how)
       // One under way may have read the store before.
@@ -142,6 +143,12 @@ export async function createKeyService(options: KeyServiceOptions): Promise<KeyS
       return key
     },
     refresh,
+    async start() {
+      await refresh()
+      if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
+      timer = setInterval(refreshByItself, refreshMs)
+      timer.unref()
+    },
     close: () => clearInterval(timer),
   }
 }

@@ -3,19 +3,15 @@
  * codes renewed. Every change begins with the password; a stolen access token alone changes nothing. Turning it on
  * ends the other sessions that one factor opened; turning it off ends none.
  */
+
 import { renderSVG } from 'uqr'
 import { AppError } from '../../errors.ts'
-import type { Config } from '../../platform/config/types.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
-import type { Authenticators } from '../authenticators/service.ts'
-import type { CodeBinding, CodeService } from '../codes/service.ts'
-import type { Outbox } from '../delivery/outbox.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
-import type { LimitService } from '../limits/service.ts'
+import type { Services } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { SecondFactor } from '../sign-in/second-factor.ts'
 
 type Client = { addressBucket: string }
 
@@ -52,21 +48,16 @@ export interface TwoFactorService {
   replaceRecoveryCodes(signedIn: Authenticated, password: string, client: Client): Promise<string[]>
 }
 
-interface Options {
-  reauthentication: Reauthentication
-  factors: Authenticators
-  secondFactor: SecondFactor
-  codes: CodeService
-  limits: LimitService
-  outbox: Outbox
-  config: Pick<Config, 'accounts'>
-}
+type Needs = Pick<
+  Services,
+  'reauthentication' | 'authenticators' | 'secondFactor' | 'codes' | 'limits' | 'outbox' | 'config'
+>
 
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4
 
-export function createTwoFactorService(options: Options): TwoFactorService {
-  const { reauthentication, factors, secondFactor, codes, limits, outbox, config } = options
+export function createTwoFactorService(needs: Needs): TwoFactorService {
+  const { reauthentication, authenticators, secondFactor, codes, limits, outbox, config } = needs
   const { defaultCountry } = config.accounts
 
   function enrolmentContact(account: Account): Contact {
@@ -102,13 +93,13 @@ export function createTwoFactorService(options: Options): TwoFactorService {
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
       await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp)
-      return factors.enable(signedIn)
+      return authenticators.enable(signedIn)
     },
 
     async requestApp(signedIn, password, client) {
       await reauthentication.requirePassword(signedIn, password, client)
       const { account } = signedIn
-      const { secret, uri } = await factors.beginEnrolment(
+      const { secret, uri } = await authenticators.beginEnrolment(
         signedIn,
         mainIdentifier(account, defaultCountry).destination,
       )
@@ -121,7 +112,7 @@ export function createTwoFactorService(options: Options): TwoFactorService {
         subject: signedIn.account.uuid,
         purpose: 'two_factor_enrolment',
       })
-      const recoveryCodes = await factors.confirmEnrolment(signedIn, otp)
+      const recoveryCodes = await authenticators.confirmEnrolment(signedIn, otp)
       if (recoveryCodes === null) throw new AppError('invalid_code')
       await wasRight()
       return recoveryCodes
@@ -134,12 +125,12 @@ export function createTwoFactorService(options: Options): TwoFactorService {
       await takeVerification(client)
       const named = identifier ? parseIdentifier(identifier, defaultCountry) : null
       await secondFactor.takeCode(account, named ?? mainIdentifier(account, defaultCountry), otp, 'account')
-      await factors.disable(signedIn)
+      await authenticators.disable(signedIn)
     },
 
     async replaceRecoveryCodes(signedIn, password, client) {
       await reauthentication.requirePassword(signedIn, password, client)
-      return factors.replaceRecoveryCodes(signedIn)
+      return authenticators.replaceRecoveryCodes(signedIn)
     },
   }
 }

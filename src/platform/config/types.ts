@@ -131,3 +131,6 @@ export interface SocialProviderConfig {
   keyId: string | null
   privateKey: string | null
 }
+
+/** Cookies are sent over TLS only where the service is reached over TLS. */
+export const hasSecureCookies = ({ server }: Pick<Config, 'server'>) => server.baseUrl.startsWith('https:')

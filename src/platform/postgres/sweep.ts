@@ -2,6 +2,16 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type Database, param, statement } from './database.ts'
 
+/** What housekeeping calls, batch after batch: removes up to `limit` rows whose time is over. */
+export type Sweep = (now: Date, limit: number) => Promise<SweptBatch>
+
+/** How many rows it removed; there may be `more` where it removed `limit` of them, or where it says so itself. */
+export type SweptBatch = number | { removed: number; more: boolean }
+
+const DAY_MS = 86_400_000
+
+export const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS)
+
 export interface Sweepable {
   table: SQLWrapper
   /** The columns of its primary key. */

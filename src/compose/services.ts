@@ -1,0 +1,68 @@
+/** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
+import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
+import { createAuthenticators } from '../domain/authenticators/service.ts'
+import { createCodeService } from '../domain/codes/service.ts'
+import { createContactsService } from '../domain/contacts/service.ts'
+import type { MessageSender } from '../domain/delivery/message.ts'
+import type { Reaches } from '../domain/delivery/reach.ts'
+import { createDelivery } from '../domain/delivery/room.ts'
+import { createHashing } from '../domain/hashing/room.ts'
+import { createIdentities } from '../domain/identities/room.ts'
+import { createLimitService } from '../domain/limits/service.ts'
+import { createStrangersTurn } from '../domain/limits/strangers-turn.ts'
+import { createLoginService } from '../domain/login/service.ts'
+import { createLoginByCodeService } from '../domain/login-by-code/service.ts'
+import { createAccountService } from '../domain/me/service.ts'
+import { createPasswordsService } from '../domain/passwords/service.ts'
+import { createProviderService } from '../domain/providers/service.ts'
+import { createRegistrationService } from '../domain/registration/service.ts'
+import type { Services, Stores } from '../domain/services.ts'
+import { createAuthentication } from '../domain/sessions/authentication.ts'
+import { createSessionService } from '../domain/sessions/service.ts'
+import { createSessionOpener } from '../domain/sessions/session-opener.ts'
+import { createSignIn } from '../domain/sign-in/room.ts'
+import { createSocialService } from '../domain/social/service.ts'
+import { createTokens } from '../domain/tokens/room.ts'
+import { createTwoFactorService } from '../domain/two-factor/service.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+/** What the services stand on. */
+export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'network' | 'secret'> & {
+  database: Database
+  stores: Stores
+  sender: MessageSender
+  reaches: Reaches
+}
+
+export function createServices(foundation: Foundation) {
+  const { config, secret, clock, stores, reaches } = foundation
+  const hashing = createHashing(foundation)
+  const { limits: limitStore, codes: codeStore, codeBudgets: budgets } = stores
+  const limits = createLimitService({ store: limitStore, secret, clock, config, reaches })
+  const codes = createCodeService({ store: codeStore, budgets, secret, clock, config: config.codes })
+  const base = { ...foundation, hashing, limits, codes, ...createTokens(foundation) }
+  const { worker, outbox } = createDelivery({
+    ...base,
+    strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
+  })
+  const notices = createOwnerNotices(base)
+  const authenticators = createAuthenticators({ ...base, notices })
+  const sessionOpener = createSessionOpener(base)
+  const core = { ...base, outbox, notices, authenticators, sessionOpener }
+  const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
+  const shared = { ...signingIn, ...createIdentities(signingIn) }
+  const services: Services = {
+    ...shared,
+    authentication: createAuthentication(shared),
+    registration: createRegistrationService(shared),
+    login: createLoginService(shared),
+    loginByCode: createLoginByCodeService(shared),
+    sessions: createSessionService(shared),
+    me: createAccountService(shared),
+    twoFactor: createTwoFactorService(shared),
+    passwords: createPasswordsService(shared),
+    contacts: createContactsService(shared),
+    social: createSocialService(shared),
+  }
+  return { services, worker }
+}

@@ -1,0 +1,64 @@
+/** Every store, made once. */
+import { createAccountStore } from '../domain/accounts/store-postgres.ts'
+import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
+import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
+import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
+import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
+import { createContactStore } from '../domain/contacts/store-postgres.ts'
+import { createMessageStore } from '../domain/delivery/store-postgres.ts'
+import { createDigestStore } from '../domain/hashing/store-postgres.ts'
+import { createHousekeepingStore } from '../domain/housekeeping/store-postgres.ts'
+import { createSpentTokenStore } from '../domain/identities/spent-token-store-postgres.ts'
+import { createIdentityStore } from '../domain/identities/store-postgres.ts'
+import { createPostgresLimitStore } from '../domain/limits/store-postgres.ts'
+import { createRedisLimitStore } from '../domain/limits/store-redis.ts'
+import { createErasureStore } from '../domain/me/store-postgres.ts'
+import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
+import type { Stores } from '../domain/services.ts'
+import { createSessionStore } from '../domain/sessions/store-postgres.ts'
+import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
+import { createRedisTicketStore } from '../domain/tickets/store-redis.ts'
+import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { daysBefore, type Sweep } from '../platform/postgres/sweep.ts'
+import type { RedisConnection } from '../platform/redis/connection.ts'
+
+/** `redis` null: codes, limits and tickets are kept in the database too. */
+export function createStores(database: Database, redis: RedisConnection | null): Stores {
+  return {
+    accounts: createAccountStore(database),
+    authenticators: createFactorStore(database),
+    codeBudgets: createCodeBudgetStore(database),
+    codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),
+    contacts: createContactStore(database),
+    digests: createDigestStore(database),
+    erasure: createErasureStore(database),
+    housekeeping: createHousekeepingStore(database),
+    identities: createIdentityStore(database),
+    limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
+    messages: createMessageStore(database),
+    passwords: createPasswordStore(database),
+    sessions: createSessionStore(database),
+    signingKeys: createKeyStore(database),
+    spentTokens: createSpentTokenStore(database),
+    tickets: redis ? createRedisTicketStore(redis) : createPostgresTicketStore(database),
+  }
+}
+
+/** "Did it go out?" is asked within weeks. */
+const MESSAGE_DAYS = 30
+
+/** What housekeeping sweeps, by the names in its log. */
+export const choresOf = (stores: Stores): Record<string, Sweep> => ({
+  registrations: stores.accounts.sweepRegistrations,
+  registration_claims: stores.accounts.sweepRegistrationClaims,
+  sessions: stores.sessions.sweep,
+  messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
+  contact_changes: stores.contacts.sweep,
+  totp_enrolments: stores.authenticators.sweepEnrolments,
+  codes: stores.codes.sweep,
+  limits: stores.limits.sweep,
+  tickets: stores.tickets.sweep,
+  budgets: stores.codeBudgets.sweep,
+  spent_id_tokens: stores.spentTokens.sweep,
+})

@@ -1,0 +1,113 @@
+/**
+ * Every store and every service by its one name. Types only: a room asks for what it needs with `Pick<Services, …>`,
+ * and compose/ passes everything it has. A room may pick only from rooms before it in the order of
+ * scripts/check-layers.ts, which reads this file.
+ */
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/types.ts'
+import type { Network } from '../platform/guarded-fetch.ts'
+import type { Logger } from '../platform/http/logging.ts'
+import type { ServerSecret } from '../platform/secret.ts'
+import type { OwnerNotices } from './accounts/owner-notices.ts'
+import type { AccountStore } from './accounts/store.ts'
+import type { Authenticators } from './authenticators/service.ts'
+import type { FactorStore } from './authenticators/store.ts'
+import type { CodeService } from './codes/service.ts'
+import type { CodeBudgetStore, CodeStore } from './codes/store.ts'
+import type { ContactsService } from './contacts/service.ts'
+import type { ContactStore } from './contacts/store.ts'
+import type { Outbox } from './delivery/outbox.ts'
+import type { MessageStore } from './delivery/store.ts'
+import type { HashService } from './hashing/service.ts'
+import type { DigestStore } from './hashing/store.ts'
+import type { HousekeepingStore } from './housekeeping/store.ts'
+import type { IdentityProofs } from './identities/proof.ts'
+import type { IdentityResolver } from './identities/resolver.ts'
+import type { IdentityService } from './identities/service.ts'
+import type { SpentTokenStore } from './identities/spent-token-store.ts'
+import type { IdentityStore } from './identities/store.ts'
+import type { LimitService } from './limits/service.ts'
+import type { LimitStore } from './limits/store.ts'
+import type { LoginService } from './login/service.ts'
+import type { LoginByCodeService } from './login-by-code/service.ts'
+import type { AccountService } from './me/service.ts'
+import type { ErasureStore } from './me/store.ts'
+import type { PasswordsService } from './passwords/service.ts'
+import type { PasswordStore } from './passwords/store.ts'
+import type { ProviderService } from './providers/service.ts'
+import type { RegistrationService } from './registration/service.ts'
+import type { Authentication } from './sessions/authentication.ts'
+import type { SessionService } from './sessions/service.ts'
+import type { SessionOpener } from './sessions/session-opener.ts'
+import type { SessionStore } from './sessions/store.ts'
+import type { FirstFactorProofs } from './sign-in/first-factor-proof.ts'
+import type { PasswordCheck } from './sign-in/password-check.ts'
+import type { Reauthentication } from './sign-in/reauthentication.ts'
+import type { SecondFactor } from './sign-in/second-factor.ts'
+import type { SignInService } from './sign-in/service.ts'
+import type { SocialService } from './social/service.ts'
+import type { TicketStore } from './tickets/store.ts'
+import type { AccessTokenService } from './tokens/access-token.ts'
+import type { KeyService } from './tokens/key-service.ts'
+import type { KeyStore } from './tokens/key-store.ts'
+import type { RefreshTokens } from './tokens/refresh-token.ts'
+import type { TwoFactorService } from './two-factor/service.ts'
+
+/** Each table belongs to one store. Codes, limits and tickets are in Redis where it is configured. */
+export interface Stores {
+  accounts: AccountStore
+  authenticators: FactorStore
+  codeBudgets: CodeBudgetStore
+  codes: CodeStore
+  contacts: ContactStore
+  digests: DigestStore
+  erasure: ErasureStore
+  housekeeping: HousekeepingStore
+  identities: IdentityStore
+  limits: LimitStore
+  messages: MessageStore
+  passwords: PasswordStore
+  sessions: SessionStore
+  signingKeys: KeyStore
+  spentTokens: SpentTokenStore
+  tickets: TicketStore
+}
+
+export interface Services {
+  config: Config
+  clock: Clock
+  logger: Logger
+  secret: ServerSecret
+  network: Network
+
+  hashing: HashService
+  keys: KeyService
+  accessTokens: AccessTokenService
+  refreshTokens: RefreshTokens
+  codes: CodeService
+  limits: LimitService
+  outbox: Outbox
+  notices: OwnerNotices
+  authenticators: Authenticators
+  authentication: Authentication
+  sessionOpener: SessionOpener
+  passwordCheck: PasswordCheck
+  reauthentication: Reauthentication
+  firstFactorProofs: FirstFactorProofs
+  secondFactor: SecondFactor
+  signIn: SignInService
+  providers: ProviderService
+  identityProofs: IdentityProofs
+  identityResolver: IdentityResolver
+
+  registration: RegistrationService
+  login: LoginService
+  loginByCode: LoginByCodeService
+  sessions: SessionService
+  me: AccountService
+  twoFactor: TwoFactorService
+  passwords: PasswordsService
+  contacts: ContactsService
+  social: SocialService
+  identities: IdentityService
+}

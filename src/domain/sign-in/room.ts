@@ -1,0 +1,21 @@
+/** The parts of signing in: the password, its repetition within a session, the first factor, the second one, the session. */
+import type { Services, Stores } from '../services.ts'
+import { createFirstFactorProofs } from './first-factor-proof.ts'
+import { createPasswordCheck } from './password-check.ts'
+import { createReauthentication } from './reauthentication.ts'
+import { createSecondFactor } from './second-factor.ts'
+import { createSignInService } from './service.ts'
+
+type Needs = Pick<
+  Services,
+  'authenticators' | 'clock' | 'codes' | 'config' | 'hashing' | 'limits' | 'outbox' | 'sessionOpener'
+> & { stores: Pick<Stores, 'accounts' | 'sessions' | 'tickets'> }
+
+export function createSignIn(needs: Needs) {
+  const passwordCheck = createPasswordCheck(needs)
+  const reauthentication = createReauthentication({ ...needs, passwordCheck })
+  const firstFactorProofs = createFirstFactorProofs(needs)
+  const secondFactor = createSecondFactor(needs)
+  const signIn = createSignInService({ ...needs, firstFactorProofs, secondFactor })
+  return { passwordCheck, reauthentication, firstFactorProofs, secondFactor, signIn }
+}
