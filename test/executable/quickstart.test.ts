@@ -1,0 +1,165 @@
+/** docs/quickstart.md: its page in a browser, and its back ends, against the executable in --dev. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { launchBrowser } from '../helpers/browser.ts'
+import { builtExecutable, type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
+import { freePort } from '../helpers/free-port.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(60_000)
+
+const root = join(import.meta.dir, '../..')
+const files = join(root, 'docs/quickstart')
+
+let url: string
+let page: Bun.Server<undefined>
+let poterne: RunningProcess
+let browser: Browser
+
+const answers = async (at: string) => (await fetch(at).catch(() => null)) !== null
+
+const codeFor = (to: string) =>
+  waitFor(
+    async () => {
+      const entries = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as {
+        to: string
+        code: string
+      }[]
+      return entries.find((entry) => entry.to === to)?.code
+    },
+    { what: `a code for ${to}` },
+  )
+
+beforeAll(async () => {
+  await builtExecutable()
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  const source = (await Bun.file(join(files, 'index.html')).text()).replace('http://localhost:8080', url)
+  page = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => new Response(source, { headers: { 'content-type': 'text/html' } }),
+  })
+  poterne = await spawnExecutable(['serve', '--dev'], {
+    env: {
+      POTERNE_SERVER_PORT: String(port),
+      POTERNE_SERVER_CORS_ORIGINS: `http://127.0.0.1:${page.port}`,
+    },
+  })
+  await waitFor(() => answers(`${url}/readyz`), { what: 'poterne to listen' })
+  browser = await launchBrowser({})
+})
+
+afterAll(async () => {
+  await browser?.close()
+  poterne?.signal('SIGTERM')
+  await poterne?.exited
+  await page?.stop(true)
+})
+
+async function accessToken(): Promise<string> {
+  const json = { 'content-type': 'application/json' }
+  const post = async (path: string, body: object) =>
+    (
+      await fetch(`${url}/api/v1/auth/${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) })
+    ).json()
+  const [identifier, password] = [`back-end-${crypto.randomUUID()}@example.com`, 'une phrase bien longue']
+  await post('register', { email: identifier, password, password_confirmation: password })
+  const confirmed = { identifier, otp: await codeFor(identifier), password, sign_in: true }
+  return ((await post('verify-account', confirmed)) as { access_token: string }).access_token
+}
+
+test('the page registers, confirms, keeps people signed in, signs out and in again', async () => {
+  const tab = await browser.newPage()
+  const problems: string[] = []
+  tab.on('pageerror', ({ message }) => problems.push(message))
+  await tab.goto(`http://127.0.0.1:${page.port}`)
+  const fill = async (values: Record<string, string>) => {
+    for (const [name, value] of Object.entries(values)) await tab.fill(`input[name=${name}]`, value)
+    await tab.click('form button')
+  }
+  const title = (text: string) => tab.waitForSelector(`h1:has-text("${text}")`, { timeout: 10_000 })
+
+  await tab.click('text=Create an account')
+  const person = { identifier: 'ada@example.com', password: 'une phrase bien longue' }
+  await fill(person)
+  await title('Enter the code')
+  await fill({ otp: '000000' })
+  await tab.waitForSelector('[role=alert]:not(:empty)')
+  await fill({ otp: await codeFor('ada@example.com') })
+  await title('Hello ada@example.com')
+  await tab.reload()
+  await title('Hello ada@example.com')
+  await tab.click('text=Sign out')
+  await title('Sign in')
+  await fill({ ...person, password: 'wrong wrong wrong' })
+  await tab.waitForSelector('[role=alert]:not(:empty)')
+  await fill(person)
+  await title('Hello ada@example.com')
+  expect(problems).toEqual([])
+  await tab.close()
+})
+
+const backEnds: [string, (directory: string) => string[]][] = [
+  ['backend.mjs', () => ['node', 'backend.mjs']],
+  ['backend.py', () => ['/usr/bin/python3', 'backend.py']],
+  ['backend.go', () => ['go', 'run', 'backend.go']],
+  ['backend.php', () => ['php', '-S', `127.0.0.1:$PORT`, 'backend.php']],
+]
+
+describe('a back end takes the access token and nothing else', () => {
+  test.each(backEnds)('%s', async (file, command) => {
+    const directory = newDirectory('back-end')
+    copyFileSync(join(files, file), join(directory, file))
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+    const port = String(await freePort())
+    const server = Bun.spawn(
+      command(directory).map((part) => part.replace('$PORT', port)),
+      {
+        cwd: directory,
+        env: {
+          PATH: process.env.PATH,
+          HOME: directory,
+          GOCACHE: join(directory, 'go'),
+          POTERNE_URL: url,
+          PORT: port,
+        },
+        stdout: 'ignore',
+        stderr: 'ignore',
+      },
+    )
+    try {
+      const at = `http://127.0.0.1:${port}/`
+      await waitFor(() => answers(at), { what: `${file} to listen`, timeoutMs: 40_000 })
+      const ask = async (token: string) => {
+        const answer = await fetch(at, { headers: { authorization: `Bearer ${token}` } })
+        return { status: answer.status, body: answer.ok ? await answer.json() : null }
+      }
+      const token = await accessToken()
+      const [header = '', claims = '', signature = ''] = token.split('.')
+      const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+      expect(await ask(token)).toEqual({ status: 200, body: { user: sub } })
+      const changed = (part: string, change: object) =>
+        Buffer.from(
+          JSON.stringify({ ...JSON.parse(Buffer.from(part, 'base64url').toString()), ...change }),
+        ).toString('base64url')
+      for (const wrong of [
+        '',
+        'x',
+        `${header}.${claims}`,
+        `${changed(header, { alg: 'none' })}.${claims}.`,
+        `${changed(header, { kid: 'unknown' })}.${claims}.${signature}`,
+        `${header}.${changed(claims, { sub: 'somebody' })}.${signature}`,
+        `${header}.${claims}.${signature.slice(0, -2)}AA`,
+      ]) {
+        expect((await ask(wrong)).status).toBe(401)
+      }
+    } finally {
+      server.kill()
+      await server.exited
+    }
+  })
+})
