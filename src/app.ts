@@ -62,7 +62,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createDiscoveryRoutes(baseUrl))
     .use(createRegistrationRoutes(httpBase, services.registration))
     .use(createLoginRoutes(httpBase, services.login))
-    .use(createLoginByCodeRoutes(httpBase, services.loginByCode))
+    .use(createLoginByCodeRoutes(httpBase, services.authentication.authenticate, services.loginByCode))
     .use(createSessionRoutes(httpBase, bearer, services.sessions))
     .use(createAccountRoutes(httpBase, bearer, services.me))
     .use(createTwoFactorRoutes(httpBase, bearer, services.twoFactor))

@@ -9,6 +9,8 @@ export const errorStatus = {
   token_expired: 401,
   account_unconfirmed: 403,
   account_locked: 403,
+  two_factor_required: 403,
+  reauthentication_required: 403,
   route_not_found: 404,
   session_not_found: 404,
   identity_not_found: 404,
@@ -52,6 +54,7 @@ export const fieldErrorCodes = [
   'identifier_required',
   'password_mismatch',
   'weak_password',
+  'wrong_password',
 ] as const
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
@@ -60,6 +63,11 @@ export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 export const weakPasswordReasons = ['too_short', 'common', 'is_identifier'] as const
 
 export type WeakPasswordReason = (typeof weakPasswordReasons)[number]
+
+/** What can prove a second factor, in the order in which answers list it. */
+export const twoFactorMethods = ['passkey', 'totp', 'email', 'sms', 'recovery_code'] as const
+
+export type TwoFactorMethod = (typeof twoFactorMethods)[number]
 
 export interface FieldError {
   field: string
@@ -72,6 +80,8 @@ export interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
   retryAfterSeconds?: number
+  /** Only, and always, with `two_factor_required`: what can serve as `otp`. */
+  twoFactor?: { methods: TwoFactorMethod[] }
   /** For the log only: why, in one word. Never holds what a person typed. */
   cause?: unknown
 }
@@ -81,11 +91,13 @@ export class AppError extends Error {
   readonly errorCode: ErrorCode
   readonly fields: FieldError[] | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
 
   constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
     super(errorCode, { cause: details.cause })
     this.errorCode = errorCode
     this.fields = details.fields
     this.retryAfterSeconds = details.retryAfterSeconds
+    this.twoFactor = details.twoFactor
   }
 }

@@ -76,7 +76,7 @@ export async function addWaiting(
       budgets: {} as CodeBudgetStore,
       secret: createServerSecret(Buffer.from(SERVER_SECRET, 'hex')),
       clock: { now: () => new Date() },
-      config: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20 },
+      config: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20, login: true },
     })
     return await Promise.all(
       rows.map(async ({ uuid, email }) => {

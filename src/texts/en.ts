@@ -17,6 +17,8 @@ export const en: Texts = {
     token_expired: 'The token has expired.',
     account_unconfirmed: 'Your account is not confirmed yet.',
     account_locked: 'Your account is locked.',
+    two_factor_required: 'Please confirm this with your second factor.',
+    reauthentication_required: 'Please sign in again first: your last sign-in is too long ago for this.',
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',
     identity_not_found: 'This identity is not linked to your account.',
@@ -30,7 +32,7 @@ export const en: Texts = {
     two_factor_already_enabled: 'Two-factor authentication is already enabled.',
     two_factor_not_enabled: 'Two-factor authentication is not enabled.',
     no_verified_contact: 'Your account has no verified e-mail address or phone number.',
-    password_not_set: 'Your account has no password yet: choose one by password reset first.',
+    password_not_set: 'Your account has no password.',
     body_too_large: 'The request body is too large.',
     unsupported_media_type: 'The request body must be sent as application/json.',
     validation_failed: 'Some fields are not valid.',
@@ -58,6 +60,7 @@ export const en: Texts = {
     identifier_required: 'Please give an e-mail address or a phone number.',
     password_mismatch: 'The two passwords are not the same.',
     weak_password: 'This password is too weak.',
+    wrong_password: 'This is not your password.',
   },
   weakPassword: {
     too_short: 'This password is too short.',
@@ -78,6 +81,8 @@ export const en: Texts = {
     phone_change_sent: 'A 6-digit code has been sent to the new phone number.',
     two_factor_code_sent: 'A 6-digit code has been sent to you again.',
     two_factor_app_required: 'Enter the code of your authenticator app to finish signing in.',
+    two_factor_recovery_required: 'Enter one of your recovery codes to finish signing in.',
+    two_factor_unavailable: 'No code can be sent to you right now. Please try again later.',
     two_factor_enrolment_sent: 'A 6-digit code has been sent to you to turn on two-factor sign-in.',
     two_factor_disabled: 'Two-factor sign-in is off.',
     two_factor_required: 'A 6-digit code has been sent to you to finish signing in.',
@@ -212,6 +217,23 @@ export const en: Texts = {
         sms: ({ left }) =>
           `a recovery code of your account was used.${left ? ` Codes left: ${left}.` : ''} ${alarm}`,
       },
+      recovery_codes_replaced: {
+        subject: ({ service }) => `New recovery codes for your account at ${service}`,
+        paragraphs: ({ service }) => [
+          `New recovery codes have just been created for your account at ${service}. The old ones no longer work.`,
+          alarm,
+        ],
+        sms: () => `the recovery codes of your account have been replaced. ${alarm}`,
+      },
+      authenticator_lost: {
+        subject: ({ service }) => `${service} no longer recognises your authenticator app`,
+        paragraphs: ({ service }) => [
+          `After a change on the server of ${service}, the codes of your authenticator app can no longer be checked. Sign in with a recovery code, and then add your app again.`,
+          'If you have no recovery code left, a code will be sent to you when you sign in.',
+        ],
+        sms: () =>
+          'your authenticator app is no longer recognised. Sign in with a recovery code, and then add the app again.',
+      },
       refresh_token_reused: {
         subject: ({ service }) => `A device was signed out of your account at ${service}`,
         paragraphs: ({ service }) => [
@@ -228,6 +250,15 @@ export const en: Texts = {
         ],
         sms: ({ provider }) =>
           `your account can now be opened with ${provider ?? 'an account elsewhere'}. ${alarm}`,
+      },
+      identity_unlinked: {
+        subject: ({ service }) => `A way to sign in to your account at ${service} was removed`,
+        paragraphs: ({ service, provider }) => [
+          `Your account at ${service} can no longer be opened with ${provider ? `your ${provider} account` : 'an account elsewhere'}.`,
+          alarm,
+        ],
+        sms: ({ provider }) =>
+          `your account can no longer be opened with ${provider ?? 'an account elsewhere'}. ${alarm}`,
       },
     },
   },

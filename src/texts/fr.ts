@@ -19,6 +19,9 @@ export const fr = {
     token_expired: 'Le jeton présenté a expiré.',
     account_unconfirmed: 'Votre compte n’est pas encore confirmé.',
     account_locked: 'Votre compte est verrouillé.',
+    two_factor_required: 'Confirmez cette opération avec votre second facteur.',
+    reauthentication_required:
+      'Reconnectez-vous d’abord : votre dernière connexion est trop ancienne pour cette opération.',
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
@@ -32,8 +35,7 @@ export const fr = {
     two_factor_already_enabled: 'La double authentification est déjà activée.',
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
     no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
-    password_not_set:
-      'Votre compte n’a pas encore de mot de passe : choisissez-en un par la réinitialisation du mot de passe.',
+    password_not_set: 'Votre compte n’a pas de mot de passe.',
     body_too_large: 'Le corps de la requête est trop volumineux.',
     unsupported_media_type: 'Le corps de la requête doit être envoyé en application/json.',
     validation_failed: 'Certains champs ne sont pas valides.',
@@ -61,6 +63,7 @@ export const fr = {
     identifier_required: 'Veuillez indiquer une adresse e-mail ou un numéro de téléphone.',
     password_mismatch: 'Les deux mots de passe ne sont pas identiques.',
     weak_password: 'Ce mot de passe est trop faible.',
+    wrong_password: 'Ce n’est pas votre mot de passe.',
   } satisfies Record<FieldErrorCode, string>,
   weakPassword: {
     too_short: 'Ce mot de passe est trop court.',
@@ -83,6 +86,8 @@ export const fr = {
     two_factor_code_sent: 'Un code à 6 chiffres vous a été renvoyé.',
     two_factor_app_required:
       'Saisissez le code de votre application d’authentification pour terminer la connexion.',
+    two_factor_recovery_required: 'Saisissez l’un de vos codes de secours pour terminer la connexion.',
+    two_factor_unavailable: 'Aucun code ne peut vous être envoyé pour le moment. Réessayez plus tard.',
     two_factor_enrolment_sent:
       'Un code à 6 chiffres vous a été envoyé pour activer la double authentification.',
     two_factor_disabled: 'La double authentification est désactivée.',
@@ -221,6 +226,23 @@ export const fr = {
         sms: ({ left }) =>
           `un code de secours de votre compte a été utilisé.${left ? ` Codes restants : ${left}.` : ''} ${alarm}`,
       },
+      recovery_codes_replaced: {
+        subject: ({ service }) => `Nouveaux codes de secours pour votre compte ${service}`,
+        paragraphs: ({ service }) => [
+          `De nouveaux codes de secours viennent d'être créés pour votre compte ${service}. Les anciens ne sont plus valables.`,
+          alarm,
+        ],
+        sms: () => `les codes de secours de votre compte ont été renouvelés. ${alarm}`,
+      },
+      authenticator_lost: {
+        subject: ({ service }) => `Votre application d'authentification n'est plus reconnue par ${service}`,
+        paragraphs: ({ service }) => [
+          `À la suite d'un changement sur le serveur de ${service}, les codes de votre application d'authentification ne peuvent plus être vérifiés. Connectez-vous avec un code de secours, puis ajoutez de nouveau votre application.`,
+          'Si vous n’avez plus de code de secours, un code vous sera envoyé à la connexion.',
+        ],
+        sms: () =>
+          `votre application d'authentification n'est plus reconnue. Connectez-vous avec un code de secours, puis ajoutez-la de nouveau.`,
+      },
       refresh_token_reused: {
         subject: ({ service }) => `Un appareil a été déconnecté de votre compte ${service}`,
         paragraphs: ({ service }) => [
@@ -237,6 +259,15 @@ export const fr = {
         ],
         sms: ({ provider }) =>
           `votre compte s'ouvre maintenant aussi avec ${provider ?? 'un compte extérieur'}. ${alarm}`,
+      },
+      identity_unlinked: {
+        subject: ({ service }) => `Une façon de se connecter à votre compte ${service} a été retirée`,
+        paragraphs: ({ service, provider }) => [
+          `Votre compte ${service} ne peut plus être ouvert avec ${provider ? `votre compte ${provider}` : 'un compte extérieur'}.`,
+          alarm,
+        ],
+        sms: ({ provider }) =>
+          `votre compte ne s'ouvre plus avec ${provider ?? 'un compte extérieur'}. ${alarm}`,
       },
     },
   } satisfies MessageTexts<string, string>,

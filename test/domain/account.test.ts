@@ -62,7 +62,10 @@ describe.each(shapes)('the own account on %s', (shape) => {
   test('is not erased without its password, and the failure counts as one of a login', async () => {
     const { person, access_token } = await signedIn()
     const wrong = await erase(access_token, 'not the password')
-    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials'])
+    expect([wrong.status, wrong.body.errors[0]]).toMatchObject([
+      422,
+      { field: 'password', code: 'wrong_password' },
+    ])
     for (const body of [{}, { password: null }, { password: 1 }]) {
       const answer = await service.call('DELETE', '/api/v1/auth/me', body, { bearer: access_token })
       expect(answer.status).toBe(422)
@@ -104,7 +107,7 @@ test('wrong passwords there and at login are counted together', async () => {
       const answer = await (index % 2
         ? service.post('login', { ...person, password: 'wrong' })
         : service.call('DELETE', '/api/v1/auth/me', { password: 'wrong' }, { bearer: access_token }))
-      expect(answer.body.code).toBe('invalid_credentials')
+      expect(answer.body.code).toBe(index % 2 ? 'invalid_credentials' : 'validation_failed')
     }
     const refused = await service.call(
       'DELETE',

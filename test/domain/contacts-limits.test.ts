@@ -68,7 +68,7 @@ describe.each(shapes)('limits of changes on %s', (shape) => {
     const bearer = (await service.logIn(person)).access_token
     for (let i = 0; i < 10; i++) {
       const answer = await changePhone(service, bearer, newPhone(), 'wrong password')
-      expect(failure(answer)).toEqual([401, 'invalid_credentials'])
+      expect(failure(answer)).toEqual([422, 'validation_failed'])
     }
     expect(failure(await changePhone(service, bearer, newPhone()))).toEqual([429, 'too_many_requests'])
     expect(failure(await service.post('login', person, newClient()))).toEqual([429, 'too_many_requests'])

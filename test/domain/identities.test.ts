@@ -81,12 +81,14 @@ describe.each(shapes)('identities on %s', (shape) => {
       { field: 'password', code: 'required' },
     ])
     const wrong = await link(person.bearer, { ...code, password: 'not the password' })
-    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials'])
+    expect([wrong.status, wrong.body.errors[0]]).toMatchObject([
+      422,
+      { field: 'password', code: 'wrong_password' },
+    ])
     expect((await link(person.bearer, { ...code, password: PASSWORD })).status).toBe(201)
     expect((await unlink(person.bearer)).body.code).toBe('validation_failed')
-    expect((await unlink(person.bearer, { password: 'not the password' })).body.code).toBe(
-      'invalid_credentials',
-    )
+    const refused = await unlink(person.bearer, { password: 'not the password' })
+    expect(refused.body.errors).toMatchObject([{ field: 'password', code: 'wrong_password' }])
     expect((await unlink(person.bearer, { password: PASSWORD })).body).toEqual({
       status: 200,
       identities: [],
@@ -99,7 +101,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     other.present(newPerson())
     service.clock.advance(5 * 60_000 + 1000)
     const late = await link(access_token, await browser.obtainCode('p2'), 'p2')
-    expect([late.status, late.body.code]).toEqual([401, 'invalid_credentials'])
+    expect([late.status, late.body.code]).toEqual([403, 'reauthentication_required'])
     const fresh = (await browser.signIn()).body.access_token
     expect((await link(fresh, await browser.obtainCode('p2'), 'p2')).body.identities).toHaveLength(2)
   })

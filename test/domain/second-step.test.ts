@@ -74,13 +74,22 @@ describe.each(shapes)('the second step on %s', (shape) => {
   test('new recovery codes replace the old ones, also when asked for in parallel', async () => {
     const { person, bearer, recoveryCodes } = await protectByApp(service, newEmail())
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => service.post('2fa/recovery-codes', { password: PASSWORD }, { bearer })),
+      recoveryCodes
+        .slice(2)
+        .map((otp) => service.post('2fa/recovery-codes', { password: PASSWORD, otp }, { bearer })),
     )
-    const sets = answers.map(({ body }) => body.recovery_codes as string[])
-    expect(sets.map((codes) => codes.length)).toEqual(Array(8).fill(10))
+    const sets = answers.flatMap(({ body }) => (body.recovery_codes ? [body.recovery_codes as string[]] : []))
+    expect(sets.length).toBeGreaterThan(0)
     expect(failure(await verify({ ...person, otp: recoveryCodes[0] }))).toEqual(invalidCode)
     const alive = await Promise.all(sets.map(([otp]) => verify({ ...person, otp })))
     expect(alive.filter(({ status }) => status === 200)).toHaveLength(1)
+    await waitFor(
+      () =>
+        service.inbox
+          .textsTo(person.identifier)
+          .filter((text) => text.includes('De nouveaux codes de secours')).length === sets.length,
+      { what: 'the notices' },
+    )
   })
 
   test('one code of somebody else, or of an app that is not confirmed, opens nothing', async () => {
@@ -186,16 +195,17 @@ describe.each(shapes)('the second step on %s', (shape) => {
     for (let n = 0; n < 20; n++) {
       expect(failure(await verify({ ...person, otp: '000000' }))).toEqual(invalidCode)
     }
-    for (const otp of ['000000', appCode(secret, now(), 1), recoveryCodes[0]]) {
+    for (const otp of ['000000', appCode(secret, now(), 1)]) {
       expect(failure(await verify({ ...person, otp }))).toEqual([429, 'too_many_attempts'])
     }
+    expect((await verify({ ...person, otp: recoveryCodes[0] })).status).toBe(200)
     service.clock.advance(DAY_MS)
     expect((await verify({ ...person, otp: appCode(secret, now()) })).status).toBe(200)
   })
 
   test('secrets are sealed and recovery codes hashed: no row of any table holds them', async () => {
     const { secret, recoveryCodes, bearer } = await protectByApp(service, newEmail())
-    const waiting = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
+    const waiting = await service.post('2fa/totp', { password: PASSWORD, otp: recoveryCodes[9] }, { bearer })
     const rows = await dumpTables(service)
     expect(rows).toContain('totp_factors')
     expect(rows).toContain('totp_enrolments')

@@ -64,7 +64,12 @@ describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s',
       status: 202,
       code: 'two_factor_required',
       message: expect.any(String),
-      two_factor: { methods: ['email'], sent_to: 'p•••@example.com', expires_in: 600 },
+      two_factor: {
+        methods: ['email'],
+        sent_to: 'p•••@example.com',
+        expires_in: 600,
+        login_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      },
     })
     const otp = await service.inbox.nextCode(person.identifier)
     const verified = await service.post('2fa/verify', { identifier: person.identifier, otp })

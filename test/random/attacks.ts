@@ -108,9 +108,9 @@ export const stolenToken: Move = async ({ world, random, attackers, withAccount,
   ]
   const [method, operation, body] = random.pick(tries)
   const answer = await world.ask(attacker, method, operation, body, session.access)
-  // 409: an account without any password.
+  // 422: the wrong password. 409: an account without any password.
   must(
-    [401, 409, 429].includes(answer.status),
+    [401, 409, 422, 429].includes(answer.status),
     `a stolen token was enough for ${operation}: ${answer.status}`,
   )
   return `${attacker.name} has a token of ${name}: ${operation}`

@@ -216,13 +216,14 @@ export const changePasswordTogether: Move = async ({ world, withAccount, session
   const one = await session(owner)
   const [current] = account.passwords
   if (one === null || current == null) return 'change together: not now'
+  if (account.twoFactor) return 'change together: each call would need a code of its own'
   const passwords = Array.from({ length: 4 }, newPassword)
   const answers = await times(4, (i) => {
     const password = passwords[i]!
     const body = { current_password: current, password, password_confirmation: password }
     return world.ask(owner, 'POST', 'password/change', body, one.access)
   })
-  const got = oneAtMost('a change of password', answers, 401)
+  const got = oneAtMost('a change of password', answers, 422)
   must(got !== null || wasLimited(answers), `the right password changed nothing: ${told(answers)}`)
   if (got === null) return 'change together: limited'
   for (const password of passwords) account.oldPasswords.add(password)

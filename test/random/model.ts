@@ -203,3 +203,10 @@ export function nextAppCode(world: World, account: Account): string {
   account.lastStep = Math.max(present(), account.lastStep + 1)
   return appCode(account.app!, account.lastStep)
 }
+
+/** What a change inside a session takes beside the password; null: the account needs a code, and has none at hand. */
+export function stepUp(world: World, account: Account): { otp?: string } | null {
+  if (!account.twoFactor) return {}
+  const otp = account.recovery.pop() ?? (account.app === null ? undefined : nextAppCode(world, account))
+  return otp === undefined ? null : { otp }
+}

@@ -7,6 +7,7 @@ import {
   openSession,
   proveAccount,
   replacePassword,
+  stepUp,
 } from './model.ts'
 import type { Walker } from './walker.ts'
 
@@ -186,7 +187,9 @@ export const changePassword: Move = async ({ world, withAccount, session, newPas
   const [current] = owner.account.passwords
   if (one === null || current == null || owner.account.passwords.size !== 1) return 'change: no session'
   const password = newPassword()
-  const body = { current_password: current, password, password_confirmation: password }
+  const proof = stepUp(world, owner.account)
+  if (proof === null) return 'change: no code at hand'
+  const body = { current_password: current, password, password_confirmation: password, ...proof }
   if (!expectStatus(world, await world.ask(owner, 'POST', 'password/change', body, one.access), 200))
     return 'change: limited'
   replacePassword(owner.account, password)
@@ -219,7 +222,9 @@ export const enableApp: Move = async ({ world, withAccount, session }) => {
   const one = await session(owner)
   const [password] = account.passwords
   if (one === null || password == null) return 'app: not now'
-  const asked = await world.ask(owner, 'POST', '2fa/totp', { password }, one.access)
+  const proof = stepUp(world, account)
+  if (proof === null) return 'app: no code at hand'
+  const asked = await world.ask(owner, 'POST', '2fa/totp', { password, ...proof }, one.access)
   if (!expectStatus(world, asked, 200)) return 'app: limited'
   const next = { ...account, app: asked.body.secret as string, lastStep: 0 }
   const answer = await world.ask(
@@ -245,10 +250,10 @@ export const disable: Move = async ({ world, withAccount, session }) => {
   const one = await session(owner)
   const [password] = account.passwords
   if (one === null || password == null || !account.twoFactor) return 'disable: not now'
-  const otp = account.recovery.pop() ?? (account.app === null ? undefined : nextAppCode(world, account))
-  if (otp === undefined) return 'disable: no code at hand'
-  if (!expectStatus(world, await world.ask(owner, 'POST', '2fa/disable', { password, otp }, one.access), 200))
-    return 'disable: limited'
+  const proof = stepUp(world, account)
+  if (proof === null) return 'disable: no code at hand'
+  const off = await world.ask(owner, 'POST', '2fa/disable', { password, ...proof }, one.access)
+  if (!expectStatus(world, off, 200)) return 'disable: limited'
   account.twoFactor = false
   account.app = null
   account.recovery = []
@@ -265,7 +270,10 @@ export const changeContact: Move = async (walker) => {
   const kind = random.pick(['email', 'phone'] as const)
   const fresh = kind === 'email' ? `changed-${random.digits(9)}@example.org` : `+3362${random.digits(7)}`
   world.given.add(fresh)
-  const ask = () => world.ask(owner, 'POST', `${kind}/change`, { [kind]: fresh, password }, one.access)
+  const proof = stepUp(world, account)
+  if (proof === null) return 'contact: no code at hand'
+  const body = { [kind]: fresh, password, ...proof }
+  const ask = () => world.ask(owner, 'POST', `${kind}/change`, body, one.access)
   const sent = await codeFrom(fresh, `${kind}_change`, ask, 201)
   if (sent === null) return 'contact: no code came'
   const answer = await world.ask(owner, 'POST', `${kind}/confirm`, { otp: sent.code }, one.access)
@@ -281,8 +289,10 @@ export const erase: Move = async ({ world, withAccount, session, retire }) => {
   const one = await session(owner)
   const [password] = owner.account.passwords
   if (one === null || password == null) return 'erase: not now'
-  if (!expectStatus(world, await world.ask(owner, 'DELETE', 'me', { password }, one.access), 200))
-    return 'erase: limited'
+  const proof = stepUp(world, owner.account)
+  if (proof === null) return 'erase: no code at hand'
+  const erased = await world.ask(owner, 'DELETE', 'me', { password, ...proof }, one.access)
+  if (!expectStatus(world, erased, 200)) return 'erase: limited'
   endSessions(owner.account)
   for (const old of owner.account.passwords) if (old !== null) owner.account.oldPasswords.add(old)
   retire(owner)

@@ -170,6 +170,7 @@ export function createWalker(uncounted: World, random: Random): Walker {
     const verified = await world.ask(owner, 'POST', '2fa/verify', {
       identifier,
       otp,
+      login_token: due.body.two_factor.login_token,
       ...device(random, owner),
     })
     if (!expectStatus(world, verified, 200)) return null

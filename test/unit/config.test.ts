@@ -44,7 +44,7 @@ describe('without anything set', () => {
       smtp: null,
       sms: { allowedCountries: [], dailyBudget: 1000, autofillDomain: null, gateways: [] },
       texts: { serviceName: null },
-      codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20 },
+      codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20, login: true },
       tokens: {
         accessLifetimeSeconds: 900,
         refreshLifetimeSeconds: 2_592_000,

@@ -1,15 +1,18 @@
 /**
- * Recovery codes, for who has lost the other factor: 80 random bits each, in Crockford's base32, which has no letters
- * that read like digits. They leave here once, for the person; the store gets keyed hashes bound to the account.
+ * Recovery codes, for somebody who has lost the other factor: 80 random bits each, in Crockford's base32, which has no
+ * letters that read like digits. They leave here once, for the person. The store gets a salted SHA-256 of each, bound
+ * to the account and independent of the server secret, so that they still serve when the secret has changed.
  */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServerSecret } from '../../platform/secret.ts'
 
 export interface RecoveryCodes {
   /** Ten codes, `XXXX-XXXX-XXXX-XXXX`, and their hashes. */
   create(accountUuid: string): { codes: string[]; hashes: Uint8Array[] }
-  /** Of what was typed, in any case and grouping; null when it has not the form of a recovery code. */
-  hash(accountUuid: string, typed: string): Uint8Array | null
+  /** Whether what was typed, in any case and grouping, has the form of a recovery code. */
+  isRecoveryCode(typed: string): boolean
+  /** Which of the stored hashes is the one of this code; null: none is. The work is that of ten hashes, however many. */
+  match(accountUuid: string, typed: string, hashes: Uint8Array[]): Uint8Array | null
 }
 
 const COUNT = 10
@@ -18,26 +21,52 @@ const LENGTH = 16
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`)
 
+const SALT_BYTES = 16
+/** Older versions stored a keyed hash without a salt; these serve until they are replaced. */
+const KEYED_BYTES = 32
+const decoyHashes = Array.from({ length: COUNT }, () => randomBytes(SALT_BYTES + 32))
+
 export function createRecoveryCodes({ secret }: { secret: ServerSecret }): RecoveryCodes {
-  const hash = (accountUuid: string, letters: string) => secret.tag('recovery code', accountUuid, letters)
+  function hashLike(stored: Uint8Array, accountUuid: string, letters: string): Buffer {
+    return stored.length === KEYED_BYTES
+      ? secret.tag('recovery code', accountUuid, letters)
+      : saltedHash(stored.subarray(0, SALT_BYTES), accountUuid, letters)
+  }
+
   return {
     create(accountUuid) {
       const all = Array.from({ length: COUNT }, randomLetters)
       return {
         codes: all.map((letters) => letters.match(/.{4}/g)!.join('-')),
-        hashes: all.map((letters) => hash(accountUuid, letters)),
+        hashes: all.map((letters) => saltedHash(randomBytes(SALT_BYTES), accountUuid, letters)),
       }
     },
-    hash(accountUuid, typed) {
-      const letters = typed
-        .slice(0, 64)
-        .replace(/[\s\p{Pd}]/gu, '')
-        .toUpperCase()
-        .replaceAll('O', '0')
-        .replace(/[IL]/g, '1')
-      return FORM.test(letters) ? hash(accountUuid, letters) : null
+    isRecoveryCode: (typed) => FORM.test(lettersOf(typed)),
+    match(accountUuid, typed, hashes) {
+      const letters = lettersOf(typed)
+      const padded = [...hashes, ...decoyHashes.slice(hashes.length)]
+      const matches = padded.map((stored) => {
+        const hash = hashLike(stored, accountUuid, letters)
+        return hash.length === stored.length && timingSafeEqual(hash, stored)
+      })
+      return hashes[matches.indexOf(true)] ?? null
     },
   }
+}
+
+/** The salt, then the hash: 48 bytes. */
+function saltedHash(salt: Uint8Array, accountUuid: string, letters: string): Buffer {
+  const hash = createHash('sha256').update(salt).update(accountUuid).update(letters).digest()
+  return Buffer.concat([salt, hash])
+}
+
+function lettersOf(typed: string): string {
+  return typed
+    .slice(0, 64)
+    .replace(/[\s\p{Pd}]/gu, '')
+    .toUpperCase()
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1')
 }
 
 /** 256 is a multiple of 32: every letter is as likely as the others. */

@@ -1,7 +1,8 @@
 /**
- * What proves the second factor beside a sent code: an authenticator app or a recovery code. Counts nothing: whoever
- * calls has counted the try. Only accounts with two factors on have either; for others, and for nobody, the work is
- * the same and nothing is right.
+ * What proves the second factor beside a sent code: an authenticator app or a recovery code. It counts nothing:
+ * whoever calls has counted the try. Only accounts with two factors on have either; for others, and for accounts that
+ * do not exist, the work is the same and nothing is right. An app whose secret was sealed under another server secret
+ * counts as set up and never matches: recovery codes serve, and then codes that are sent.
  */
 
 import { AppError } from '../../errors.ts'
@@ -11,14 +12,33 @@ import { serviceName } from '../delivery/render.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
-import type { Enabling, TotpFactor } from './store.ts'
+import type { Enabling, StoredFactors } from './store.ts'
 import { createTotp, type NewTotp } from './totp.ts'
 
+/** The factors of an account, read once for a call. */
+export interface HeldFactors {
+  /** Null: the identifier has no account. */
+  account: Account | null
+  /** `lost`: it is set up, and its secret cannot be opened any more. */
+  app: 'none' | 'usable' | 'lost'
+  recoveryCodesLeft: number
+  /** Codes may be sent: there is no app, or it is lost and no recovery code stands between. */
+  acceptsSentCodes: boolean
+  stored: StoredFactors
+}
+
 export interface Authenticators {
-  /** The authenticator app in use; null where there is none. */
-  findApp(account: Account | null): Promise<TotpFactor | null>
-  /** Uses a code of that app, or a recovery code, up: whether it was right. */
-  use(account: Account | null, app: TotpFactor | null, typed: string): Promise<boolean>
+  find(account: Account | null): Promise<HeldFactors>
+  /** Uses a code of the app up: whether it was right. */
+  useAppCode(held: HeldFactors, typed: string): Promise<boolean>
+  /** Whether what was typed has the form of a recovery code. */
+  isRecoveryCode(typed: string): boolean
+  /** Uses a recovery code up: whether it was right. The owner is told how many are left. */
+  useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
+  /** Tells the owner, once, that the app cannot be used any more; nothing for an app that can. */
+  tellLoss(held: HeldFactors): Promise<void>
+  /** How many apps were sealed under another server secret or are damaged. */
+  countLost(): Promise<number>
   /** An app that waits for its first code, in place of one that waited before. Throws `invalid_token`. */
   beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
   /**
@@ -30,7 +50,7 @@ export interface Authenticators {
   enable(signedIn: Authenticated): Promise<string[]>
   /** Erases app and recovery codes. Throws `two_factor_not_enabled`. */
   disable(signedIn: Authenticated): Promise<void>
-  /** The old ones are dead. Throws `two_factor_not_enabled`. */
+  /** The old ones are dead, and the owner is told. Throws `two_factor_not_enabled`. */
   replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
 }
 
@@ -40,6 +60,8 @@ type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
 
 /** No account has it: keeps the work alike. */
 const NOBODY = 0
+
+const LISTED_AT_ONCE = 500
 
 /** Long enough to install an app; a screen that somebody left open yesterday enrols nothing. */
 const ENROLMENT_MS = 30 * 60_000
@@ -63,13 +85,46 @@ export function createAuthenticators(needs: Needs): Authenticators {
   }
 
   return {
-    findApp: (account) => store.findTotp(idOf(account)),
-    async use(account, app, typed) {
+    async find(account) {
+      const stored = await store.find(idOf(account))
+      const { sealedSecret, recoveredAt, recoveryHashes } = stored
+      const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
+      return {
+        account,
+        app,
+        recoveryCodesLeft: recoveryHashes.length,
+        acceptsSentCodes:
+          app === 'none' || (app === 'lost' && (recoveredAt !== null || recoveryHashes.length === 0)),
+        stored,
+      }
+    },
+    async useAppCode({ account, stored: { sealedSecret } }, typed) {
       const now = clock.now()
-      const step = totp.match(app?.sealedSecret ?? null, typed, now)
-      const recoveryHash = recoveryCodes.hash(account?.uuid ?? '', typed)
-      const matched = app && step !== null ? { sealedSecret: app.sealedSecret, step } : null
-      return store.use(idOf(account), { totp: matched, recoveryHash }, now)
+      const step = totp.match(sealedSecret, typed, now)
+      const matched = sealedSecret !== null && step !== null ? { sealedSecret, step } : null
+      return store.use(idOf(account), { totp: matched, recoveryHash: null, lostApp: null }, now)
+    },
+    isRecoveryCode: recoveryCodes.isRecoveryCode,
+    async useRecoveryCode({ account, app, stored }, typed) {
+      const recoveryHash = recoveryCodes.match(account?.uuid ?? '', typed, stored.recoveryHashes)
+      const lostApp = app === 'lost' ? stored.sealedSecret : null
+      return store.use(idOf(account), { totp: null, recoveryHash, lostApp }, clock.now())
+    },
+    async tellLoss({ account, app, stored: { sealedSecret, lossToldAt } }) {
+      if (account === null || sealedSecret === null || app !== 'lost' || lossToldAt !== null) return
+      const about = await notices.about(account, 'authenticator_lost')
+      await store.noteLoss(account.id, sealedSecret, about, clock.now())
+    },
+    async countLost() {
+      let lost = 0
+      let after = 0
+      for (;;) {
+        const apps = await store.listApps(after, LISTED_AT_ONCE)
+        lost += apps.filter(({ sealedSecret }) => !totp.opens(sealedSecret)).length
+        const last = apps.at(-1)
+        if (last === undefined || apps.length < LISTED_AT_ONCE) return lost
+        after = last.accountId
+      }
     },
     async beginEnrolment(signedIn, label) {
       const created = totp.create(label)
@@ -101,7 +156,10 @@ export function createAuthenticators(needs: Needs): Authenticators {
     },
     async replaceRecoveryCodes(signedIn) {
       const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)
-      if (!(await store.putRecoveryCodes(signedIn, hashes))) throw new AppError('two_factor_not_enabled')
+      const about = await notices.about(signedIn.account, 'recovery_codes_replaced')
+      if (!(await store.putRecoveryCodes(signedIn, hashes, about, clock.now()))) {
+        throw new AppError('two_factor_not_enabled')
+      }
       return codes
     },
   }

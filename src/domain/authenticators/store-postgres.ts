@@ -12,7 +12,7 @@ import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
-import type { Enabling, FactorStore, TotpFactor } from './store.ts'
+import type { Enabling, FactorStore, StoredFactors, TotpFactor } from './store.ts'
 
 type AccountParams = { accountId: number }
 type OwnerParams = AccountParams & { sessionId: string }
@@ -38,8 +38,34 @@ const recoveryNotice = queueMessage(
   },
 )
 
-const findTotp = statement<AccountParams, TotpFactor>(sql`
-  select sealed_secret from ${totpFactors} where account_id = ${accountId}`)
+type FactorsRow = Omit<StoredFactors, 'recoveryHashes'> & { recoveryHashes: string }
+
+/** One row in any case. */
+const find = statement<AccountParams, FactorsRow>(sql`
+  select app.sealed_secret, app.loss_told_at, app.recovered_at,
+         coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
+           as recovery_hashes
+    from (select ${accountId} as id) asked
+    left join ${totpFactors} app on app.account_id = asked.id
+    left join ${recoveryCodes} codes on codes.account_id = asked.id`)
+
+const noteLoss = statement<
+  AccountParams & { sealedSecret: Uint8Array; now: Date } & NoticeParams,
+  { accountId: number }
+>(sql`
+  with lost as (
+    update ${totpFactors} set loss_told_at = ${now}
+     where account_id = ${accountId} and sealed_secret = ${sealedSecret} and loss_told_at is null
+    returning account_id),
+  notices as (${queueNotices(sql`lost`)})
+  select account_id from lost`)
+
+const listApps = statement<
+  AccountParams & { limit: number },
+  { accountId: number; sealedSecret: Uint8Array }
+>(sql`
+  select account_id, sealed_secret from ${totpFactors}
+   where account_id > ${accountId} order by account_id limit ${param('limit', 'int')}`)
 
 /** A second caller waits for the row and then sees the step, or the code gone. */
 const use = statement<
@@ -47,6 +73,7 @@ const use = statement<
     sealedSecret: Uint8Array | null
     step: number | null
     recoveryHash: Uint8Array | null
+    lostApp: Uint8Array | null
     now: Date
   },
   { accountId: number }
@@ -60,6 +87,9 @@ const use = statement<
     update ${recoveryCodes} set hashes = array_remove(hashes, ${param('recoveryHash', 'bytea')})
      where account_id = ${accountId} and ${param('recoveryHash', 'bytea')} = any (hashes)
     returning account_id, cardinality(hashes) as codes_left),
+  replaced as (
+    update ${totpFactors} set recovered_at = ${now} from recovered
+     where ${totpFactors}.account_id = recovered.account_id and sealed_secret = ${param('lostApp', 'bytea')}),
   owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
   notice as (${recoveryNotice})
   select account_id from stepped union all select account_id from recovered`,
@@ -127,7 +157,7 @@ const confirmEnrolment = statement<
     select id, ${sealedSecret}, ${now}, ${step} from enabled
     on conflict (account_id) do update
        set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
-           last_step = excluded.last_step),
+           last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
   ${afterEnabling}`)
 
 const disable = statement<OwnerParams & NoticeParams & { now: Date }, { id: number }>(sql`
@@ -141,10 +171,14 @@ const disable = statement<OwnerParams & NoticeParams & { now: Date }, { id: numb
   notices as (${queueNotices(sql`disabled`)})
   select id from disabled`)
 
-const putRecoveryCodes = statement<OwnerParams & { recoveryHashes: string }, { id: number }>(sql`
+const putRecoveryCodes = statement<
+  OwnerParams & NoticeParams & { recoveryHashes: string; now: Date },
+  { id: number }
+>(sql`
   with enabled as (
     select id from ${accounts} where id = ${accountId} and two_factor_enabled and ${sessionLives}),
-  codes as (${setRecoveryCodes(sql`enabled`)})
+  codes as (${setRecoveryCodes(sql`enabled`)}),
+  notices as (${queueNotices(sql`enabled`)})
   select id from enabled`)
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
@@ -184,13 +218,23 @@ export function createFactorStore(database: Database): FactorStore {
   ) => (await updateLockedAccount(database, query, params)) !== null
 
   return {
-    findTotp: (account) => database.first(findTotp, { accountId: account }),
-    async use(account, { totp, recoveryHash }, at) {
+    async find(account) {
+      const row = (await database.first(find, { accountId: account }))!
+      const hashes: string[] = JSON.parse(row.recoveryHashes)
+      return { ...row, recoveryHashes: hashes.map((hash) => Buffer.from(hash, 'hex')) }
+    },
+    async noteLoss(account, lostApp, notices, at) {
+      const params = { accountId: account, sealedSecret: lostApp, now: at, ...noticeParams(notices) }
+      return (await database.first(noteLoss, params)) !== null
+    },
+    listApps: (after, limit) => database.all(listApps, { accountId: after, limit }),
+    async use(account, { totp, recoveryHash, lostApp }, at) {
       const used = await database.first(use, {
         accountId: account,
         sealedSecret: totp?.sealedSecret ?? null,
         step: totp?.step ?? null,
         recoveryHash,
+        lostApp,
         now: at,
       })
       return used !== null
@@ -203,8 +247,13 @@ export function createFactorStore(database: Database): FactorStore {
       change(confirmEnrolment, { ...enablingParams(signedIn, enabling, at), ...totp }),
     disable: (signedIn, notices, at) =>
       change(disable, { ...ownerParams(signedIn), ...noticeParams(notices), now: at }),
-    putRecoveryCodes: (signedIn, hashes) =>
-      change(putRecoveryCodes, { ...ownerParams(signedIn), recoveryHashes: hex(hashes) }),
+    putRecoveryCodes: (signedIn, hashes, notices, at) =>
+      change(putRecoveryCodes, {
+        ...ownerParams(signedIn),
+        ...noticeParams(notices),
+        recoveryHashes: hex(hashes),
+        now: at,
+      }),
     sweepEnrolments: (at, limit) =>
       sweepEnrolments(database, { before: daysBefore(at, ENROLMENT_DAYS), limit }),
   }

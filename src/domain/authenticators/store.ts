@@ -6,16 +6,31 @@
 import type { AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 
-/** An authenticator app in use. */
+/** An authenticator app that waits. */
 export interface TotpFactor {
   sealedSecret: Uint8Array
 }
 
-/** What a try amounts to, once compared with what is stored; null: it cannot be that. */
+/** What is stored of an account's factors. */
+export interface StoredFactors {
+  /** Of the app in use; null where there is none. */
+  sealedSecret: Uint8Array | null
+  /** When the owner was told that the app in use cannot be opened any more. */
+  lossToldAt: Date | null
+  /** When a recovery code was used in place of an app that cannot be opened. */
+  recoveredAt: Date | null
+  /** Of the recovery codes left. */
+  recoveryHashes: Uint8Array[]
+}
+
+/** What a try amounts to, once compared with what is stored; null: it is not that. */
 export interface FactorTry {
   /** The app whose code it was, and the time step it was of. */
   totp: { sealedSecret: Uint8Array; step: number } | null
+  /** As stored. */
   recoveryHash: Uint8Array | null
+  /** The recovery code stands in for this app, which cannot be opened any more. */
+  lostApp: Uint8Array | null
 }
 
 /** Two factors are on from now; the session stays, and has proved both of them (RFC 8176 values). */
@@ -26,8 +41,12 @@ export interface Enabling {
 }
 
 export interface FactorStore {
-  /** Null for an account without an app, and for an id that nobody has (0), in the same time. */
-  findTotp(accountId: number): Promise<TotpFactor | null>
+  /** Empty for an account without factors, and for an id that nobody has (0), in the same time. */
+  find(accountId: number): Promise<StoredFactors>
+  /** Notes that the owner is told of the loss of this app, and queues the notices: once for each app. */
+  noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
+  /** The apps in use, by account, after that one: to count those that cannot be opened. */
+  listApps(afterAccountId: number, limit: number): Promise<{ accountId: number; sealedSecret: Uint8Array }[]>
   /**
    * Uses the step or the recovery code up; false when it was used before. A recovery code's owner gets a notice that
    * says how many are left.
@@ -53,8 +72,13 @@ export interface FactorStore {
   ): Promise<boolean>
   /** Turns two factors off, erases app and recovery codes. False when they were off, or the session ended meanwhile. */
   disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /** False when two factors are off, or the session ended meanwhile. */
-  putRecoveryCodes(signedIn: AccountSession, recoveryHashes: Uint8Array[]): Promise<boolean>
+  /** Replaces them, and queues the notices. False when two factors are off, or the session ended meanwhile. */
+  putRecoveryCodes(
+    signedIn: AccountSession,
+    recoveryHashes: Uint8Array[],
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<boolean>
   /** Removes apps whose first code never came; gives their number. */
   sweepEnrolments(now: Date, limit: number): Promise<number>
 }

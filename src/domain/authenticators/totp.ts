@@ -17,9 +17,11 @@ export interface NewTotp {
 export interface Totp {
   /** `label`: which account of the service it is, for the person's eyes. */
   create(label: string): NewTotp
+  /** False: the secret was sealed under another server secret, or is damaged. */
+  opens(sealedSecret: Uint8Array): boolean
   /**
    * The newest time step, of the present one and its two neighbours (RFC 6238, 5.2), whose code was typed; null when
-   * none. Without a secret: null, for the same work.
+   * none. Without a secret that opens: null, for the same work.
    */
   match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null
 }
@@ -32,7 +34,18 @@ const SECRET_BYTES = 20
 const DRIFT_STEPS = 1
 
 export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: string }): Totp {
-  const nobodysSecret = secret.seal('totp', randomSecret().base32)
+  const decoyKey = randomSecret()
+  const decoySecret = secret.seal('totp', decoyKey.base32)
+
+  /** Null: it was sealed under another server secret, or is damaged. */
+  function open(sealedSecret: Uint8Array): Secret | null {
+    try {
+      return Secret.fromBase32(secret.open('totp', sealedSecret))
+    } catch {
+      return null
+    }
+  }
+
   return {
     create(label) {
       const key = randomSecret()
@@ -40,8 +53,10 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
       const uri = new TOTP({ ...parameters, issuer, label, secret: key }).toString()
       return { sealedSecret: secret.seal('totp', key.base32), secret: key.base32, uri }
     },
+    opens: (sealedSecret) => open(sealedSecret) !== null,
     match(sealedSecret, typed, now) {
-      const key = Secret.fromBase32(secret.open('totp', sealedSecret ?? nobodysSecret))
+      const opened = open(sealedSecret ?? decoySecret)
+      const key = opened ?? decoyKey
       // People paste codes with spaces in them.
       const digits = typed.slice(0, 64).replace(/\s/g, '')
       const guess = Buffer.from(/^[0-9]{6}$/.test(digits) ? digits : '------')
@@ -51,7 +66,7 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
         const code = HOTP.generate({ secret: key, algorithm: ALGORITHM, digits: DIGITS, counter: step })
         if (timingSafeEqual(Buffer.from(code), guess)) matched = step
       }
-      return sealedSecret === null ? null : matched
+      return sealedSecret === null || opened === null ? null : matched
     },
   }
 }

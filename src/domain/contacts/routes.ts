@@ -1,9 +1,9 @@
 /** Another e-mail address or phone: asked for with the password, proved by a code. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import { errorResponses } from '../../platform/http/error-responses.ts'
+import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { accountSchema, messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
+import { accountSchema, messageAnswer, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { ContactsService } from './service.ts'
@@ -17,15 +17,7 @@ const newPhone = t.String({
 
 const changeResponses = () => ({
   201: messageAnswer(201),
-  ...errorResponses(
-    'invalid_credentials',
-    'password_not_set',
-    'country_not_allowed',
-    'channel_not_available',
-    'identifier_taken',
-    'too_many_requests',
-    'server_busy',
-  ),
+  ...errorResponses(...ownerProofErrors, 'country_not_allowed', 'channel_not_available', 'identifier_taken'),
 })
 
 const confirmSchema = () => ({
@@ -58,13 +50,13 @@ export function createContactRoutes(
     .use(bearer)
     .post(
       '/email/change',
-      async ({ signedIn, body: { email, password }, client, status }) => {
-        await contacts.change(signedIn, 'email', { contact: email, password }, client)
+      async ({ signedIn, body: { email, ...proof }, client, status }) => {
+        await contacts.change(signedIn, 'email', { contact: email, ...proof }, client)
         const { email_change_sent } = languages[client.language].sentences
         return status(201, { status: 201 as const, message: email_change_sent })
       },
       {
-        body: t.Object({ email: newEmail, password: passwordField }),
+        body: t.Object({ email: newEmail, ...ownerProofFields }),
         response: changeResponses(),
         detail: changeDetail('changeEmail', 'Ask for another e-mail address'),
       },
@@ -79,13 +71,13 @@ export function createContactRoutes(
     )
     .post(
       '/phone/change',
-      async ({ signedIn, body: { phone, password }, client, status }) => {
-        await contacts.change(signedIn, 'phone', { contact: phone, password }, client)
+      async ({ signedIn, body: { phone, ...proof }, client, status }) => {
+        await contacts.change(signedIn, 'phone', { contact: phone, ...proof }, client)
         const { phone_change_sent } = languages[client.language].sentences
         return status(201, { status: 201 as const, message: phone_change_sent })
       },
       {
-        body: t.Object({ phone: newPhone, password: passwordField }),
+        body: t.Object({ phone: newPhone, ...ownerProofFields }),
         response: changeResponses(),
         detail: changeDetail('changePhone', 'Ask for another telephone number'),
       },

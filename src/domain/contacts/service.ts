@@ -13,6 +13,7 @@ import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
 import type { ContactChange } from './store.ts'
 
 type Kind = Identifier['kind']
@@ -25,7 +26,7 @@ export interface ContactsService {
   change(
     signedIn: Authenticated,
     kind: Kind,
-    body: { contact: string; password: string },
+    body: { contact: string } & OwnerProof,
     client: { addressBucket: string },
   ): Promise<void>
   /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. */
@@ -76,15 +77,14 @@ export function createContactsService(needs: Needs): ContactsService {
   }
 
   return {
-    async change(signedIn, kind, { contact, password }, client) {
+    async change(signedIn, kind, { contact, ...proof }, client) {
       const identifier = read(kind, contact)
       const { account } = signedIn
       const charges = [
         ...limits.codeCharges(identifier, purposes[kind].code, client.addressBucket),
         ...limits.contactChangeCharges(account.uuid),
       ]
-      await reauthentication.requirePassword(signedIn, password, client)
-      await limits.charge(charges)
+      await reauthentication.require(signedIn, proof, client, { admit: () => limits.charge(charges) })
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })

@@ -16,8 +16,11 @@ export const noticePurposes = [
   'two_factor_disabled',
   'authenticator_changed',
   'recovery_code_used',
+  'recovery_codes_replaced',
+  'authenticator_lost',
   'refresh_token_reused',
   'identity_linked',
+  'identity_unlinked',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = CodePurpose | NoticePurpose

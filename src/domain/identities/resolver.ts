@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Account, type AccountSession, hasVerified } from '../accounts/account.ts'
+import type { NoticePurpose } from '../delivery/message.ts'
 import type { Services, Stores } from '../services.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { EmailOfNew } from './store.ts'
+import type { EmailOfNew, IdentityStore } from './store.ts'
 
 export interface IdentityResolver {
   /**
@@ -19,6 +20,8 @@ export interface IdentityResolver {
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
   /** Adds it to the account, and tells the owner. False: it is an account's already. */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
+  /** Removes the identities of that provider, and tells the owner. Gives what became of it. */
+  unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
 }
 
 type Needs = Pick<Services, 'providers' | 'notices' | 'clock' | 'config'> & {
@@ -33,9 +36,10 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
 
-  async function noticesFor(account: Account, { provider }: ProvedIdentity) {
-    const { label } = providers.get(provider)
-    return (await notices.about(account, 'identity_linked')).map((notice) => ({
+  /** A provider that is no longer configured is called by its name. */
+  async function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
+    const label = providers.names.includes(provider) ? providers.get(provider).label : provider
+    return (await notices.about(account, purpose)).map((notice) => ({
       ...notice,
       values: { provider: label },
     }))
@@ -62,7 +66,15 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     if (account) return account
     const owner = await ownerOf(identity)
     if (owner && !mayLink(identity)) throw new AppError('account_exists')
-    if (owner && (await store.linkByEmail(owner, identity, await noticesFor(owner, identity), clock.now()))) {
+    if (
+      owner &&
+      (await store.linkByEmail(
+        owner,
+        identity,
+        await noticesFor(owner, 'identity_linked', identity.provider),
+        clock.now(),
+      ))
+    ) {
       return owner
     }
     const fresh = { uuid: randomUUID(), language, accountableType, roleId }
@@ -78,9 +90,13 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
       }
     },
     async link(signedIn, identity) {
-      const notices = await noticesFor(signedIn.account, identity)
+      const notices = await noticesFor(signedIn.account, 'identity_linked', identity.provider)
       const linked = await store.link(signedIn, identity, notices, clock.now())
       return linked
+    },
+    async unlink(signedIn, provider) {
+      const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
+      return store.unlink(signedIn, provider, providers.names, about, clock.now())
     },
   }
 }

@@ -1,14 +1,14 @@
 /** The ways in through other providers, of somebody signed in. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import { errorResponses } from '../../platform/http/error-responses.ts'
+import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   codeVerifierField,
   idTokenField,
   nonceField,
   optionalField,
-  passwordField,
+  ownerProofFields,
 } from '../../platform/http/schemas.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { IdentityService } from './service.ts'
@@ -31,8 +31,8 @@ const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
 const providerParams = t.Object({
   provider: t.String({ description: 'Name of the provider, e.g. google' }),
 })
-const ownerErrors = ['invalid_credentials', 'too_many_requests', 'server_busy'] as const
-const whereSet = 'With the password where the account has one; else only within 5 minutes of signing in.'
+const whereSet =
+  'With the password where the account has one; else only within 5 minutes of signing in. With two factors `otp` besides.'
 
 export function createIdentityRoutes(
   httpBase: HttpBase,
@@ -70,16 +70,15 @@ export function createIdentityRoutes(
           code_verifier: optionalField(codeVerifierField),
           id_token: optionalField(idTokenField),
           nonce: optionalField(nonceField),
-          password: optionalField(passwordField),
+          ...ownerProofFields,
         }),
         response: {
           201: identitiesAnswer(201),
           ...errorResponses(
-            'invalid_code',
             'provider_not_found',
             'identity_taken',
             'provider_unavailable',
-            ...ownerErrors,
+            ...ownerProofErrors,
           ),
         },
         detail: {
@@ -95,20 +94,20 @@ export function createIdentityRoutes(
       '/:provider',
       async ({ signedIn, params, body, client }) => ({
         status: 200 as const,
-        identities: await identities.unlink(signedIn, params.provider, body?.password, client),
+        identities: await identities.unlink(signedIn, params.provider, body ?? {}, client),
       }),
       {
         params: providerParams,
-        body: t.Optional(t.Object({ password: optionalField(passwordField) })),
+        body: t.Optional(t.Object(ownerProofFields)),
         response: {
           200: identitiesAnswer(200),
-          ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerErrors),
+          ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerProofErrors),
         },
         detail: {
           tags: ['Social login'],
           operationId: 'unlinkIdentity',
           summary: 'Unlink an identity',
-          description: whereSet,
+          description: `${whereSet} The owner is told.`,
           security: bearerSecurity,
         },
       },

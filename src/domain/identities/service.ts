@@ -3,18 +3,17 @@
 import { AppError, type FieldError } from '../../errors.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 
 type Optional = string | null | undefined
 
 /** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
-export interface LinkBody {
+export interface LinkBody extends OwnerProof {
   code?: Optional
   code_verifier?: Optional
   id_token?: Optional
   nonce?: Optional
-  /** Where the account has one. */
-  password?: Optional
 }
 
 /** As clients see it. */
@@ -40,7 +39,7 @@ export interface IdentityService {
   unlink(
     signedIn: Authenticated,
     provider: string,
-    password: Optional,
+    proof: OwnerProof,
     client: Client,
   ): Promise<IdentityRecord[]>
 }
@@ -68,7 +67,7 @@ export function createIdentityService(needs: Needs): IdentityService {
     async link(signedIn, provider, body, client) {
       providers.get(provider)
       requireOneProof(body)
-      await reauthentication.requirePasswordIfSet(signedIn, body.password, client)
+      await reauthentication.require(signedIn, body, client)
       const identity = await prove(provider, body)
       if (!(await identityResolver.link(signedIn, identity))) {
         const holder = await store.findAccount(identity)
@@ -77,9 +76,9 @@ export function createIdentityService(needs: Needs): IdentityService {
       }
       return list(signedIn)
     },
-    async unlink(signedIn, provider, password, client) {
-      await reauthentication.requirePasswordIfSet(signedIn, password, client)
-      const outcome = await store.unlink(signedIn, provider, providers.names)
+    async unlink(signedIn, provider, proof, client) {
+      await reauthentication.require(signedIn, proof, client)
+      const outcome = await identityResolver.unlink(signedIn, provider)
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('identity_not_found')
       if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

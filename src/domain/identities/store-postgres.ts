@@ -139,7 +139,8 @@ const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed
   removed as (
     delete from ${identities} using named
      where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives}
-    returning ${identities}.id)
+    returning ${identities}.id),
+  notices as (${queueNotices(sql`(select 1 from removed limit 1) as unlinked`)})
   select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`)
 
 export function createIdentityStore(database: Database): IdentityStore {
@@ -186,9 +187,9 @@ export function createIdentityStore(database: Database): IdentityStore {
       }
     },
     list: (accountId) => database.all(list, { accountId }),
-    async unlink({ account, sessionId }, provider, usableProviders) {
+    async unlink({ account, sessionId }, provider, usableProviders, notices, now) {
       const usable = JSON.stringify(usableProviders)
-      const params = { accountId: account.id, sessionId, provider, usable }
+      const params = { accountId: account.id, sessionId, provider, usable, now, ...noticeParams(notices) }
       const row = await updateLockedAccount(database, unlink, params)
       if (!row?.lives) return 'session_over'
       if (!row.found) return 'not_found'

@@ -47,10 +47,13 @@ export interface IdentityStore {
   /**
    * Removes every identity of that provider from the account, unless nothing would be left to sign in with: a password
    * with an identifier, or an identity of one of `usableProviders`.
+   * Queues the notices with it.
    */
   unlink(
     signedIn: AccountSession,
     provider: string,
     usableProviders: string[],
+    notices: NewMessage[],
+    now: Date,
   ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'>
 }

@@ -32,6 +32,8 @@ export interface LimitService {
   countGuess(subject: string): Promise<number>
   /** It was right. */
   clearGuesses(subject: string): Promise<void>
+  /** A recovery code is about to be compared: nobody can guess one, so its tries close nothing but themselves. */
+  recoveryCodeCharges(owner: string, addressBucket: string): Charge[]
   /** Counts all of them or, throwing, none. */
   charge(charges: Charge[]): Promise<void>
   /** Counts a code that is about to go elsewhere than asked; false where `codeCharges` or `take` would throw. */
@@ -56,6 +58,8 @@ interface Options {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
+
+const RECOVERY_CODES_PER_HOUR = 20
 
 export function createLimitService({ store, secret, clock, config, reaches }: Options): LimitService {
   const { limits, sms } = config
@@ -161,6 +165,9 @@ export function createLimitService({ store, secret, clock, config, reaches }: Op
       }
       return Math.ceil((await waitMs([{ key: guessKey(subject), rule: inARow }])) / 1000)
     },
+    recoveryCodeCharges: (owner, bucket) => [
+      { key: `recovery:${tag(owner)}:${bucket}`, rule: window(RECOVERY_CODES_PER_HOUR, HOUR_MS) },
+    ],
     clearGuesses: (subject) => clear([guessKey(subject)]),
     async charge(charges) {
       const ms = await waitMs(charges)

@@ -1,42 +1,64 @@
 /** Ask for a code and log in with it: alone, or as the second factor. */
 import { Elysia, t } from 'elysia'
+import { bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   deviceFields,
   deviceOf,
   identifierField,
+  loginTokenField,
   messageAnswer,
+  optionalField,
   otpField,
   signedInAnswer,
 } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import type { Authentication } from '../sessions/authentication.ts'
 import type { LoginByCodeService } from './service.ts'
 
-export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCodeService) {
+export function createLoginByCodeRoutes(
+  httpBase: HttpBase,
+  authenticate: Authentication['authenticate'],
+  loginByCode: LoginByCodeService,
+) {
   return new Elysia({ name: 'two-factor', prefix: '/api/v1/auth/2fa' })
     .use(httpBase)
     .post(
       '/request-otp',
-      async ({ body, client, status }) => {
-        await twoFactor.requestCode(body, client)
+      async ({ body, headers: { authorization }, client, status }) => {
+        const signedIn = authorization === undefined ? null : await authenticate(authorization)
+        // Where two factors are off there is nothing to confirm in a session: what is named gets its code to log in.
+        if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
+          await loginByCode.requestStepUpCode(signedIn)
+        } else await loginByCode.requestCode(body, client)
         return status(201, {
           status: 201 as const,
           message: languages[client.language].sentences.two_factor_code_sent,
         })
       },
       {
-        body: t.Object({ identifier: identifierField }),
+        body: t.Object({
+          identifier: optionalField(identifierField),
+          login_token: optionalField(loginTokenField),
+          device_fingerprint: deviceFields.device_fingerprint,
+        }),
         response: {
           201: messageAnswer(201),
-          ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
+          ...errorResponses(
+            'too_many_requests',
+            'country_not_allowed',
+            'channel_not_available',
+            'two_factor_not_enabled',
+          ),
         },
         detail: {
           tags: ['Login'],
           operationId: 'requestTwoFactorCode',
-          summary: 'Request a code to log in with',
+          summary: 'Request a code to log in with, or to confirm a change with',
           description:
-            'The same answer for every identifier. A code goes out only for a confirmed account, and for none that has an authenticator app.',
+            'The same answer for every identifier. A code goes out only for a confirmed account, and for none that has an authenticator app. With an access token, `identifier` may be absent: the code goes to the first verified contact of the account and serves as `otp` of a call that changes what opens it.',
+          security: [...bearerSecurity, {}],
         },
       },
     )
@@ -44,7 +66,7 @@ export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCo
       '/verify',
       async ({ body, client }) => ({
         status: 200 as const,
-        ...(await twoFactor.verify(body, deviceOf(body), client)),
+        ...(await loginByCode.verify(body, deviceOf(body), client)),
       }),
       {
         body: t.Object({
@@ -53,9 +75,10 @@ export function createLoginByCodeRoutes(httpBase: HttpBase, twoFactor: LoginByCo
           password: t.Optional(
             t.Union([t.String(), t.Null()], {
               description:
-                'Needed with two factors unless a login from this device or address proved it in the last 10 minutes',
+                'Needed with two factors unless `login_token` is sent, or a login of the last 10 minutes proved it: with the same `device_fingerprint`, or from the same address if it named none',
             }),
           ),
+          login_token: optionalField(loginTokenField),
           ...deviceFields,
         }),
         response: {

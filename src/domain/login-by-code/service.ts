@@ -7,20 +7,31 @@ import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Services, Stores } from '../services.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
-import type { FirstFactor, ProvingClient } from '../sign-in/first-factor-proof.ts'
+import type { FirstFactor, FirstFactorProof, ProvingClient } from '../sign-in/first-factor-proof.ts'
 import { findNamedAccount } from '../sign-in/named-account.ts'
 
 export interface VerifyBody {
   identifier: string
   otp: string
   password?: string | null | undefined
+  /** Of the login that proved the first factor. */
+  login_token?: string | null | undefined
 }
 
 export interface LoginByCodeService {
   /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
-  requestCode(body: { identifier: string }, client: { addressBucket: string }): Promise<void>
+  requestCode(
+    body: { identifier?: string | null | undefined },
+    client: { addressBucket: string },
+  ): Promise<void>
+  /**
+   * For somebody signed in: a code that confirms a change of the account. Throws `two_factor_not_enabled`,
+   * `too_many_requests`, `country_not_allowed`.
+   */
+  requestStepUpCode(signedIn: Authenticated): Promise<void>
   /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
   verify(
     body: VerifyBody,
@@ -39,14 +50,17 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
-  /** What the first factor says of this call; `newDigest` as the judge gives it. */
-  async function judgeFirstFactor(
+  const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login
+
+  /** What the first factor says of this call; `newDigest` as the password check gives it. */
+  async function checkFirstFactor(
     account: Account | null,
     identifier: Identifier,
-    { password }: VerifyBody,
+    { password, login_token }: VerifyBody,
     client: ProvingClient,
-  ): Promise<{ passes: boolean; first: FirstFactor | null; newDigest: string | null }> {
-    if (typeof password === 'string') {
+  ): Promise<FirstFactorResult> {
+    const token = typeof login_token === 'string' ? login_token : null
+    if (token === null && typeof password === 'string') {
       const { right, newDigest } = await passwordCheck.judge({
         account,
         identifierKey: identifier.key,
@@ -54,39 +68,63 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         password,
         charges: [],
       })
-      return { passes: right, first: right ? 'pwd' : null, newDigest }
+      return { passes: right, first: right ? 'pwd' : null, proof: null, newDigest }
     }
-    const proof = await firstFactorProofs.find(
-      account ?? { uuid: identifier.key, passwordDigest: null },
-      client,
-    )
-    const first = account?.twoFactorEnabled && proof ? proof.factor : null
-    return { passes: first !== null || !account?.twoFactorEnabled, first, newDigest: null }
+    const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
+    const proof = await firstFactorProofs.find(claimed, client, token)
+    if (token === null && !account?.twoFactorEnabled) return { passes: true, ...noFirstFactor }
+    return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
   }
 
   return {
     async requestCode({ identifier: typed }, { addressBucket }) {
+      if (typeof typed !== 'string') {
+        throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
+      }
       const { identifier, account } = await findNamedAccount(accounts, typed, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'login_code', addressBucket))
-      await secondFactor.sendCode(account, identifier, 'stranger')
+      await secondFactor.sendCode(
+        await secondFactor.find(account && mayUseCode(account) ? account : null),
+        identifier,
+        'stranger',
+      )
+    },
+
+    async requestStepUpCode({ account }) {
+      if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+      await secondFactor.sendStepUpCode(account)
     },
 
     async verify(body, device, { address, addressBucket }) {
       await limits.charge(limits.verificationCharges(addressBucket))
       const { identifier, key, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
       const client = { fingerprint: device.fingerprint, addressBucket }
-      const { passes, first, newDigest } = await judgeFirstFactor(account, identifier, body, client)
-      // Without the first factor nobody may try, or use up, the owner's code: the try counts on a stand-in. So does one
+      const { passes, first, proof, newDigest } = await checkFirstFactor(account, identifier, body, client)
+      // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
-      const tried = passes && account?.accountConfirmedAt ? account : null
+      const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
       const name = typeof body.password === 'string' ? `${key} with password` : key
-      await secondFactor.takeCode(tried, identifier, body.otp, tried && first ? 'account' : { name })
+      await secondFactor.takeCode(tried, identifier, {
+        typed: body.otp,
+        countsOn: tried && first ? 'account' : { name },
+        client,
+      })
       if (tried === null) throw new AppError('invalid_code')
       if (tried.lockedAt !== null) throw new AppError('account_locked')
+      // Of several callers with right codes and one proof, the first one opens the session of that login.
+      if (proof !== null && !(await proof.take())) throw new AppError('invalid_code')
       const amr = first ? [first, 'otp', 'mfa'] : ['otp']
-      const signedIn = await sessionOpener.open({ account: tried, device, address, amr, newDigest })
-      if (tried.twoFactorEnabled) await (await firstFactorProofs.find(tried, client))?.spend()
-      return signedIn
+      return sessionOpener.open({ account: tried, device, address, amr, newDigest })
     },
   }
 }
+
+interface FirstFactorResult {
+  passes: boolean
+  first: FirstFactor | null
+  /** What an earlier login left; null where this call itself proved the password. */
+  proof: FirstFactorProof | null
+  newDigest: string | null
+}
+
+const noFirstFactor = { first: null, proof: null, newDigest: null }

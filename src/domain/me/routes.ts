@@ -1,9 +1,9 @@
 /** The own account: seen, and erased. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import { errorResponses } from '../../platform/http/error-responses.ts'
+import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { accountSchema, messageAnswer, passwordField } from '../../platform/http/schemas.ts'
+import { accountSchema, messageAnswer, ownerProofFields } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { AccountService } from './service.ts'
@@ -28,14 +28,14 @@ export function createAccountRoutes(
     .delete(
       '/me',
       async ({ signedIn, body, client }) => {
-        await accounts.erase(signedIn, body.password, client)
+        await accounts.erase(signedIn, body, client)
         return { status: 200 as const, message: languages[client.language].sentences.account_erased }
       },
       {
-        body: t.Object({ password: passwordField }),
+        body: t.Object(ownerProofFields),
         response: {
           200: messageAnswer(200),
-          ...errorResponses('invalid_credentials', 'password_not_set', 'too_many_requests', 'server_busy'),
+          ...errorResponses(...ownerProofErrors),
         },
         detail: {
           tags: ['Account'],

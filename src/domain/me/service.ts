@@ -4,12 +4,13 @@ import { AppError } from '../../errors.ts'
 import { type AccountRecord, accountRecord } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
 
 export interface AccountService {
   /** The record that login answers with, as it stands now. */
   describe(signedIn: Authenticated): AccountRecord
   /** Nothing brings it back. Throws what Reauthentication does. */
-  erase(signedIn: Authenticated, password: string, client: { addressBucket: string }): Promise<void>
+  erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 
 type Needs = Pick<Services, 'reauthentication' | 'config'> & { stores: Pick<Stores, 'erasure'> }
@@ -18,9 +19,9 @@ export function createAccountService({ stores, reauthentication, config }: Needs
   const store = stores.erasure
   return {
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
-    async erase(signedIn, password, client) {
-      await reauthentication.requirePassword(signedIn, password, client)
-      if (!(await store.erase(signedIn))) throw new AppError('invalid_credentials')
+    async erase(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client)
+      if (!(await store.erase(signedIn))) throw new AppError('invalid_token', { cause: 'session_over' })
     },
   }
 }

@@ -1,14 +1,14 @@
 /** A forgotten password (two calls), and another one for somebody signed in. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import { errorResponses } from '../../platform/http/error-responses.ts'
+import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   identifierField,
   messageAnswer,
   newPasswordFields,
   otpField,
-  passwordField,
+  ownerProofFields,
 } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -72,10 +72,14 @@ export function createPasswordRoutes(
         return { status: 200 as const, message: languages[client.language].sentences.password_changed }
       },
       {
-        body: t.Object({ current_password: passwordField, ...newPasswordFields }),
+        body: t.Object({
+          current_password: ownerProofFields.password,
+          otp: ownerProofFields.otp,
+          ...newPasswordFields,
+        }),
         response: {
           200: messageAnswer(200),
-          ...errorResponses('invalid_credentials', 'password_not_set', 'too_many_requests', 'server_busy'),
+          ...errorResponses(...ownerProofErrors),
         },
         detail: {
           tags: ['Passwords'],

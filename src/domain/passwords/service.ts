@@ -17,6 +17,7 @@ import { checkPassword } from '../hashing/password.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { type OwnerProof, wrongPassword } from '../sign-in/reauthentication.ts'
 
 interface NewPasswordBody {
   password: string
@@ -34,10 +35,10 @@ export interface PasswordsService {
     body: NewPasswordBody & { identifier: string; otp: string },
     client: { addressBucket: string },
   ): Promise<void>
-  /** Throws `validation_failed`, and what Reauthentication does. Of two calls at once one is `invalid_credentials`. */
+  /** Throws `validation_failed`, and what Reauthentication does. Of two calls at once one has the wrong password. */
   change(
     signedIn: Authenticated,
-    body: NewPasswordBody & { current_password: string },
+    body: NewPasswordBody & { current_password?: string | null | undefined; otp?: OwnerProof['otp'] },
     client: { addressBucket: string },
   ): Promise<void>
 }
@@ -114,14 +115,16 @@ export function createPasswordsService(needs: Needs): PasswordsService {
         body,
         own.filter((one) => one !== null),
       )
-      await reauthentication.requirePassword(signedIn, body.current_password, client)
+      const proof = { password: body.current_password, otp: body.otp }
+      await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
       const digest = await hashing.hash(body.password)
       const [messages] = await Promise.all([
         notices.about(account, 'password_changed'),
         codes.kill(account.uuid),
       ])
       const changed = await store.change(signedIn, { digest, notices: messages }, clock.now())
-      if (!changed) throw new AppError('invalid_credentials')
+      if (changed === 'session_over') throw new AppError('invalid_token', { cause: changed })
+      if (changed === 'other_password') throw wrongPassword('current_password')
     },
   }
 }

@@ -68,13 +68,13 @@ type ChangeParams = {
   sessionId: string
 } & NoticeParams
 
-const change = statement<ChangeParams, { id: number }>(sql`
+const change = statement<ChangeParams, { lives: boolean; changed: boolean }>(sql`
   with proved as (
     update ${accounts} set password_digest = ${digest}, updated_at = ${now}
-     where id = ${accountId} and password_digest = ${param('digestWhenChecked', 'text')} and ${sessionLives}
+     where id = ${accountId} and password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}
     returning id, uuid),
   ${endings(sql`${sessions}.id = ${param('sessionId', 'uuid')}`)}
-  select id from proved`)
+  select ${sessionLives} as lives, exists (select 1 from proved) as changed`)
 
 export function createPasswordStore(database: Database): PasswordStore {
   return {
@@ -91,7 +91,8 @@ export function createPasswordStore(database: Database): PasswordStore {
         now,
         ...noticeParams(notices),
       })
-      return changed !== null
+      if (changed?.changed) return 'changed'
+      return changed?.lives ? 'other_password' : 'session_over'
     },
   }
 }

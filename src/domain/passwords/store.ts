@@ -24,8 +24,12 @@ export interface PasswordStore {
     now: Date,
   ): Promise<{ fingerprints: string[] } | null>
   /**
-   * The same for who knows the old password; the session that asks stays. False: it is not that password now, or the
-   * session ended meanwhile.
+   * The same for somebody who knows the old password; the session that asks stays. `other_password`: it is not that
+   * password now.
    */
-  change(signedIn: AccountSession, password: NewPassword, now: Date): Promise<boolean>
+  change(
+    signedIn: AccountSession,
+    password: NewPassword,
+    now: Date,
+  ): Promise<'changed' | 'other_password' | 'session_over'>
 }

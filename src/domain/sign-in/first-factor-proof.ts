@@ -1,9 +1,10 @@
 /**
  * "The first factor of this account was proved a moment ago": what a login of an account with two factors leaves for
- * the call that brings the second one. It holds for the client that logged in, and for the account's password of that
- * moment: another one set meanwhile ends it.
+ * the call that brings the second one. The login hands out a token. A client that does not send it is recognised by
+ * the device fingerprint that the login named or, where it named none, by its address. A proof opens one session at
+ * most, and holds for the password that the account had then: another one set meanwhile ends it.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Account } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 
@@ -12,7 +13,6 @@ type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 /** By password, or through another provider (a value of its own, RFC 8176 has none). */
 export type FirstFactor = 'pwd' | 'fed'
 
-/** A client is known again by its device or by its address: people move between networks, few devices have a name. */
 export interface ProvingClient {
   fingerprint: string | null
   addressBucket: string
@@ -20,15 +20,18 @@ export interface ProvingClient {
 
 export interface FirstFactorProofs {
   readonly lifetimeSeconds: number
-  /** `account` as it was when its first factor was judged. */
-  remember(account: Proved, factor: FirstFactor, client: ProvingClient): Promise<void>
-  find(account: Proved, client: ProvingClient): Promise<FirstFactorProof | null>
+  /** `account` as it was when its first factor was checked. Gives the token, in clear this once. */
+  remember(account: Proved, factor: FirstFactor, client: ProvingClient): Promise<string>
+  /** By the token where there is one, and then by nothing else. */
+  find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorProof | null>
 }
 
 export interface FirstFactorProof {
   factor: FirstFactor
-  /** The login it came from is over. */
-  spend(): Promise<void>
+  /** How the client was recognised. */
+  by: 'token' | 'device' | 'address'
+  /** True for exactly one of any number of callers: theirs is the session that this login opens. */
+  take(): Promise<boolean>
 }
 
 const LIFETIME_SECONDS = 600
@@ -37,34 +40,57 @@ type Needs = Pick<Services, 'clock'> & { stores: Pick<Stores, 'tickets'> }
 
 export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorProofs {
   const { tickets } = stores
-  const keysOf = (accountUuid: string, { fingerprint, addressBucket }: ProvingClient) =>
-    [`address ${addressBucket}`, ...(fingerprint ? [`device ${fingerprint}`] : [])].map(
-      (client) => `first-factor:${digest(`${accountUuid} ${client}`)}`,
-    )
-  const proofOf = ({ passwordDigest }: Proved) => digest(passwordDigest ?? '')
+  const proofKey = (tokenHash: string) => `login-token:${tokenHash}`
+  const passwordOf = ({ passwordDigest }: Proved) => hashOf(passwordDigest ?? '')
+  /** Where the hash of the token stands for a client that does not send it. */
+  const clientKey = (accountUuid: string, by: 'device' | 'address', name: string) =>
+    `first-factor:${hashOf(`${accountUuid} ${by} ${name}`)}`
+  const deviceKey = ({ uuid }: Proved, { fingerprint }: ProvingClient) =>
+    clientKey(uuid, 'device', fingerprint ?? '')
+  const addressKey = ({ uuid }: Proved, { addressBucket }: ProvingClient) =>
+    clientKey(uuid, 'address', addressBucket)
+
+  /** The token's hash, by what the client sent or what it is recognised by. */
+  async function findTokenHash(account: Proved, client: ProvingClient, loginToken: string | null, now: Date) {
+    if (loginToken !== null) return { by: 'token' as const, tokenHash: hashOf(loginToken) }
+    const [device, address] = await Promise.all([
+      client.fingerprint === null ? null : tickets.find(deviceKey(account, client), now),
+      tickets.find(addressKey(account, client), now),
+    ])
+    const found = device ?? address
+    return {
+      by: device ? ('device' as const) : ('address' as const),
+      tokenHash: typeof found?.token === 'string' ? found.token : 'none',
+    }
+  }
+
   return {
     lifetimeSeconds: LIFETIME_SECONDS,
     async remember(account, factor, client) {
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
-      const keys = keysOf(account.uuid, client)
-      const value = { factor, proof: proofOf(account), keys }
-      await Promise.all(keys.map((key) => tickets.put(key, value, expiresAt, now)))
+      const loginToken = randomBytes(32).toString('base64url')
+      const tokenHash = hashOf(loginToken)
+      const proof = { account: account.uuid, factor, password: passwordOf(account) }
+      const key = client.fingerprint === null ? addressKey(account, client) : deviceKey(account, client)
+      await Promise.all([
+        tickets.put(proofKey(tokenHash), proof, expiresAt, now),
+        tickets.put(key, { token: tokenHash }, expiresAt, now),
+      ])
+      return loginToken
     },
-    async find(account, client) {
+    async find(account, client, loginToken) {
       const now = clock.now()
-      const found = await Promise.all(keysOf(account.uuid, client).map((key) => tickets.find(key, now)))
-      const ticket = found.find((one) => one?.proof === proofOf(account))
-      if (!ticket) return null
-      const { factor, keys } = ticket as { factor: FirstFactor; keys: string[] }
+      const { by, tokenHash } = await findTokenHash(account, client, loginToken, now)
+      const proof = await tickets.find(proofKey(tokenHash), now)
+      if (proof?.account !== account.uuid || proof.password !== passwordOf(account)) return null
       return {
-        factor,
-        spend: async () => {
-          await Promise.all(keys.map((key) => tickets.remove(key)))
-        },
+        factor: proof.factor as FirstFactor,
+        by,
+        take: async () => (await tickets.take(proofKey(tokenHash), clock.now())) !== null,
       }
     },
   }
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url')
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')

@@ -1,39 +1,59 @@
 /**
- * "Is it still the owner who asks?" Whatever a stolen access token alone must not do asks for the password in the same
- * call. It is judged and counted as at a login from the device of the session.
+ * "Is it still the owner who asks?" A call inside a session that changes what opens the account needs more than the
+ * access token: the password, or a recent sign-in where the account has none, and a second factor while two factors
+ * are on. The password is checked and counted as at a login from the device of the session.
  */
 
 import { AppError } from '../../errors.ts'
-import { type Account, verifiedContacts, verifiedKeys } from '../accounts/account.ts'
+import { type Account, verifiedKeys } from '../accounts/account.ts'
 import type { Services } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 
+/** What the call brings beside its access token. */
+export interface OwnerProof {
+  password?: string | null | undefined
+  /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
+  otp?: string | null | undefined
+}
+
 export interface Reauthentication {
   /**
-   * Throws `invalid_credentials`, `too_many_requests`, `server_busy`; `password_not_set` for an account without
-   * password that can get one by reset. One that cannot, having no proved contact, must have signed in a moment ago.
+   * Throws `validation_failed` (`required` or `wrong_password` on `passwordField`), `password_not_set` for a password
+   * sent where the account has none, `reauthentication_required`, `two_factor_required`, `invalid_code`,
+   * `too_many_attempts`, `too_many_requests`, `server_busy`. The second factor is asked for only once the rest is right.
    */
-  requirePassword(signedIn: Authenticated, password: string, client: { addressBucket: string }): Promise<void>
-  /**
-   * For what an account without password must do too: its password where it has one (`validation_failed` where none
-   * was sent), else a sign-in of a moment ago.
-   */
-  requirePasswordIfSet(
+  require(
     signedIn: Authenticated,
-    password: string | null | undefined,
+    proof: OwnerProof,
     client: { addressBucket: string },
+    options?: RequireOptions,
   ): Promise<void>
 }
 
-type Needs = Pick<Services, 'passwordCheck' | 'limits' | 'clock'>
+interface RequireOptions {
+  passwordField?: PasswordField
+  /** Refuses the call for another reason, behind the password and before the second factor is used up. */
+  admit?: () => void | Promise<void>
+}
+
+/** The name that the password has in the body of the call. */
+export type PasswordField = 'password' | 'current_password'
+
+export const wrongPassword = (field: PasswordField) =>
+  new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })
+
+type Needs = Pick<Services, 'passwordCheck' | 'secondFactor' | 'limits' | 'clock'>
 
 const RECENT_SIGN_IN_MS = 5 * 60_000
 
-export function createReauthentication({ passwordCheck, limits, clock }: Needs): Reauthentication {
+export function createReauthentication(needs: Needs): Reauthentication {
+  const { passwordCheck, secondFactor, limits, clock } = needs
+
   async function requirePassword(
     { account, deviceFingerprint }: Authenticated,
     password: string,
     addressBucket: string,
+    field: PasswordField,
   ): Promise<void> {
     const { right } = await passwordCheck.judge({
       account,
@@ -42,29 +62,39 @@ export function createReauthentication({ passwordCheck, limits, clock }: Needs):
       password,
       charges: limits.loginCharges(addressBucket),
     })
-    if (!right) throw new AppError('invalid_credentials')
+    if (!right) throw wrongPassword(field)
   }
 
   function requireRecentSignIn({ claims }: Authenticated): void {
     if (clock.now().getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS) {
-      throw new AppError('invalid_credentials', { cause: 'no recent sign-in' })
+      throw new AppError('reauthentication_required')
     }
   }
 
+  async function requireSecondFactor(account: Account, otp: OwnerProof['otp'], addressBucket: string) {
+    if (!otp) {
+      const methods = await secondFactor.methodsInSession(account)
+      throw new AppError('two_factor_required', { twoFactor: { methods } })
+    }
+    await limits.charge(limits.verificationCharges(addressBucket))
+    await secondFactor.takeStepUp(account, otp, { addressBucket })
+  }
+
   return {
-    async requirePassword(signedIn, password, { addressBucket }) {
+    async require(signedIn, { password, otp }, { addressBucket }, options = {}) {
+      const { passwordField: field = 'password', admit } = options
       const { account } = signedIn
-      if (account.passwordDigest !== null) return requirePassword(signedIn, password, addressBucket)
-      if (verifiedContacts(account).length > 0) throw new AppError('password_not_set')
-      requireRecentSignIn(signedIn)
-    },
-    async requirePasswordIfSet(signedIn, password, { addressBucket }) {
-      const { account } = signedIn
-      if (account.passwordDigest === null) return requireRecentSignIn(signedIn)
-      if (typeof password !== 'string') {
-        throw new AppError('validation_failed', { fields: [{ field: 'password', code: 'required' }] })
+      if (account.passwordDigest === null) {
+        if (typeof password === 'string') throw new AppError('password_not_set')
+        requireRecentSignIn(signedIn)
+      } else {
+        if (typeof password !== 'string') {
+          throw new AppError('validation_failed', { fields: [{ field, code: 'required' }] })
+        }
+        await requirePassword(signedIn, password, addressBucket, field)
       }
-      await requirePassword(signedIn, password, addressBucket)
+      await admit?.()
+      if (account.twoFactorEnabled) await requireSecondFactor(account, otp, addressBucket)
     },
   }
 }

@@ -13,9 +13,9 @@ type Needs = Pick<
 
 export function createSignIn(needs: Needs) {
   const passwordCheck = createPasswordCheck(needs)
-  const reauthentication = createReauthentication({ ...needs, passwordCheck })
   const firstFactorProofs = createFirstFactorProofs(needs)
   const secondFactor = createSecondFactor(needs)
+  const reauthentication = createReauthentication({ ...needs, passwordCheck, secondFactor })
   const signIn = createSignInService({ ...needs, firstFactorProofs, secondFactor })
   return { passwordCheck, reauthentication, firstFactorProofs, secondFactor, signIn }
 }

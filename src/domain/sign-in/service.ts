@@ -3,9 +3,10 @@
  * one's turn. No way in goes past it.
  */
 
-import { AppError } from '../../errors.ts'
-import type { Account } from '../accounts/account.ts'
-import type { Identifier } from '../identifiers/identifier.ts'
+import { AppError, type TwoFactorMethod } from '../../errors.ts'
+import type { Account, Contact } from '../accounts/account.ts'
+import type { HeldFactors } from '../authenticators/service.ts'
+import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { maskDestination } from '../identifiers/mask.ts'
 import type { Services } from '../services.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
@@ -13,11 +14,13 @@ import type { Device } from '../sessions/store.ts'
 import type { FirstFactor } from './first-factor-proof.ts'
 
 export interface TwoFactorDue {
-  /** Where the code comes from: `totp` (an app), `email`, `sms`. A recovery code serves as well. */
-  methods: string[]
+  /** What can serve now; empty where nothing can. */
+  methods: TwoFactorMethod[]
   /** Masked; null where nothing was sent. */
   sent_to: string | null
   expires_in: number
+  /** Stands for the first factor in the call that brings the second one. */
+  login_token: string
 }
 
 export type SignInOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue }
@@ -34,7 +37,7 @@ export interface ProvedFirstFactor {
 }
 
 export interface SignInService {
-  /** Throws `account_unconfirmed`, `account_locked`, `too_many_requests`, `country_not_allowed`. */
+  /** Throws `account_unconfirmed`, `account_locked`. */
   continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
 }
 
@@ -42,6 +45,21 @@ type Needs = Pick<Services, 'sessionOpener' | 'firstFactorProofs' | 'secondFacto
 
 export function createSignInService(needs: Needs): SignInService {
   const { sessionOpener, firstFactorProofs, secondFactor, limits, config } = needs
+
+  /** The contact it went to; null where none can be sent now: the other methods are left. */
+  async function sendCode(
+    held: HeldFactors,
+    account: Account,
+    identifier: Identifier,
+  ): Promise<Contact | null> {
+    // What was typed may be a contact that nobody verified: the code goes to another one, and counts there.
+    const contact = secondFactor.recipientOf(account, identifier)
+    const recipient = contact && parseIdentifier(contact.destination, config.accounts.defaultCountry)
+    if (!recipient || !(await limits.admitsCode(recipient, 'two_factor'))) return null
+    await secondFactor.sendCode(held, recipient, 'password')
+    return contact
+  }
+
   return {
     async continue({ account, identifier, factor, device, client, newDigest = null }) {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
@@ -50,20 +68,20 @@ export function createSignInService(needs: Needs): SignInService {
         const { address } = client
         return { signedIn: await sessionOpener.open({ account, device, address, amr: [factor], newDigest }) }
       }
+      const held = await secondFactor.find(account)
+      await secondFactor.tellLoss(held)
       const { addressBucket } = client
-      await firstFactorProofs.remember(account, factor, { fingerprint: device.fingerprint, addressBucket })
-      if (await secondFactor.hasApp(account)) {
-        return { due: { methods: ['totp'], sent_to: null, expires_in: firstFactorProofs.lifetimeSeconds } }
-      }
-      // What was typed may be a contact that nobody proved: the code goes to another one, and counts there.
-      const recipient = secondFactor.recipientOf(account, identifier)
-      await limits.charge(limits.codeCharges(recipient, 'two_factor'))
-      const contact = await secondFactor.sendCode(account, recipient, 'password')
+      const login_token = await firstFactorProofs.remember(account, factor, {
+        fingerprint: device.fingerprint,
+        addressBucket,
+      })
+      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier) : null
       return {
         due: {
-          methods: contact ? [contact.channel] : [],
+          methods: secondFactor.methods(held, contact),
           sent_to: contact && maskDestination(contact.destination),
-          expires_in: config.codes.lifetimeSeconds,
+          expires_in: contact ? config.codes.lifetimeSeconds : firstFactorProofs.lifetimeSeconds,
+          login_token,
         },
       }
     },

@@ -1,22 +1,14 @@
 /** Turn two factors on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
-import { errorResponses } from '../../platform/http/error-responses.ts'
+import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { messageAnswer, otpField, passwordField } from '../../platform/http/schemas.ts'
+import { messageAnswer, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { TwoFactorService } from './service.ts'
 
 const ok = 200 as const
-
-/** What asking for the password can end in. */
-const presenceErrors = [
-  'invalid_credentials',
-  'password_not_set',
-  'too_many_requests',
-  'server_busy',
-] as const
 
 /** What a try with a code can end in. */
 const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
@@ -36,7 +28,7 @@ const appAnswer = t.Object({
   qr_svg: t.String({ description: '`otpauth_uri` as a QR code' }),
 })
 
-const passwordBody = t.Object({ password: passwordField })
+const proofBody = t.Object(ownerProofFields)
 const codeBody = t.Object({ otp: otpField })
 
 const documented = (operationId: string, summary: string, description: string) => ({
@@ -58,16 +50,16 @@ export function createTwoFactorRoutes(
     .post(
       '/enable',
       async ({ signedIn, body, client, status }) => {
-        await factors.requestEnabling(signedIn, body.password, client)
+        await factors.requestEnabling(signedIn, body, client)
         const message = languages[client.language].sentences.two_factor_enrolment_sent
         return status(201, { status: 201 as const, message })
       },
       {
-        body: passwordBody,
+        body: proofBody,
         response: {
           201: messageAnswer(201),
           ...errorResponses(
-            ...presenceErrors,
+            ...ownerProofErrors,
             'two_factor_already_enabled',
             'no_verified_contact',
             'country_not_allowed',
@@ -104,11 +96,11 @@ export function createTwoFactorRoutes(
       '/totp',
       async ({ signedIn, body, client }) => ({
         status: ok,
-        ...(await factors.requestApp(signedIn, body.password, client)),
+        ...(await factors.requestApp(signedIn, body, client)),
       }),
       {
-        body: passwordBody,
-        response: { 200: appAnswer, ...errorResponses(...presenceErrors) },
+        body: proofBody,
+        response: { 200: appAnswer, ...errorResponses(...ownerProofErrors) },
         detail: documented(
           'requestAuthenticatorApp',
           'Ask to take codes from an authenticator app',
@@ -139,24 +131,15 @@ export function createTwoFactorRoutes(
         return { status: ok, message: languages[client.language].sentences.two_factor_disabled }
       },
       {
-        body: t.Object({
-          password: passwordField,
-          otp: otpField,
-          identifier: t.Optional(
-            t.Union([t.String(), t.Null()], {
-              description:
-                'What a sent code was requested with, where that was not the e-mail address of an account that has both',
-            }),
-          ),
-        }),
+        body: proofBody,
         response: {
           200: messageAnswer(200),
-          ...errorResponses(...presenceErrors, ...codeErrors, 'two_factor_not_enabled'),
+          ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
         },
         detail: documented(
           'disableTwoFactor',
           'Turn off two factors',
-          '`otp` is a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent. The app and the recovery codes are erased; sessions stay.',
+          'The app and the recovery codes are erased; sessions stay. The owner is told.',
         ),
       },
     )
@@ -164,18 +147,18 @@ export function createTwoFactorRoutes(
       '/recovery-codes',
       async ({ signedIn, body, client }) => ({
         status: ok,
-        recovery_codes: await factors.replaceRecoveryCodes(signedIn, body.password, client),
+        recovery_codes: await factors.replaceRecoveryCodes(signedIn, body, client),
       }),
       {
-        body: passwordBody,
+        body: proofBody,
         response: {
           200: recoveryCodesAnswer,
-          ...errorResponses(...presenceErrors, 'two_factor_not_enabled'),
+          ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
         },
         detail: documented(
           'replaceRecoveryCodes',
           'New recovery codes',
-          'The old ones are dead. Two factors must be on.',
+          'The old ones are dead, and the owner is told. Two factors must be on.',
         ),
       },
     )

@@ -1,6 +1,6 @@
 /**
  * The second factor of somebody signed in: turned on with sent codes or an authenticator app, turned off, its recovery
- * codes renewed. Every change begins with the password; a stolen access token alone changes nothing. Turning it on
+ * codes renewed. Every change begins with the password and, while two factors are on, with the second one; a stolen access token alone changes nothing. Turning it on
  * ends the other sessions that one factor opened; turning it off ends none.
  */
 
@@ -8,10 +8,10 @@ import { renderSVG } from 'uqr'
 import { AppError } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
-import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { Services } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
 
 type Client = { addressBucket: string }
 
@@ -22,42 +22,32 @@ export interface NewApp {
   qr_svg: string
 }
 
-export interface DisableBody {
-  password: string
-  otp: string
-  /** What the sent code was requested with. */
-  identifier?: string | null | undefined
-}
-
 /** All throw `too_many_requests`; those with a password what Reauthentication does, those with a code `invalid_code`. */
 export interface TwoFactorService {
   /**
    * Sends a code to a proved contact, the e-mail first. Throws `two_factor_already_enabled`, `no_verified_contact`,
    * `country_not_allowed`.
    */
-  requestEnabling(signedIn: Authenticated, password: string, client: Client): Promise<void>
+  requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
   /** Gives the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
   confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
   /** An app that was confirmed before stays the one in use until `confirmApp`. */
-  requestApp(signedIn: Authenticated, password: string, client: Client): Promise<NewApp>
+  requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp>
   /** Gives the recovery codes; older ones are dead. Throws `too_many_attempts`. */
   confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
   /** Throws `two_factor_not_enabled`, `too_many_attempts`. */
-  disable(signedIn: Authenticated, body: DisableBody, client: Client): Promise<void>
+  disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
   /** Throws `two_factor_not_enabled`. */
-  replaceRecoveryCodes(signedIn: Authenticated, password: string, client: Client): Promise<string[]>
+  replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
 }
 
-type Needs = Pick<
-  Services,
-  'reauthentication' | 'authenticators' | 'secondFactor' | 'codes' | 'limits' | 'outbox' | 'config'
->
+type Needs = Pick<Services, 'reauthentication' | 'authenticators' | 'codes' | 'limits' | 'outbox' | 'config'>
 
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4
 
 export function createTwoFactorService(needs: Needs): TwoFactorService {
-  const { reauthentication, authenticators, secondFactor, codes, limits, outbox, config } = needs
+  const { reauthentication, authenticators, codes, limits, outbox, config } = needs
   const { defaultCountry } = config.accounts
 
   function enrolmentContact(account: Account): Contact {
@@ -77,10 +67,12 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     limits.charge(limits.verificationCharges(addressBucket))
 
   return {
-    async requestEnabling(signedIn, password, client) {
-      await reauthentication.requirePassword(signedIn, password, client)
+    async requestEnabling(signedIn, proof, client) {
       const { account } = signedIn
-      if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+      const admit = () => {
+        if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+      }
+      await reauthentication.require(signedIn, proof, client, { admit })
       const contact = enrolmentContact(account)
       const identifier = mainIdentifier(account, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'two_factor_enrolment'))
@@ -96,8 +88,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       return authenticators.enable(signedIn)
     },
 
-    async requestApp(signedIn, password, client) {
-      await reauthentication.requirePassword(signedIn, password, client)
+    async requestApp(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client)
       const { account } = signedIn
       const { secret, uri } = await authenticators.beginEnrolment(
         signedIn,
@@ -118,19 +110,18 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       return recoveryCodes
     },
 
-    async disable(signedIn, { password, otp, identifier }, client) {
-      await reauthentication.requirePassword(signedIn, password, client)
-      const { account } = signedIn
-      if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
-      await takeVerification(client)
-      const named = identifier ? parseIdentifier(identifier, defaultCountry) : null
-      await secondFactor.takeCode(account, named ?? mainIdentifier(account, defaultCountry), otp, 'account')
+    async disable(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       await authenticators.disable(signedIn)
     },
 
-    async replaceRecoveryCodes(signedIn, password, client) {
-      await reauthentication.requirePassword(signedIn, password, client)
+    async replaceRecoveryCodes(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       return authenticators.replaceRecoveryCodes(signedIn)
     },
   }
+}
+
+function requireTwoFactors({ account }: Authenticated): void {
+  if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
 }

@@ -252,6 +252,10 @@ export const schema = {
       [1, 10_000],
       'Wrong tries of one account and purpose in a day, over all codes.',
     ),
+    login: boolean(
+      true,
+      'Sign in by a sent code alone, without a password, where two factors are off. false: no such code is sent or accepted.',
+    ),
   }),
   tokens: section('Access and refresh tokens.', {
     access_lifetime: duration(

@@ -40,7 +40,7 @@ export interface Config {
   }
   /** `serviceName` null: derived, see `serviceName` in delivery/render.ts. */
   texts: { serviceName: string | null }
-  codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number }
+  codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number; login: boolean }
   tokens: {
     accessLifetimeSeconds: number
     refreshLifetimeSeconds: number

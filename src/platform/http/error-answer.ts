@@ -1,27 +1,29 @@
 /** The one shape of every error answer, in the client's language. */
-import { type ErrorCode, errorStatus, type FieldError } from '../../errors.ts'
+import { type ErrorCode, errorStatus, type FieldError, type TwoFactorMethod } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Failure } from './failure.ts'
 
-/** The keys have this order; `errors` and `retry_after` are present only if they apply. */
+/** The keys have this order; `errors`, `retry_after` and `two_factor` are present only if they apply. */
 export interface ErrorBody {
   status: number
   code: ErrorCode
   message: string
   errors?: { field: string; code: string; message: string }[]
   retry_after?: number
+  two_factor?: { methods: TwoFactorMethod[] }
   request_id: string
 }
 
 export function errorAnswerBody(failure: Failure, language: Language, requestId: string): ErrorBody {
-  const { errorCode, fields, retryAfterSeconds } = failure
+  const { errorCode, fields, retryAfterSeconds, twoFactor } = failure
   return {
     status: errorStatus[errorCode],
     code: errorCode,
     message: languages[language].errors[errorCode],
     ...(fields && { errors: fields.map((field) => fieldBody(field, language)) }),
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
+    ...(twoFactor && { two_factor: twoFactor }),
     request_id: requestId,
   }
 }

@@ -16,6 +16,17 @@ export const tokenErrors = ['invalid_token', 'token_expired'] as const satisfies
 /** What no route can rule out. */
 const anywhere = ['internal_error', 'unavailable'] as const satisfies ErrorCode[]
 
+/** What asking for the password and the second factor inside a session can end in. */
+export const ownerProofErrors = [
+  'two_factor_required',
+  'reauthentication_required',
+  'password_not_set',
+  'invalid_code',
+  'too_many_attempts',
+  'too_many_requests',
+  'server_busy',
+] as const satisfies ErrorCode[]
+
 type StatusOf<Code extends ErrorCode> = (typeof errorStatus)[Code]
 
 /** The key under which a response's schema carries its codes to openapi-document.ts. */
@@ -27,6 +38,7 @@ const properties = {
   message: t.String(),
   errors: t.Optional(t.Array(t.Object({ field: t.String(), code: t.String(), message: t.String() }))),
   retry_after: t.Optional(t.Number()),
+  two_factor: t.Optional(t.Object({ methods: t.Array(t.String()) })),
   request_id: t.String(),
 }
 

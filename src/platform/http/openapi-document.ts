@@ -2,7 +2,7 @@
  * Turns what @elysiajs/swagger gathers from the routes (OpenAPI 3.0.3, three media types for everything, error
  * responses as plain objects) into the OpenAPI 3.1 document we publish.
  */
-import { type ErrorCode, errorStatus, fieldErrorCodes } from '../../errors.ts'
+import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../errors.ts'
 import { languages } from '../../texts/languages.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error-responses.ts'
@@ -100,6 +100,7 @@ function errorExample(code: ErrorCode) {
     errorCode: code,
     fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
     retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
+    twoFactor: code === 'two_factor_required' ? { methods: ['totp' as const] } : undefined,
   }
   return errorAnswerBody(failure, 'fr', EXAMPLE_REQUEST_ID)
 }
@@ -168,6 +169,12 @@ function errorComponent(): Json {
       message: { type: 'string' },
       errors: { type: 'array', description: 'With `validation_failed`.', items: fieldError },
       retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait, as in Retry-After.' },
+      two_factor: {
+        type: 'object',
+        description: 'With `two_factor_required`: what can serve as `otp`.',
+        required: ['methods'],
+        properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
+      },
       request_id: { type: 'string', format: 'uuid', description: 'As in X-Request-Id.' },
     },
   }

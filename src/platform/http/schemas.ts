@@ -1,5 +1,6 @@
 /** Pieces of bodies and answers that several operations have in common, as the specification names them. */
 import { type TSchema, t } from 'elysia'
+import type { TwoFactorMethod } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'
 
@@ -17,6 +18,10 @@ export const newPasswordFields = {
 }
 
 export const otpField = t.String({ description: 'The one-time code', examples: ['123456'] })
+
+export const loginTokenField = t.String({
+  description: 'Of the 202 of the login that this call belongs to: stands for its first factor',
+})
 
 /** RFC 7636, 4.1. */
 export const codeVerifierField = t.String({
@@ -38,6 +43,23 @@ export const nonceField = t.String({
 /** A field that may be absent or null. */
 export const optionalField = <Schema extends TSchema>(schema: Schema) =>
   t.Optional(t.Union([schema, t.Null()]))
+
+/** What a call inside a session that changes what opens the account takes beside its own fields. */
+export const ownerProofFields = {
+  password: optionalField(
+    t.String({
+      description:
+        'Password of the account; needed where it has one. Where it has none, its last sign-in must be less than 5 minutes ago',
+    }),
+  ),
+  otp: optionalField(
+    t.String({
+      description:
+        'Needed while two factors are on: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
+      examples: ['123456'],
+    }),
+  ),
+}
 
 const deviceText = (description: string) =>
   t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
@@ -70,6 +92,20 @@ export function deviceOf(body: DeviceFields) {
     fingerprint: body.device_fingerprint || null,
   }
 }
+
+export const twoFactorMethodsField = t.Array(
+  t.Union([
+    t.Literal('passkey'),
+    t.Literal('totp'),
+    t.Literal('email'),
+    t.Literal('sms'),
+    t.Literal('recovery_code'),
+  ]),
+  {
+    description:
+      'What can serve now; `recovery_code` stands here only where nothing else can, and serves in any case',
+  },
+)
 
 export function messageAnswer<const Status extends 200 | 201>(status: Status) {
   return t.Object({ status: t.Literal(status), message: t.String() })
@@ -124,17 +160,19 @@ export const signedInAnswer = t.Object({
 export const refreshedAnswer = t.Object({ status: t.Literal(200), ...tokenFields })
 
 /** What `twoFactorAnswer` describes; an app needs no word of a message on its way. */
-export function twoFactorDue<Due extends { methods: string[]; sent_to: string | null; expires_in: number }>(
-  due: Due,
-  language: Language,
-) {
-  const { two_factor_app_required, two_factor_required } = languages[language].sentences
+export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, language: Language) {
   return {
     status: 202 as const,
     code: 'two_factor_required' as const,
-    message: due.methods.includes('totp') ? two_factor_app_required : two_factor_required,
+    message: languages[language].sentences[twoFactorSentence(due.methods)],
     two_factor: due,
   }
+}
+
+function twoFactorSentence(methods: TwoFactorMethod[]) {
+  if (methods.includes('totp')) return 'two_factor_app_required'
+  if (methods.includes('email') || methods.includes('sms')) return 'two_factor_required'
+  return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
 }
 
 export const twoFactorAnswer = t.Object({
@@ -142,10 +180,14 @@ export const twoFactorAnswer = t.Object({
   code: t.Literal('two_factor_required'),
   message: t.String(),
   two_factor: t.Object({
-    methods: t.Array(t.String({ examples: ['email', 'sms', 'totp'] }), {
-      description: 'Where the code comes from; a recovery code serves as well',
-    }),
-    sent_to: nullable(t.String({ description: 'Null with an app', examples: ['a•••@example.com'] })),
+    methods: twoFactorMethodsField,
+    sent_to: nullable(
+      t.String({ description: 'Null where no code was sent', examples: ['a•••@example.com'] }),
+    ),
     expires_in: t.Integer({ description: 'Seconds' }),
+    login_token: t.String({
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      description: 'Stands for the first factor in `2fa/verify`, for 10 minutes and one session',
+    }),
   }),
 })

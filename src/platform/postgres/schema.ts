@@ -378,6 +378,9 @@ export const totpFactors = pgTable('totp_factors', {
   /** The session that enrolled it. */
   addedBy: uuid('added_by'),
   lastStep: bigint('last_step', { mode: 'number' }).notNull(),
+  /** When the owner was told that the secret cannot be opened, and when a recovery code replaced it since. */
+  lossToldAt: time('loss_told_at'),
+  recoveredAt: time('recovered_at'),
 })
 
 /** An authenticator app that waits for its first code; the one in use, if any, stays so until then. */
@@ -389,7 +392,10 @@ export const totpEnrolments = pgTable('totp_enrolments', {
   createdAt: time('created_at').notNull(),
 })
 
-/** The recovery codes left, as keyed hashes, in one row, so that using one and replacing all never cross. */
+/**
+ * The recovery codes left, each as its salt and salted hash (as a keyed hash where an older version made it), in one
+ * row, so that using one and replacing all never cross.
+ */
 export const recoveryCodes = pgTable('recovery_codes', {
   accountId: bigint('account_id', { mode: 'number' })
     .primaryKey()
