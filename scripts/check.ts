@@ -8,6 +8,7 @@ import { checkImports } from './checks/layers.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkLint } from './checks/lint.ts'
 import { checkMigrations } from './checks/migrations.ts'
+import { checkRoutes } from './checks/routes.ts'
 import type { Check } from './checks/source-files.ts'
 import { checkTypes } from './checks/types.ts'
 
@@ -15,6 +16,7 @@ const checks: Record<string, Check> = {
   types: checkTypes,
   lint: checkLint,
   layers: checkImports,
+  routes: checkRoutes,
   architecture: checkArchitecture,
   'file names': checkFileNames,
   dependencies: checkDependencies,

@@ -1,4 +1,4 @@
-/** Every route of the product on one screen. Knows neither SQL nor configuration: services come in, an app goes out. */
+/** The public routes: the table below, and the plugins that are mounted. Knows neither SQL nor configuration: services come in, an app goes out. */
 import { Elysia } from 'elysia'
 import { createContactRoutes } from './domain/contacts/routes.ts'
 import type { Mailbox } from './domain/dev/mailbox.ts'
@@ -41,6 +41,75 @@ export type AppServices = Pick<
   /** Only with --dev. */
   mailbox: Mailbox | null
 }
+
+export interface AppRoute {
+  method: string
+  path: string
+  /** As in the OpenAPI document. */
+  operation: string
+  /** `optional`: an access token is one of several ways to say who asks. */
+  authentication: 'none' | 'bearer' | 'optional'
+  file: string
+}
+
+/** Method, path, operation, authentication, room. `bun run check` compares it with what is mounted. */
+const table = `
+  GET     /healthz                                 healthz                  none      health
+  GET     /readyz                                  readyz                   none      health
+  GET     /.well-known/jwks.json                   listKeys                 none      tokens
+  GET     /.well-known/oauth-authorization-server  describeIssuer           none      tokens
+  GET     /.well-known/openid-configuration        describeIssuerToOpenId   none      tokens
+  POST    /api/v1/auth/register                    register                 none      registration
+  POST    /api/v1/auth/verify-account              verifyAccount            none      registration
+  POST    /api/v1/auth/resend-verification         resendVerification       none      registration
+  POST    /api/v1/auth/resend-confirmation         resendConfirmation       none      registration
+  POST    /api/v1/auth/login                       logIn                    none      login
+  POST    /api/v1/auth/2fa/request-otp             requestTwoFactorCode     optional  login-by-code
+  POST    /api/v1/auth/2fa/verify                  verifyTwoFactor          none      login-by-code
+  POST    /api/v1/auth/refresh                     refresh                  none      sessions
+  POST    /api/v1/auth/logout                      logOut                   optional  sessions
+  POST    /api/v1/auth/logout-all                  logOutEverywhere         bearer    sessions
+  GET     /api/v1/auth/sessions                    listSessions             bearer    sessions
+  DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions
+  GET     /api/v1/auth/me                          getAccount               bearer    me
+  DELETE  /api/v1/auth/me                          eraseAccount             bearer    me
+  POST    /api/v1/auth/2fa/enable                  requestTwoFactor         bearer    two-factor
+  POST    /api/v1/auth/2fa/enable/confirm          confirmTwoFactor         bearer    two-factor
+  POST    /api/v1/auth/2fa/totp                    requestAuthenticatorApp  bearer    two-factor
+  POST    /api/v1/auth/2fa/totp/confirm            confirmAuthenticatorApp  bearer    two-factor
+  POST    /api/v1/auth/2fa/disable                 disableTwoFactor         bearer    two-factor
+  POST    /api/v1/auth/2fa/recovery-codes          replaceRecoveryCodes     bearer    two-factor
+  POST    /api/v1/auth/password/forgot             forgotPassword           none      passwords
+  POST    /api/v1/auth/password/reset              resetPassword            none      passwords
+  POST    /api/v1/auth/password/change             changePassword           bearer    passwords
+  POST    /api/v1/auth/email/change                changeEmail              bearer    contacts
+  POST    /api/v1/auth/email/confirm               confirmEmail             bearer    contacts
+  POST    /api/v1/auth/phone/change                changePhone              bearer    contacts
+  POST    /api/v1/auth/phone/confirm               confirmPhone             bearer    contacts
+  GET     /api/v1/auth/social                      listProviders            none      social
+  GET     /api/v1/auth/social/:provider/authorize  authorizeProvider        none      social
+  GET     /api/v1/auth/social/:provider/callback   finishProvider           none      social
+  POST    /api/v1/auth/social/:provider/callback   finishProviderByForm     none      social
+  POST    /api/v1/auth/social/exchange             exchangeSocialCode       none      social
+  POST    /api/v1/auth/social/:provider/token      signInNatively           none      social
+  GET     /api/v1/auth/identities                  listIdentities           bearer    identities
+  POST    /api/v1/auth/identities/:provider        linkIdentity             bearer    identities
+  DELETE  /api/v1/auth/identities/:provider        unlinkIdentity           bearer    identities
+`
+
+export const routes: AppRoute[] = table
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [method, path, operation, authentication, room] = line.trim().split(/\s+/) as [
+      string,
+      string,
+      string,
+      AppRoute['authentication'],
+      string,
+    ]
+    return { method, path, operation, authentication, file: `src/domain/${room}/routes.ts` }
+  })
 
 export interface AppOptions extends HttpBaseOptions {
   /** Where clients reach the service; the issuer of its tokens. */

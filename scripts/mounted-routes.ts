@@ -1,0 +1,35 @@
+/** The routes that an app really has, to compare them with the table that describes it. */
+import type { AppRoute } from '../src/app.ts'
+import { createApp } from '../src/app.ts'
+import { systemClock } from '../src/platform/clock.ts'
+import { createLogger } from '../src/platform/http/logging.ts'
+
+type Mounted = Pick<AppRoute, 'method' | 'path' | 'operation' | 'authentication'>
+
+/** Mounting calls no service: whatever a routes file asks for is there. */
+const services: never = new Proxy(() => {}, {
+  get: (_, key) => (typeof key === 'symbol' || key === 'then' ? undefined : services),
+}) as never
+
+export function mountedRoutes(): Mounted[] {
+  const app = createApp(services, {
+    baseUrl: 'https://auth.example.com',
+    language: 'en',
+    trustedProxies: [],
+    corsOrigins: [],
+    logger: createLogger({ clock: systemClock, write: () => {} }),
+    documentation: null,
+    secureCookies: true,
+  })
+  return app.routes.flatMap(({ method, path, hooks }) => {
+    const { detail } = hooks as { detail?: { operationId?: string; security?: object[]; hide?: boolean } }
+    if (detail?.hide) return []
+    return [{ method, path, operation: detail?.operationId ?? '', authentication: authenticationOf(detail) }]
+  })
+}
+
+function authenticationOf(detail: { security?: object[] } | undefined): AppRoute['authentication'] {
+  const { security = [] } = detail ?? {}
+  if (security.length === 0) return 'none'
+  return security.some((scheme) => Object.keys(scheme).length === 0) ? 'optional' : 'bearer'
+}
