@@ -1,8 +1,9 @@
 /** Guessing, replaying and misusing one-time codes, through HTTP, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
@@ -40,11 +41,7 @@ const usesOf = (service: () => TestService) => ({
 })
 
 describe.each(shapes)('codes on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, clock: noon() })
-  })
-  afterAll(() => service?.close())
+  const service = useService({ shape, clock: noon() })
 
   const uses = usesOf(() => service)
 
@@ -257,11 +254,7 @@ describe.each(shapes)('codes on %s', (shape) => {
 
 /** Where the day's budget ends the guessing first, the five tries of a code do not show. */
 describe.each(shapes)('with a day’s budget that nobody spends, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, clock: noon(), settings: { codes: { attempts_per_day: 10_000 } } })
-  })
-  afterAll(() => service?.close())
+  const service = useService({ shape, clock: noon(), settings: { codes: { attempts_per_day: 10_000 } } })
 
   describe.each(Object.entries(usesOf(() => service)))('for %s', (_purpose, { ask, use }) => {
     /** So many wrong ones at once, none of which is told apart, then the right one. */

@@ -1,18 +1,14 @@
 /** Spellings by which one person could be two, or two one: one account, one bucket, one recipient equal to the stored one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { confirmedAccounts } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
-import { startService, type TestService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service?.close())
+const service = useService()
 
 const register = (contact: { email?: unknown; phone?: unknown }) =>
   service.post('register', { ...contact, password: PASSWORD, password_confirmation: PASSWORD })

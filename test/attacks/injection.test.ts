@@ -1,8 +1,9 @@
 /** What a stranger writes stays what it is: text, in SQL, mails, SMS gateways, templates, logs, objects and columns. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { type Settings, shapes, startService, type TestService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -10,11 +11,7 @@ setDefaultTimeout(60_000)
 const TABLES = ['accounts', 'sessions', 'messages', 'code_budgets']
 
 describe.each(shapes)('SQL on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  })
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   test.each([
     "' or 1=1 --",
@@ -90,11 +87,7 @@ const hostile = [
 ]
 
 describe('a device’s name', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service?.close())
+  const service = useService()
 
   test.each(hostile)('%j in a mail', async (device) => {
     const email = newEmail()
@@ -161,11 +154,7 @@ const signUpBy = (service: TestService, stub: TestService) => async (identifier:
 }
 
 describe('one service', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service?.close())
+  const service = useService()
 
   test('log lines cannot be written by a client, and hold no secret', async () => {
     const evil = '\r\n{"level":"error","msg":"forged"}\u001b[2J\u009b31m\u2028forged'

@@ -1,15 +1,12 @@
 /** What a password may be, and that the whole of it counts, through HTTP. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
-import { startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service?.close())
+const service = useService()
 
 /** Letters in no order that a list or a keyboard knows. */
 const letters = (count: number) =>
@@ -196,6 +193,6 @@ test('a login with a password that none can be costs what any wrong one does, an
   const { identifier } = await service.signUp(newEmail())
   for (const password of ['', 'x', letters(257), letters(15_000)]) {
     const answer = await service.post('login', { identifier, password })
-    expect([answer.status, answer.body.code]).toEqual([401, 'invalid_credentials'])
+    expectRefusal(answer, 'invalid_credentials')
   }
 })

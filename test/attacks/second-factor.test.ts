@@ -2,13 +2,14 @@
  * A stranger beside an owner who logs in with two factors: what the owner proved serves nobody else, and what the
  * stranger tries neither uses up the owner's tries nor tells whose a name is.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { lockAccount } from '../helpers/database.ts'
-import { from, newClient, seen, startLimited } from '../helpers/limited-service.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { from, newClient, seen } from '../helpers/limited-service.ts'
+import { shapes } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
@@ -17,11 +18,7 @@ const ELSEWHERE = from('203.0.113.1')
 const WRONG = 'no code has these letters'
 
 describe.each(shapes)('a stranger beside an owner with two factors, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
-  })
-  afterAll(() => service?.close())
+  const service = useLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
 
   const verify = (body: Record<string, unknown>, client: CallOptions = newClient()) =>
     service.post('2fa/verify', body, client)

@@ -1,17 +1,13 @@
 /** docs/client-example.ts, run as its readers run it: against the service, over a network that loses things. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ClientOptions, createClient, PoterneError, type Tokens } from '../../docs/client-example.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
-import { startService, type TestService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ shape: 'redis' })
-}, 60_000)
-afterAll(() => service?.close())
+const service = useService({ shape: 'redis' })
 
 /** What happens on the way: the paths asked, and what the network does instead of the next answers. */
 let asked: string[] = []

@@ -1,5 +1,5 @@
 /** `poterne keys` beside services that run: what the command does, they follow. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import { newEmail } from '../helpers/api-client.ts'
@@ -10,14 +10,11 @@ import {
   type TestService,
   writeSettings,
 } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ shape: 'postgres' })
-}, 60_000)
-afterAll(() => service?.close())
+const service = useService({ shape: 'postgres' })
 
 async function keys(storage: Settings, ...args: string[]) {
   const { directory, file } = writeSettings(storage)

@@ -1,9 +1,10 @@
 /** Limits by client address, whose address counts, the hash queue, replicas, and a store that is away. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'
 import { startRedis } from '../helpers/servers.ts'
 import { createStorage, shapes, startService, type TestService } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
@@ -29,11 +30,7 @@ const verify: Operation = {
 const verifyTwoFactors: Operation = { ...verify, path: '2fa/verify' }
 
 describe.each(shapes)('by client address, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape })
-  })
-  afterAll(() => service?.close())
+  const service = useLimited({ shape })
 
   const callOf = (operation: Operation, client: ReturnType<typeof from>) => () =>
     service.post(operation.path, operation.body(), client)

@@ -1,8 +1,9 @@
 /** How often codes are sent, at the numbers of the default configuration and at others. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import { type Settings, shapes, type TestService } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
@@ -29,11 +30,7 @@ async function withService(settings: Settings, work: (service: TestService) => P
 }
 
 describe.each(shapes)('codes sent to one destination, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape })
-  })
-  afterAll(() => service?.close())
+  const service = useLimited({ shape })
 
   const request = (identifier: string) => () => service.post('2fa/request-otp', { identifier }, newClient())
   const resend = (identifier: string) => () =>

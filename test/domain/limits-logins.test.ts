@@ -1,8 +1,9 @@
 /** How many wrong passwords are judged, for whom, and that nobody can lock an owner out. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { shapes } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
@@ -11,11 +12,7 @@ const MINUTE = 60 * SECOND
 const WRONG = 'not this one'
 
 describe.each(shapes)('failed logins on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape })
-  })
-  afterAll(() => service?.close())
+  const service = useLimited({ shape })
 
   const attempt = (identifier: string, password: string, device_fingerprint?: string) =>
     service.post('login', { identifier, password, device_fingerprint }, newClient())

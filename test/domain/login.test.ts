@@ -1,8 +1,10 @@
 /** Login by password through HTTP, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { shapes, startService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
@@ -34,11 +36,7 @@ const accountFields = [
 ]
 
 describe.each(shapes)('login on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   test('answers with exactly the specified fields, in their order', async () => {
     const person = await service.signUp(newEmail())
@@ -121,9 +119,9 @@ describe.each(shapes)('login on %s', (shape) => {
     const email = newEmail()
     await service.post('register', registration(email))
     const right = await service.post('login', { identifier: email, password: PASSWORD })
-    expect([right.status, right.body.code]).toEqual([403, 'account_unconfirmed'])
+    expectRefusal(right, 'account_unconfirmed')
     const wrong = await service.post('login', { identifier: email, password: 'not this one' })
-    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials'])
+    expectRefusal(wrong, 'invalid_credentials')
   })
 
   test('the device is one of three kinds, or not said', async () => {

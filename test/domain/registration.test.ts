@@ -1,18 +1,16 @@
 /** Registration and confirmation through HTTP, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { shapes } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('registration on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   test('by e-mail: the code arrives, confirms the account once, and then the person logs in', async () => {
     const email = newEmail()
@@ -28,7 +26,7 @@ describe.each(shapes)('registration on %s', (shape) => {
     const confirmed = await service.post('verify-account', { identifier: email, otp })
     expect(confirmed.body).toEqual({ status: 201, message: 'Votre compte a été confirmé avec succès.' })
     const again = await service.post('verify-account', { identifier: email, otp })
-    expect([again.status, again.body.code]).toEqual([422, 'invalid_code'])
+    expectRefusal(again, 'invalid_code')
     const { account } = await service.logIn({ identifier: email, password: PASSWORD })
     expect(account.account_confirmed).toBe(true)
     expect(account.email).toBe(email)

@@ -1,17 +1,14 @@
 /** What a stolen copy of the database, or the log, does not hold. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
-import { type Shape, startService, type TestService } from '../helpers/service.ts'
+import type { Shape } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   test('no token, no part of one and no password stands in any table or line', async () => {
     const person = await service.signUp(newEmail(), 'a password to look for')

@@ -19,6 +19,7 @@ import {
   type PretendProvider,
   startPretendProvider,
 } from '../helpers/pretend-provider.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 
@@ -127,7 +128,7 @@ describe('an identity token', () => {
     expect(Object.fromEntries(app.searchParams)).toEqual({ error: 'invalid_token' })
     const id_token = await provider.idToken('n')
     const native = await service.post('social/p1/token', { id_token, nonce: 'n' })
-    expect([native.status, native.body.code]).toEqual([401, 'invalid_token'])
+    expectRefusal(native, 'invalid_token')
   })
 
   test('that is honest passes, under the same description', async () => {

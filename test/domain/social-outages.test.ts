@@ -8,6 +8,7 @@ import {
   startPretendProvider,
 } from '../helpers/pretend-provider.ts'
 import { createWorld, type Host } from '../helpers/pretend-world.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { startService, type TestService } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -30,9 +31,9 @@ test('down at the start, it is a 503 until it comes, while everything else works
   await provider.stop()
   service = await startService({ settings: socialSettings(provider.issuer) })
   const down = await service.get(authorizePath())
-  expect([down.status, down.body.code]).toEqual([503, 'provider_unavailable'])
+  expectRefusal(down, 'provider_unavailable')
   const native = await service.post('social/p1/token', { id_token: 'x.y.z', nonce: 'n' })
-  expect([native.status, native.body.code]).toEqual([503, 'provider_unavailable'])
+  expectRefusal(native, 'provider_unavailable')
   await service.logIn(await service.signUp(newEmail()))
   expect((await service.get('social')).status).toBe(200)
   await provider.start()

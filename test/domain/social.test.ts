@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -101,7 +102,7 @@ describe.each(shapes)('social login on %s', (shape) => {
 
     const stolen = await browser.obtainCode()
     const wrong = await browser.exchange(stolen.code, newPkce().verifier)
-    expect([wrong.status, wrong.body.code]).toEqual([422, 'invalid_code'])
+    expectRefusal(wrong, 'invalid_code')
     expect((await service.post('social/exchange', stolen)).body.code).toBe('invalid_code')
 
     const late = await browser.obtainCode()
@@ -199,7 +200,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     const { body } = await browser.signIn()
     expect(body.account).toMatchObject({ email, phone: null, password_digest: '', provider: 'p1' })
     const stranger = await service.post('login', { identifier: email, password: 'stranger’s own words' })
-    expect([stranger.status, stranger.body.code]).toEqual([401, 'invalid_credentials'])
+    expectRefusal(stranger, 'invalid_credentials')
     const confirmed = await service.post('verify-account', { identifier: email, otp: strangersCode })
     expect(confirmed.body.code).toBe('invalid_code')
     const again = await service.post('register', registration(email))

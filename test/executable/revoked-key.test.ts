@@ -7,6 +7,7 @@ import { createServerSecret } from '../../src/platform/secret.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { type Executable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 
 setDefaultTimeout(60_000)
@@ -82,7 +83,7 @@ describe('two processes on one database', () => {
     expect(await elapsedUntil(isGone)).toBeLessThan(WITHIN_MS)
     for (const each of both) {
       const refused = await each.get('me', { bearer: forged })
-      expect([refused.status, refused.body.code]).toEqual([401, 'invalid_token'])
+      expectRefusal(refused, 'invalid_token')
     }
     const fresh = await other.logIn(person)
     expect(decodeProtectedHeader(fresh.access_token).kid).toBe(successor as string)
@@ -101,7 +102,7 @@ describe('two processes on one database', () => {
     const forged = await forge(access_token, { exp: Math.floor(Date.now() / 1000) + 365 * 86_400 })
     for (const each of both) {
       const refused = await each.get('me', { bearer: forged })
-      expect([refused.status, refused.body.code]).toEqual([401, 'invalid_token'])
+      expectRefusal(refused, 'invalid_token')
     }
   })
 

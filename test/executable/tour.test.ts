@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import postgres from 'postgres'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { type Shape, shapes } from '../helpers/service.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 import { measureBelow, median } from '../helpers/soak.ts'
@@ -40,10 +41,10 @@ describe.each(shapes)('the tour on %s', (shape) => {
     const person = { identifier, password: PASSWORD }
     expect((await service.post('register', registration(identifier))).status).toBe(201)
     const early = await service.post('login', person)
-    expect([early.status, early.body.code]).toEqual([403, 'account_unconfirmed'])
+    expectRefusal(early, 'account_unconfirmed')
     const otp = await service.inbox.nextCode(identifier)
     const wrong = await service.post('verify-account', { identifier, otp: otp === '000000' ? '1' : '000000' })
-    expect([wrong.status, wrong.body.code]).toEqual([422, 'invalid_code'])
+    expectRefusal(wrong, 'invalid_code')
     expect((await service.post('verify-account', { identifier, otp })).status).toBe(201)
     const { access_token, refresh_token, account } = await service.logIn(person, { device_type: 'Mobile' })
     expect(access_token.split('.')).toHaveLength(3)

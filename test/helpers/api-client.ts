@@ -1,4 +1,4 @@
-/** Calls the API as a client does, and walks the common ways: register, confirm, log in. */
+/** Calls the API as a client does, with shortcuts for the common steps: register, confirm, log in. */
 import type { Inbox } from './inbox.ts'
 
 export interface Answer {
@@ -39,9 +39,9 @@ export function registration(identifier: string, password = PASSWORD) {
 }
 
 let people = 0
-/** An address nobody used yet. */
+/** A new e-mail address. */
 export const newEmail = () => `person-${++people}-${crypto.randomUUID().slice(0, 8)}@example.com`
-/** A French mobile number nobody used yet: 06 10 to 06 38, since some above are of other countries. */
+/** A new French mobile number, from 06 10 to 06 38, since some numbers above belong to other countries. */
 export const newPhone = () => `+336${String(10_000_000 + ((Date.now() + ++people * 7919) % 29_000_000))}`
 
 export function createApiClient(url: string, inbox: Inbox): ApiClient {

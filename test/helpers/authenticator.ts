@@ -1,6 +1,6 @@
 /**
- * An authenticator app that knows nothing of ours: `oathtool` computes the codes, `rsvg-convert` draws the QR code and
- * `zbarimg` reads it. And the common ways to turn two factors on.
+ * An authenticator app that shares no code with the product: `oathtool` computes the codes, `rsvg-convert` draws the QR
+ * code and `zbarimg` reads it. Also the common ways to turn two-factor login on.
  */
 import { join } from 'node:path'
 import type { Person } from './api-client.ts'
@@ -39,7 +39,7 @@ export interface LogInAnswer {
   bearer: string
 }
 
-/** Somebody with two factors on, and what they keep. */
+/** Somebody with two-factor login, and what they keep. */
 export interface Protected extends LogInAnswer {
   recoveryCodes: string[]
 }
@@ -54,7 +54,7 @@ export async function signedIn(
   return { person, bearer: (await service.logIn(person)).access_token }
 }
 
-/** By codes sent to that identifier. */
+/** Two-factor login with codes sent to that identifier. */
 export async function protectBySentCodes(service: Api, identifier: string): Promise<Protected> {
   const { person, bearer } = await signedIn(service, identifier)
   await service.post('2fa/enable', { password: person.password }, { bearer })
@@ -63,7 +63,7 @@ export async function protectBySentCodes(service: Api, identifier: string): Prom
   return { person, bearer, recoveryCodes: body.recovery_codes }
 }
 
-/** By an app; its next code is `appCode(secret, now, 1)`, the present one confirmed it. */
+/** Two-factor login with an app. The current code was used to confirm it; the next one is `appCode(secret, now, 1)`. */
 export async function protectByApp(
   service: Api & Pick<TestService, 'clock'>,
   identifier: string,
@@ -75,7 +75,7 @@ export async function protectByApp(
   return { person, bearer, secret: body.secret, recoveryCodes: confirmed.body.recovery_codes }
 }
 
-/** The access token of a login with password and app; each period of 30 s serves once. */
+/** The access token of a login with password and app; the code of each 30 s can be used once. */
 export async function logInWithApp(
   service: Pick<TestService, 'post' | 'clock'>,
   { person, secret }: { person: Person; secret: string },

@@ -1,4 +1,4 @@
-/** Debian's Chromium without a window. No name resolves but those the test gives; any certificate will do. */
+/** Debian's Chromium without a window. Only the host names that the test gives resolve; any certificate is accepted. */
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 

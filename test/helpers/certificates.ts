@@ -13,7 +13,7 @@ export interface TestCertificate {
   caFile: string
 }
 
-/** `trusted`: by `ca`, for localhost and 127.0.0.1. The others are each wrong in one way. */
+/** `trusted` is signed by `ca` for localhost and 127.0.0.1; each of the others is wrong in one way. */
 export type CertificateKind = 'trusted' | 'expired' | 'wrong-host' | 'self-signed'
 
 export function createCertificate(kind: CertificateKind = 'trusted'): TestCertificate {

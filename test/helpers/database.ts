@@ -1,4 +1,4 @@
-/** What no route does to the database of a service: an administrator's hand, a look at the rows. */
+/** What tests do to the database of a service that no route does: act as an administrator, look at rows. */
 import { spyOn } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
@@ -68,7 +68,7 @@ export async function renameTable({ inside: { database } }: TestService, from: s
   await database.all(statement<Record<string, never>>(rename), {})
 }
 
-/** Every statement that runs from now on; `ownStatements` are those about sessions (the outbox has its own rhythm). */
+/** Records every statement from now on; `ownStatements` are those about sessions (the outbox runs its own). */
 export function spyOnStatements({ inside: { database } }: TestService) {
   const spies = [spyOn(database, 'first'), spyOn(database, 'all'), spyOn(database, 'transaction')]
   const texts = () =>

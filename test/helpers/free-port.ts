@@ -1,4 +1,4 @@
-/** Ports to listen on, each handed out once in a run: to be free is not enough while others look too. */
+/** Ports to listen on, each given out once in a run, because several tests may look for a free port at once. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

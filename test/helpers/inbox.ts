@@ -1,10 +1,10 @@
-/** What arrived for people: mails and SMS alike, each code handed out once, in the order of arrival. */
+/** The messages that arrived for people, e-mail and SMS together. Each code is returned once, in order of arrival. */
 import type { TestGateway } from './gateway.ts'
 import type { TestSmtp } from './smtp.ts'
 import { waitFor } from './wait.ts'
 
 export interface Inbox {
-  /** The code of the next message to that address or number that nobody asked for yet. */
+  /** The code of the next message to that address or number which was not returned before. */
   nextCode(destination: string, timeoutMs?: number): Promise<string>
   /** Texts of every message to it so far. */
   textsTo(destination: string): string[]

@@ -1,4 +1,4 @@
-/** The service with its limits on, a clock that stands still, and clients at any address, as a trusted proxy tells. */
+/** The service with limits on, a clock that stands still, and clients at any address (reported by a trusted proxy). */
 import type { Answer, CallOptions } from './api-client.ts'
 import {
   mergeSettings,
@@ -8,7 +8,7 @@ import {
   type TestService,
 } from './service.ts'
 
-/** Stands still but for what it is advanced by, so that a told wait is exact. */
+/** Stands still unless it is advanced, so that a wait can be checked exactly. */
 export function createFrozenClock(start = Date.now()): TestClock {
   let ms = start
   return {
@@ -19,11 +19,11 @@ export function createFrozenClock(start = Date.now()): TestClock {
   }
 }
 
-/** Noon (UTC): a test that lets hours pass stays within the day that budgets count by. */
+/** Noon (UTC), so that a test which lets hours pass stays within the day of the budgets. */
 export const noon = () => createFrozenClock(new Date().setUTCHours(12, 0, 0, 0))
 
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000]
-/** A midnight (UTC) that is near is passed at once, not within a test of a budget that begins anew with it. */
+/** If midnight (UTC) is near, passes it at once, so that a budget does not begin anew during a test. */
 export function passMidnight(clock: TestClock): void {
   const toMidnightMs = DAY_MS - (clock.now().getTime() % DAY_MS)
   if (toMidnightMs < MINUTE_MS) clock.advance(toMidnightMs)
@@ -42,13 +42,13 @@ export function startLimited(options: ServiceOptions = {}): Promise<TestService>
 export const from = (address: string): CallOptions => ({ headers: { 'x-forwarded-for': address } })
 
 let clients = 0
-/** A client nobody was yet: limits by address never meet in it. */
+/** A client at a new address, so that limits by address do not interfere. */
 export function newClient(): CallOptions {
   clients++
   return from(`10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`)
 }
 
-/** What a client sees of an answer, but for what differs from call to call: the request's id and the time. */
+/** What a client sees of an answer, without the request id and the time, which differ from call to call. */
 export function seen({ status, headers, body }: Answer) {
   const shown = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
   const { request_id: _, ...rest } = body ?? {}

@@ -1,4 +1,4 @@
-/** Finds and signals processes by where they run: every server of a test run has its working directory under its own. */
+/** Finds and signals processes by their working directory: every server of a run has its own under that of the run. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 

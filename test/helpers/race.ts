@@ -1,4 +1,4 @@
-/** What may succeed once, asked for by 32 callers at the same time. */
+/** Races: 32 callers at the same time for something that may succeed once. */
 import { expect } from 'bun:test'
 import type { Answer } from './api-client.ts'
 
@@ -11,7 +11,7 @@ export const race = <Service, Result>(
     Array.from({ length: 32 }, (_, caller) => call(services[caller % services.length] as Service, caller)),
   )
 
-/** The only success of a race; whoever else called got one of these refusals. */
+/** The only success of a race; all other callers must have got one of these refusals. */
 export function onlySuccess(answers: Answer[], ...refusals: string[]): Answer {
   const succeeded = ({ status }: Answer) => status >= 200 && status < 300
   const others = new Set(answers.filter((answer) => !succeeded(answer)).map(({ body }) => body?.code))

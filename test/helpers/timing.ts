@@ -1,4 +1,4 @@
-/** Times on a machine that has other work: measured again before they may fail. */
+/** Measures times on a machine that has other work to do: each is measured again before it may fail. */
 import { expect } from 'bun:test'
 
 /** Milliseconds of the fastest of three runs, or of the first one within `limitMs`. */
@@ -23,7 +23,7 @@ export async function medianMs(work: () => Promise<unknown>, runs = 9): Promise<
   return times.sort((a, b) => a - b)[runs >> 1] as number
 }
 
-/** How many times as long the first one takes as the second, by their medians, taken by turns. */
+/** How many times as long as the second one the first one takes, by the medians of alternating runs. */
 export async function medianRatio(one: () => Promise<unknown>, other: () => Promise<unknown>, runs = 9) {
   const times: [number[], number[]] = [[], []]
   for (let run = 0; run < runs; run++) {

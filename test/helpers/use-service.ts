@@ -17,28 +17,37 @@ export const useLimited = (options?: ServiceOptions): TestService => use(() => s
  */
 export function useReplica(service: TestService, { shape }: Pick<ServiceOptions, 'shape'> = {}): TestService {
   if (shape === 'embedded') return service
-  return use(() => {
+  const start = () => {
     const { storage, clock, smtp, gateway } = service
-    return startService({
-      ...(shape && { shape }),
-      storage,
-      clock,
-      settings: deliverySettings(smtp, gateway),
-    })
-  })
+    const settings = deliverySettings(smtp, gateway)
+    return startService({ ...(shape && { shape }), storage, clock, settings })
+  }
+  return use(start, service)
 }
 
-/** Stands for what `start` gives, which is there once the first test runs. */
-export function use<T extends { close(): Promise<void> }>(start: () => Promise<T>): T {
+/** What must be closed before a service, by that service. */
+const users = new WeakMap<object, (() => Promise<void>)[]>()
+
+/**
+ * Represents what `start` returns, which exists once the first test runs. It is closed after the last one, but before
+ * `provider`, if it uses that one: hooks of bun:test run in the order in which they were registered.
+ */
+export function use<T extends { close(): Promise<void> }>(start: () => Promise<T>, provider?: object): T {
   let started: T | undefined
   beforeAll(async () => {
     started = await start()
   }, START_TIMEOUT_MS)
-  afterAll(() => started?.close())
-  return new Proxy({} as T, {
+  const proxy = new Proxy({} as T, {
     get(_, key) {
       if (started === undefined) throw new Error(`${String(key)} was read before the tests began`)
       return Reflect.get(started, key)
     },
   })
+  const close = async () => {
+    for (const closeUser of users.get(proxy) ?? []) await closeUser()
+    await started?.close()
+  }
+  if (provider === undefined) afterAll(close)
+  else users.set(provider, [...(users.get(provider) ?? []), close])
+  return proxy
 }

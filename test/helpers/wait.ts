@@ -1,4 +1,4 @@
-/** Waiting for something to become true. Fails with what was awaited, never hangs. */
+/** Waits for something to become true. Fails with the name of what was awaited, and never hangs. */
 
 export interface WaitOptions {
   /** Said when it never happens. */
