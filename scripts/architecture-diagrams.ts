@@ -1,7 +1,7 @@
 /** The diagrams of docs/architecture.md, drawn from the layers that check-layers.ts holds and from the imports. */
 import { domainOrder, floors, roomImports, type SourceFile } from './check-layers.ts'
 
-/** The page with both diagrams in place of what stands between its marks. */
+/** Returns the page with both diagrams drawn anew between their marks. */
 export function drawDiagrams(page: string, files: SourceFile[]): string {
   const diagrams = { floors: drawFloors(), rooms: drawRooms(roomImports(files)) }
   return Object.entries(diagrams).reduce(
@@ -14,7 +14,7 @@ export function drawDiagrams(page: string, files: SourceFile[]): string {
   )
 }
 
-/** The rooms that the page's table describes, in its order. */
+/** The rooms that the table of the page describes, in the order of the table. */
 export function describedRooms(page: string): string[] {
   return [...page.matchAll(/^\| \[`([a-z-]+)`\]\(/gm)].map(([, room]) => room as string)
 }
@@ -24,7 +24,7 @@ function drawFloors(): string[] {
   return ['flowchart LR', `  ${[...names].reverse().join(' --> ')}`]
 }
 
-/** An arrow is left out where a longer way of arrows leads to the same room. */
+/** Leaves out an arrow if a longer chain of arrows leads to the same room. */
 function drawRooms(imports: Map<string, Set<string>>): string[] {
   const leadsTo = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((room) => room === to || leadsTo(room, to))

@@ -1,6 +1,6 @@
 /**
- * Makes dist/poterne, one executable that needs no file beside it. Identifiers keep their names (no `--minify`): the
- * router reads the handlers' parameters from their source.
+ * Builds dist/poterne, an executable that needs no other file. Identifiers keep their names (no `--minify`), because the
+ * router reads the parameters of handlers from their source.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -12,7 +12,7 @@ const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
 const outfile = join(dist, 'poterne')
 
-/** What the prepared database directory depends on; it takes seconds and a gigabyte of memory to make. */
+/** The files that the prepared database directory depends on; making it takes seconds and a gigabyte of memory. */
 const archiveSources = [
   'drizzle/**/*.sql',
   'scripts/prepare-embedded.ts',
@@ -28,7 +28,7 @@ async function hashOf(patterns: string[]): Promise<string> {
   return hasher.digest('hex').slice(0, 16)
 }
 
-/** In a process of its own, so that its memory is free again when the executable is put together. */
+/** Runs in a process of its own, so that its memory is free again when the executable is built. */
 async function prepareDatabase(): Promise<string> {
   const archive = join(dist, `embedded-${await hashOf(archiveSources)}.tar.zst`)
   if (existsSync(archive)) return archive
@@ -41,7 +41,7 @@ async function prepareDatabase(): Promise<string> {
   return archive
 }
 
-/** A compressed copy in dist/, made again where the file is another one. */
+/** Makes a compressed copy in dist/ if there is none of this version of the file. */
 async function compressed(path: string): Promise<string> {
   const bytes = await Bun.file(path).bytes()
   const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 16)
@@ -53,7 +53,7 @@ async function compressed(path: string): Promise<string> {
   return copy
 }
 
-/** What stands in the place of src/platform/bundled/paths.ts: a third of the size. */
+/** The module that replaces src/platform/bundled/paths.ts; compressed files have a third of the size. */
 async function assetModule(database: string): Promise<string> {
   const names = Object.keys(assetPaths) as (keyof typeof assetPaths)[]
   const copies = await Promise.all(names.map((name) => compressed(assetPaths[name])))
@@ -65,7 +65,7 @@ async function assetModule(database: string): Promise<string> {
     export const preparedDatabasePath = file${copies.length}`
 }
 
-/** Throws at the end of the build if the module it replaces was never loaded. */
+/** `check` throws at the end of the build if the replaced module was never loaded. */
 function replaceAssetPaths(contents: string): Bun.BunPlugin & { check(): void } {
   let replaced = false
   return {
@@ -97,7 +97,7 @@ async function compile(assets: string): Promise<void> {
     compile: { outfile: partial, autoloadDotenv: false, autoloadBunfig: false },
   })
   replacement.check()
-  // In one step: a poterne that runs keeps its file, and an interrupted build leaves none that looks finished.
+  // One step: a running poterne keeps its file, and an interrupted build leaves no file that looks finished.
   renameSync(partial, outfile)
 }
 

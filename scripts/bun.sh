@@ -1,5 +1,5 @@
-# Sourced by start and test. `ensure_bun`: Bun, in the version that package.json names, is on PATH and the dependencies
-# of bun.lock are in node_modules. Bun comes from the npm registry into .tools/ where the machine has none.
+# Sourced by start and test. `ensure_bun` makes sure that Bun is on PATH in the version that package.json names, and that
+# the dependencies of bun.lock are in node_modules. If the machine has no Bun, npm installs it into .tools/.
 # Expects: set -euo pipefail, the current directory at the root of the checkout.
 
 say() { printf '%s\n' "$*" >&2; }
@@ -9,8 +9,8 @@ wanted_bun() { sed -n 's/^ *"bun": "\([0-9.]*\)".*/\1/p' package.json; }
 
 is_bun() { [ -x "$1" ] && [ "$("$1" --version 2>/dev/null)" = "$2" ]; }
 
-# The program itself, wherever npm put it: bun's install script moves it, and where npm runs no install scripts it
-# stays in the package for this processor and C library.
+# The program itself: bun's install script moves it; if npm runs no install scripts, it stays in the package for this
+# processor and C library.
 bun_in_tools() {
   local candidate
   for candidate in .tools/node_modules/bun/bin/bun.exe .tools/node_modules/@oven/bun-*/bin/bun; do
@@ -64,7 +64,7 @@ install_dependencies() {
     say "$printed"
     return 1
   fi
-  # Where install scripts are forbidden, the dependency `bun` is a stub, and `bun run` would take that for Bun.
+  # If install scripts are disabled, the dependency `bun` is a stub, which `bun run` would mistake for Bun.
   is_bun node_modules/.bin/bun "$(bun --version)" || ln -sf "$(command -v bun)" node_modules/bun/bin/bun.exe
   printf '%s\n' "$sum" >"$stamp"
 }

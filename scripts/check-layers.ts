@@ -81,7 +81,7 @@ const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])([^'"\n]+)\1/g
 /** Lists the services and the stores, and belongs to no room. */
 const SERVICES = 'src/domain/services.ts'
 
-/** What is wrong, one sentence each; empty: nothing. Looks only at files under src/. */
+/** Returns one sentence for each problem. Looks only at files under src/. */
 export function checkLayers(files: SourceFile[]): string[] {
   const rooms = readServiceRooms(files)
   return files

@@ -1,4 +1,4 @@
-/** Everything that can be said without running the service: one line per check, exit code 1 if any found something. */
+/** All checks that do not run the service: prints one line for each, and exits with 1 if one of them failed. */
 import { checkArchitecture } from './checks/architecture.ts'
 import { checkConfigurationFiles } from './checks/configuration-files.ts'
 import { checkDependencies } from './checks/dependencies.ts'

@@ -1,6 +1,6 @@
-# Sourced by test. `ensure_packages NAME:PROBE...`: installs Debian packages whose probe (a program, or a path that may
-# hold wildcards) is missing. What they bring is programs for the tests: no service starts and no database cluster is
-# made. Expects `say` and set -euo pipefail.
+# Sourced by test. `ensure_packages NAME:PROBE...` installs the Debian packages whose probe (a program, or a path that may
+# hold wildcards) is missing. The tests need only their programs: no service is started and no database cluster is
+# created. Expects `say` and set -euo pipefail.
 
 is_present() {
   case $1 in
@@ -30,8 +30,8 @@ ensure_packages() {
   "${as_root[@]}" bash -euo pipefail -c "$(declare -f install_quietly); install_quietly \"\$@\"" - "${missing[@]}" >&2
 }
 
-# As root, in a shell of its own. Debian's own switches: policy-rc.d keeps services from starting, createcluster.conf keeps PostgreSQL from
-# making its main cluster; both stand only while this runs.
+# Runs as root in a shell of its own. policy-rc.d keeps services from starting, and createcluster.conf keeps PostgreSQL
+# from creating its main cluster; both files exist only while this runs.
 install_quietly() {
   policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
   made_policy='' made_clusters='' log=$(mktemp)
@@ -59,7 +59,7 @@ install_quietly() {
     cat "$log"
     return 1
   fi
-  # Nor at the next boot of the machine.
+  # Services must not start at the next boot of the machine either.
   if command -v systemctl >/dev/null; then
     local name
     for name in "$@"; do

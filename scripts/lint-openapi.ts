@@ -9,7 +9,7 @@ import { join } from 'node:path'
 const projectDirectory = join(import.meta.dir, '..')
 const program = join(projectDirectory, 'node_modules/.bin/redocly')
 
-/** What the linter has to say; `clean` when that is nothing. */
+/** The linter's report; `clean` if it is empty. */
 export async function lintOpenapi(document: unknown): Promise<{ clean: boolean; report: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'poterne-openapi-'))
   try {

@@ -1,8 +1,8 @@
 /**
- * Prints how long each operation takes for identifiers the service knows and for those it does not, in milliseconds:
- * 300 interleaved samples of each class, the ends trimmed, the median. Alike: within 3 ms or 5 %, measured up to
- * three times. bun scripts/parity.ts [--light-hash] [samples] [shape …]; with --light-hash the password hash costs
- * nothing, and what else differs stands out. Exit code 1 where they differ.
+ * Prints how long each operation takes for known and for unknown identifiers, in milliseconds: the trimmed median of 300
+ * interleaved samples of each class. They must lie within 3 ms or 5 %, and are measured up to three times before they
+ * count as different. `bun scripts/parity.ts [--light-hash] [samples] [shape …]`; with --light-hash the password hash
+ * costs nothing, so that other differences become visible. Exit code 1 if something differs.
  */
 import {
   createPeople,

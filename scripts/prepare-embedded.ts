@@ -1,6 +1,6 @@
 /**
- * Makes the data directory that travels inside the executable: initdb and all migrations are done here, once, so
- * that a first start on a user's machine only unpacks it.
+ * Makes the data directory that the executable carries. initdb and all migrations run here, once, so that the first
+ * start on a user's machine only unpacks it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { openInstance } from '../src/platform/postgres/embedded-instance.ts'
 import { applyMigrations } from '../src/platform/postgres/migrate.ts'
 
 /**
- * The service uses one database and makes no other: the templates are half of the directory, and of the time to
+ * The service uses one database and creates no others. The templates would be half of the directory and of the time to
  * unpack it.
  */
 const DROP_TEMPLATES = ['template0', 'template1']

@@ -1,4 +1,4 @@
-/** config.example.toml and docs/configuration.md are what the table of the configuration says. */
+/** config.example.toml and docs/configuration.md are up to date with the table of the configuration. */
 import { configExample, configPage } from '../../src/platform/config/example.ts'
 import { type Check, readFiles } from './source-files.ts'
 

@@ -1,4 +1,4 @@
-/** README.md and docs/errors.md name every error code with its status, no page one that there is not. */
+/** README.md and docs/errors.md list every error code with its status, and no page lists one that does not exist. */
 import { errorStatus, fieldErrorCodes } from '../../src/errors.ts'
 import { type Check, readFiles } from './source-files.ts'
 

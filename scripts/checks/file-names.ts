@@ -1,4 +1,4 @@
-/** Files are named by what they hold, in kebab-case. */
+/** Files are named by their content, in kebab-case. */
 import { basename } from 'node:path'
 import { type Check, readFiles } from './source-files.ts'
 

@@ -1,4 +1,4 @@
-/** Every link of a document to a file of the repository leads to one, and to a heading of it if it names one. */
+/** Every relative link in a document leads to an existing file and, if it names a heading, to an existing heading. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Check, readFiles, root } from './source-files.ts'
@@ -18,7 +18,7 @@ export const checkLinks: Check = async () => {
   )
 }
 
-/** As GitHub makes them. */
+/** The anchors that GitHub makes for headings. */
 function headingAnchors(text: string): Set<string> {
   const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading as string)
   return new Set(

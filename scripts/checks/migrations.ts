@@ -1,4 +1,4 @@
-/** drizzle/ leads to the schema in the code: nothing is left to generate. Needs no database. */
+/** The migrations in drizzle/ lead to the schema in the code, so that nothing is left to generate. Needs no database. */
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

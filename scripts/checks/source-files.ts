@@ -1,8 +1,8 @@
-/** The files that the checks read, and programs that they run. */
+/** Reading the files and running the programs that the checks need. */
 import { join } from 'node:path'
 import { Glob } from 'bun'
 
-/** What one check found, a sentence each; empty: nothing. */
+/** Returns one sentence for each problem. */
 export type Check = () => Promise<string[]>
 
 export const root = join(import.meta.dir, '../..')
@@ -15,7 +15,7 @@ export async function readFiles(pattern: string): Promise<{ path: string; text: 
   )
 }
 
-/** Null if it ended with 0, else everything it printed. */
+/** Null if the program exited with 0, otherwise everything it printed. */
 export async function runProgram(command: string[], cwd = root): Promise<string | null> {
   const process = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [out, err, code] = await Promise.all([

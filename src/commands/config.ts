@@ -1,4 +1,4 @@
-/** `poterne config check | show | example`: says what is wrong, what holds and from where, and what there is to set. */
+/** `poterne config check | show | example`: reports errors, prints the effective values, and lists all keys. */
 import { Command } from 'commander'
 import { configExample } from '../platform/config/example.ts'
 import { describeProblem, mask, toToml } from '../platform/config/report.ts'
@@ -18,16 +18,16 @@ export function configCommand(): Command {
   const command = new Command('config').description('check, show or explain the configuration')
   command
     .command('check')
-    .description('say everything that is wrong with the configuration')
+    .description('report everything that is wrong with the configuration')
     .option(...configOption)
     .option('--dev', 'check what `serve --dev` needs')
     .option('--json', 'print for programs')
     .action(check)
   command
     .command('show')
-    .description('print the values that hold and where each comes from; secrets are masked')
+    .description('print the effective values and where each comes from; secrets are masked')
     .option(...configOption)
-    .option('--dev', 'show what holds with `serve --dev`')
+    .option('--dev', 'show the values for `serve --dev`')
     .option('--json', 'print for programs')
     .action(show)
   command
@@ -55,7 +55,7 @@ function check({ json, ...options }: OutputOptions): void {
 }
 
 function show({ json, ...options }: OutputOptions): void {
-  // Without a way to deliver there is still something to show.
+  // Values can be shown even if no message could be sent.
   const { file, config, settings } = requireConfig({ ...options, mustDeliver: false })
   const effective = settings.map((setting) =>
     withFallback(setting, { base_url: config.server.baseUrl, audience: config.tokens.audience }),
@@ -64,7 +64,7 @@ function show({ json, ...options }: OutputOptions): void {
   else print(`# ${describeFile(file)}\n${toText(effective)}`)
 }
 
-/** A key whose default follows from other keys shows what it came to. */
+/** Shows the effective value of a key whose default is derived from other keys. */
 function withFallback(setting: Setting, fallbacks: Record<string, string>): Setting {
   return setting.raw === null ? { ...setting, raw: fallbacks[setting.key] ?? null } : setting
 }
@@ -73,7 +73,7 @@ function toJson({ section, key, rule, raw, origin, variable }: Setting) {
   return { key: `${section}.${key}`, value: mask(rule, raw), origin, variable }
 }
 
-/** As a TOML file with the origin behind each value; what is not set stands in a comment. */
+/** As a TOML file with the origin after each value; keys that are not set are comments. */
 function toText(settings: Setting[]): string {
   const lines: string[] = []
   let current = ''

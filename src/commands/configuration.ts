@@ -1,4 +1,4 @@
-/** The configuration as a command gets it: of this process's environment and directory, or everything that is wrong. */
+/** Loads the configuration for a command, from this process's environment and directory, or fails with all problems. */
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../platform/config/load.ts'
 import { type ConfigProblem, describeProblem } from '../platform/config/report.ts'
 import { CommandFailure } from './failure.ts'
@@ -8,7 +8,7 @@ export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver'> & {
   config?: string | undefined
 }
 
-/** The option of every command that reads the configuration. */
+/** The option that all commands with a configuration have. */
 export const configOption = ['--config <file>', 'the configuration file'] as const
 
 export function readConfig({ config, dev, mustDeliver }: CommandOptions): LoadedConfig {

@@ -1,15 +1,15 @@
-/** `poterne health`: asks the service that runs under the same configuration whether it lives; for health checks. */
+/** `poterne health`: checks whether the service with the same configuration is running; for health checks. */
 import { get } from 'node:http'
 import { Command } from 'commander'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
-/** Shorter than the time that container engines and load balancers give a check. */
+/** Shorter than the timeout of container engines and load balancers. */
 const TIMEOUT_MS = 2000
 
 export function healthCommand(): Command {
   return new Command('health')
-    .description('say whether the service that runs under this configuration lives (exit code 0) or not (1)')
+    .description('check whether the service with this configuration is running (exit code 0) or not (1)')
     .option(...configOption)
     .action(checkHealth)
 }
@@ -23,7 +23,7 @@ async function checkHealth(options: CommandOptions): Promise<void> {
   process.stdout.write(`${url} lives\n`)
 }
 
-/** Null: no answer in time. By node:http, since fetch would go through the proxy that the environment names. */
+/** Null if there is no answer in time. Uses node:http, because fetch would use the proxy of the environment. */
 function askStatus(url: string): Promise<number | null> {
   return new Promise((resolve) => {
     const asked = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }, (answer) => {
@@ -34,7 +34,7 @@ function askStatus(url: string): Promise<number | null> {
   })
 }
 
-/** "All addresses" is no address to ask; an IPv6 one stands in brackets in a URL. */
+/** Nobody can connect to "all addresses", so loopback is used instead; an IPv6 address needs brackets in a URL. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

@@ -12,19 +12,24 @@ export function keysCommand(): Command {
   const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
   command
     .command('list')
-    .description('print them, oldest first: which one signs, and until when each is published')
+    .description('print the keys, oldest first: which one signs, and until when each is published')
     .option(...configOption)
     .option('--json', 'print for programs')
     .action(list)
   command
     .command('rotate')
-    .description('add a key that signs from tomorrow on; the service does so by itself every 90 days')
+    .description('add a key that signs from tomorrow on; the service does this by itself every 90 days')
     .option(...configOption)
-    .option('--now', 'let it sign at once, as when server.secret was changed; the old one stays trusted')
+    .option(
+      '--now',
+      'let the new key sign at once, for example after server.secret was changed; the old key stays trusted',
+    )
     .action(rotate)
   command
     .command('revoke')
-    .description('withdraw a leaked key: unpublished and refused at once, replaced where it signs')
+    .description(
+      'withdraw a leaked key: it is unpublished and refused at once, and replaced if it is the one that signs',
+    )
     .argument('<kid>', 'its name, as `poterne keys list` prints it')
     .option(...configOption)
     .action(revoke)

@@ -9,13 +9,13 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('apply the pending migrations')
     .option(...configOption)
-    .option('--plan', 'list them only')
+    .option('--plan', 'only list them')
     .action(migrate)
 }
 
 async function migrate({ plan, ...options }: CommandOptions & { plan?: boolean }): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
-  // An embedded database that is not there yet is made with every migration applied; a plan makes nothing.
+  // A new embedded database is created with all migrations applied. A plan must not create it.
   const isNew = config.database.url === null && !isEmbeddedThere(config.storage.dataDir)
   if (isNew && plan) return print('pending', migrationNames)
   const database = await openDatabase(config)

@@ -1,12 +1,12 @@
 /**
- * Runs one command line and gives its exit code: 0 done, 1 failed, 2 wrong usage or configuration. Never exits by
- * itself, so that `serve` may live on.
+ * Runs one command line and returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration. It never exits
+ * the process, so that `serve` can keep running.
  */
 import { Command, CommanderError } from 'commander'
 import { CommandFailure } from './failure.ts'
 import { versionLine } from './version.ts'
 
-/** `argv` without the executable: `['config', 'check']`. */
+/** `argv` does not include the executable: `['config', 'check']`. */
 export async function run(commands: Command[], argv: string[]): Promise<number> {
   const program = new Command('poterne')
     .description('Registration, confirmation, login and two-factor login, self-hosted in one executable.')
@@ -30,18 +30,18 @@ export async function run(commands: Command[], argv: string[]): Promise<number> 
   }
 }
 
-/** `poterne config example | head -3`: nobody reads the rest, and that is no failure. */
+/** In `poterne config example | head -3` nobody reads the rest of the output, which is not a failure. */
 function passOverClosedPipe(error: Error): void {
   if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
 }
 
-/** A command that was added, not made by its parent, does not take over how errors are shown and thrown. */
+/** A command that was added, instead of created by its parent, does not inherit how errors are shown and thrown. */
 function inherit(parent: Command, command: Command): void {
   command.copyInheritedSettings(parent)
   for (const each of command.commands) inherit(command, each)
 }
 
-/** The innermost cause: what wraps it may quote a query and its parameters. */
+/** The innermost cause, because errors that wrap it may quote a query and its parameters. */
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown cause'
   return error.cause instanceof Error ? describeCause(error.cause) : error.message

@@ -1,4 +1,4 @@
-/** `poterne serve`: runs the service until SIGTERM or SIGINT, then ends what is under way. A second signal cuts it. */
+/** `poterne serve`: runs the service until SIGTERM or SIGINT, then finishes the requests under way. A second signal exits. */
 import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
 import { seedPeople } from '../domain/dev/seed.ts'
@@ -10,7 +10,7 @@ import { createLogger, type Logger } from '../platform/http/logging.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
-/** Requests under way get this long, and with them messages that are being sent; supervisors give 10 s in all. */
+/** How long requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
 const END_MS = 9500
 
@@ -46,7 +46,7 @@ async function serve(options: ServeOptions): Promise<void> {
   await stop(service, logger)
 }
 
-/** Port 0 means any free one; what derives from the port must know it before the service is built. */
+/** Port 0 means any free port. It is chosen here, because other values that depend on it are needed to build. */
 async function withPort(config: Config): Promise<Config> {
   const { host, port, baseUrl } = config.server
   if (port !== 0) return config
@@ -61,7 +61,7 @@ async function withPort(config: Config): Promise<Config> {
   }
 }
 
-/** Returns where it listens. Where it cannot, ends what was started, or that would keep the process alive. */
+/** Returns the address it listens on. If it cannot listen, it closes the service, which would keep the process alive. */
 async function listen({ app, close }: Service, { server }: Config): Promise<string> {
   try {
     app.listen({ hostname: server.host, port: server.port, reusePort: false })
@@ -120,7 +120,7 @@ function describeStorage({ database, redis, storage }: Config): string {
   return redis.urls.length > 0 ? `postgresql and redis (${redis.mode})` : 'postgresql'
 }
 
-/** HTTP_PROXY and HTTPS_PROXY are for the way out: a gateway on this machine is asked directly, whatever they say. */
+/** HTTP_PROXY and HTTPS_PROXY are for outgoing requests; a gateway on this machine is always called directly. */
 function keepProxyOutside(env: NodeJS.ProcessEnv): void {
   const own = env.NO_PROXY ?? env.no_proxy
   env.NO_PROXY = [...(own ? [own] : []), 'localhost', '127.0.0.1', '::1', '[::1]'].join(',')

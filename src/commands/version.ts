@@ -1,4 +1,4 @@
-/** `poterne version`: what this executable is. */
+/** `poterne version`: prints the version of this executable. */
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 

@@ -1,4 +1,4 @@
-/** The own account: seen, and erased. */
+/** Reading and erasing one's own account. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
@@ -21,7 +21,7 @@ export function createAccountRoutes(
       detail: {
         tags: ['Account'],
         operationId: 'getAccount',
-        summary: 'The own account',
+        summary: 'Read your account',
         security: bearerSecurity,
       },
     })
@@ -40,7 +40,7 @@ export function createAccountRoutes(
         detail: {
           tags: ['Account'],
           operationId: 'eraseAccount',
-          summary: 'Erase the own account',
+          summary: 'Delete your account',
           description:
             'At once and for good: its sessions end, its e-mail address and telephone number are free again.',
           security: bearerSecurity,

@@ -1,4 +1,4 @@
-/** The own account as a whole: what it holds, and its end. */
+/** The account of somebody who is signed in, as a whole: reading and erasing it. */
 
 import { AppError } from '../../errors.ts'
 import { type AccountRecord, accountRecord } from '../accounts/account.ts'
@@ -7,7 +7,7 @@ import type { Authenticated } from '../sessions/authentication.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
 
 export interface AccountService {
-  /** The record that login answers with, as it stands now. */
+  /** The current record, in the form in which login returns it. */
   describe(signedIn: Authenticated): AccountRecord
   /** Nothing brings it back. Throws what Reauthentication does. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>

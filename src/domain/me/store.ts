@@ -1,11 +1,11 @@
-/** How an account ends: PostgreSQL, one statement. */
+/** Erasing an account, in PostgreSQL and in one transaction. */
 import type { AccountSession } from '../accounts/account.ts'
 
 export interface ErasureStore {
   /**
-   * Removes the account with all that is its own: sessions, factors, identities, pending changes, and the codes that
-   * wait to be sent. Its identifiers are free again. False when it is gone, has another password than this,
-   * or the session ended meanwhile.
+   * Removes the account with everything that belongs to it: sessions, factors, identities, pending changes, and codes
+   * that wait to be sent. Its identifiers are free again. False if the account is already gone, if its password is not
+   * this one, or if the session has ended in the meantime.
    */
   erase(signedIn: AccountSession): Promise<boolean>
 }

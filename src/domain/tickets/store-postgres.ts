@@ -1,6 +1,6 @@
 /**
- * Tickets in PostgreSQL: unlogged table `tickets` (a crash of the server forgets them), until swept after
- * `expires_at`. One statement a method.
+ * Tickets in PostgreSQL: the unlogged table `tickets` (a crash of the server empties it), swept after `expires_at`. Each
+ * method is one statement.
  */
 import { sql } from 'drizzle-orm'
 import { type Database, param } from '../../platform/postgres/database.ts'

@@ -1,12 +1,12 @@
 /**
- * Tickets in Redis: string `<prefix>ticket:<key>` = `<end in ms> <JSON>`, which expires with the value. One Lua
- * script a method.
+ * Tickets in Redis: the string `<prefix>ticket:<key>` = `<end in ms> <JSON>`, which expires with the value. Each method
+ * is one Lua script.
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
 import type { TicketStore } from './store.ts'
 
-/** The key's own expiry is for tidiness; what counts is the end against the caller's clock. */
+/** The expiry of the key only keeps Redis tidy; what counts is the end compared with the caller's clock. */
 const put = defineScript(`
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[1] - ARGV[3])

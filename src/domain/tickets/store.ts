@@ -1,14 +1,14 @@
 /**
- * Small values that live for minutes: "this account's password was proved", the state of a social login. Redis, or
- * an unlogged table. `take` reads and removes in one atomic step: exactly one of many callers gets the value.
- * An expired value is an absent one. Values are plain JSON; their strings hold neither NUL nor lone surrogates, which
- * jsonb refuses.
+ * Small values that live for minutes, such as "the password of this account was verified" or the state of a social
+ * login; in Redis or in an unlogged table. `take` reads and removes in one atomic step, so that exactly one of many
+ * callers gets the value. An expired value counts as absent. Values are plain JSON, whose strings must hold neither NUL
+ * nor lone surrogates, because jsonb refuses these.
  */
 export interface TicketStore {
   put(key: string, value: Record<string, unknown>, expiresAt: Date, now: Date): Promise<void>
   find(key: string, now: Date): Promise<Record<string, unknown> | null>
   take(key: string, now: Date): Promise<Record<string, unknown> | null>
   remove(key: string): Promise<void>
-  /** Removes up to `limit` expired values; how many it removed. Redis does so by itself: 0. */
+  /** Removes up to `limit` expired values and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }
