@@ -1,11 +1,13 @@
 /** SMS against real HTTP gateways: encoding, failover, and what a gateway cannot do to the service. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer } from 'node:http'
+import { createBreaker } from '../../src/domain/delivery/breaker.ts'
 import type { RenderedMessage } from '../../src/domain/delivery/message.ts'
 import { createSmsSender } from '../../src/domain/delivery/sms.ts'
 import type { GatewayConfig } from '../../src/platform/config/types.ts'
 import { newPhone, registration } from '../helpers/api-client.ts'
 import { type GatewayBehaviour, startGateway, type TestGateway } from '../helpers/gateway.ts'
+import { createFrozenClock } from '../helpers/limited-service.ts'
 import { startService, type TestService } from '../helpers/service.ts'
 import { measured } from '../helpers/timing.ts'
 
@@ -31,6 +33,7 @@ function message(values: Partial<RenderedMessage> = {}): RenderedMessage {
     text: 'Votre code : 012345\n\n@auth.example.com #012345',
     html: null,
     code: '012345',
+    minutes: 10,
     ...values,
   }
 }
@@ -44,11 +47,18 @@ async function serve(behaviour: GatewayBehaviour = {}): Promise<TestGateway> {
 function gatewayAt({ url }: { url: string }, values: Partial<GatewayConfig> = {}): GatewayConfig {
   return {
     name: 'acme',
+    channel: 'sms',
     url,
     method: 'POST',
     headers: { authorization: 'Bearer secret' },
     format: 'json',
     body: { to: '{to}', text: '{text}' },
+    basicAuth: null,
+    oauth: null,
+    success: null,
+    retry: null,
+    messageId: null,
+    receipts: null,
     prefixes: [],
     timeoutMs: 2000,
     ...values,
@@ -87,15 +97,32 @@ describe('each format', () => {
     expect(gateway.requests[0]?.fields).toMatchObject({ account: '7', to: '+33612345678' })
   })
 
-  test('fills a placeholder once, and none in headers or in names', async () => {
+  test('fills each placeholder once, also in headers and percent-encoded in the URL, and none in names', async () => {
     const gateway = await serve()
-    const config = gatewayAt(gateway, {
-      body: { '{to}': '{{to}}{unknown}' },
-      headers: { 'x-code': '{code}' },
+    const config = gatewayAt(
+      { url: `${gateway.url}/{to}/x?lang={language}` },
+      {
+        body: {
+          '{to}': '{{to}}',
+          digits: '{to_digits}',
+          national: '{to_national}',
+          min: '{minutes}',
+          id: '{id}',
+        },
+        headers: { 'x-code': '{code}', 'x-text': '{text}' },
+      },
+    )
+    expect(await send([config], { text: '{code} é\n' })).toMatchObject({ outcome: 'sent' })
+    const [request] = gateway.requests
+    expect(request?.fields).toEqual({
+      '{to}': '{to}}',
+      digits: '33612345678',
+      national: '612345678',
+      min: '10',
+      id: 'poterne-1',
     })
-    await send([config])
-    expect(gateway.requests[0]?.fields).toEqual({ '{to}': '{+33612345678}{unknown}' })
-    expect(gateway.requests[0]?.headers['x-code']).toBe('{code}')
+    expect(request?.path).toBe('/send/%2B33612345678/x')
+    expect(request?.headers).toMatchObject({ 'x-code': '012345', 'x-text': '%7Bcode%7D%20%C3%A9%0A' })
   })
 
   test('says its own content type where the configuration names one', async () => {
@@ -135,7 +162,7 @@ describe('the next gateway', () => {
       outcome: 'sent',
       detail: 'abidjan',
     })
-    expect(await send(gateways, { to: '+3225550000' })).toMatchObject({ outcome: 'sent', detail: 'acme' })
+    expect(await send(gateways, { to: '+32470123456' })).toMatchObject({ outcome: 'sent', detail: 'acme' })
     expect(await send(gateways, { to: '+14155550000' })).toMatchObject({
       outcome: 'refused',
       detail: 'no_gateway',
@@ -245,6 +272,166 @@ describe('a gateway cannot', () => {
     expect(await send(gateways)).toMatchObject({ outcome: 'sent', detail: 'acme' })
     expect(second.requests).toHaveLength(0)
   })
+})
+
+describe('a verdict from the body', () => {
+  const vonage: Partial<GatewayConfig> = {
+    success: { path: 'messages.0.status', equals: '0', in: [], exists: null },
+    retry: { path: 'messages.0.status', equals: null, in: ['1', '5'], exists: null },
+    messageId: 'messages.0.message-id',
+  }
+  const json = (status: unknown) => JSON.stringify({ messages: [{ status, 'message-id': 'id-1' }] })
+
+  test.each([
+    [json('0'), 'sent'],
+    [json(0), 'sent'],
+    [json('4'), 'refused'],
+    [json('1'), 'failed'],
+    [json(5), 'failed'],
+    [json(null), 'failed'],
+    ['{"messages": []}', 'failed'],
+    ['{"messages": [{"status": {"0": 0}}]}', 'failed'],
+    ['not JSON', 'failed'],
+    ['', 'failed'],
+    [`{"padding": "${'x'.repeat(70_000)}", ${json('0').slice(1)}`, 'failed'],
+  ] as const)('of a 200 with %s is %s', async (body, outcome) => {
+    const gateway = await serve({ body })
+    const result = await send([gatewayAt(gateway, vonage)])
+    expect(result.outcome).toBe(outcome)
+    expect(result.providerId).toBe(outcome === 'sent' ? 'id-1' : undefined)
+  })
+
+  test('makes the next gateway take the message, and names the first with its words', async () => {
+    const [first, second] = [await serve({ body: json('4') }), await serve()]
+    const gateways = [gatewayAt(first, vonage), gatewayAt(second, { name: 'beta' })]
+    const { outcome, detail, refusals } = await send(gateways)
+    expect({ outcome, detail }).toEqual({ outcome: 'sent', detail: 'beta' })
+    expect(refusals).toEqual([{ gateway: 'acme', outcome: 'refused', detail: 'reply', reason: json('4') }])
+  })
+
+  test('never counts a reply that does not end as sent', async () => {
+    const gateway = await serve({ drip: true })
+    const result = await send([gatewayAt(gateway, { ...vonage, timeoutMs: 300 })])
+    expect(result.outcome).toBe('failed')
+  })
+
+  test('reads forms and plain text', async () => {
+    const form = await serve({ body: 'status=OK&id=7', contentType: 'application/x-www-form-urlencoded' })
+    const text = await serve({ body: 'OK 42\n' })
+    const at = (path: string, equals: string) => ({ path, equals, in: [], exists: null })
+    expect(await send([gatewayAt(form, { success: at('status', 'OK'), messageId: 'id' })])).toMatchObject({
+      outcome: 'sent',
+      providerId: '7',
+    })
+    expect(
+      await send([gatewayAt(text, { success: at('words.0', 'OK'), messageId: 'words.1' })]),
+    ).toMatchObject({ outcome: 'sent', providerId: '42' })
+    expect(await send([gatewayAt(text, { success: at('text', 'OK') })])).toMatchObject({ outcome: 'refused' })
+  })
+
+  test('reads whether a value is there', async () => {
+    const gateway = await serve({ body: '{"ids": [1], "error": null}' })
+    const exists = (path: string, is: boolean) => ({ path, equals: null, in: [], exists: is })
+    for (const [path, is, outcome] of [
+      ['ids.0', true, 'sent'],
+      ['ids.1', true, 'refused'],
+      ['error', false, 'sent'],
+      ['ids', false, 'refused'],
+    ] as const) {
+      expect((await send([gatewayAt(gateway, { success: exists(path, is) })])).outcome).toBe(outcome)
+    }
+  })
+})
+
+describe('credentials', () => {
+  test('are sent by HTTP Basic', async () => {
+    const gateway = await serve()
+    await send([gatewayAt(gateway, { headers: {}, basicAuth: { username: 'ada', password: 'sécret' } })])
+    expect(gateway.requests[0]?.headers.authorization).toBe(
+      `Basic ${Buffer.from('ada:sécret').toString('base64')}`,
+    )
+  })
+
+  test('are exchanged for a token, which serves for all messages and is fetched anew when it is refused', async () => {
+    const tokens = await serve({ body: '{"access_token": "t1", "expires_in": 3600}' })
+    const gateway = await serve()
+    const oauth = {
+      token_url: tokens.url,
+      client_id: 'acme',
+      client_secret: 'secret',
+      scope: 'sms',
+      auth: null,
+    }
+    const sender = createSmsSender([gatewayAt(gateway, { headers: {}, oauth })])
+    await Promise.all([sender.send(message()), sender.send(message()), sender.send(message())])
+    expect(tokens.requests).toHaveLength(1)
+    expect(tokens.requests[0]?.fields).toEqual({ grant_type: 'client_credentials', scope: 'sms' })
+    expect(tokens.requests[0]?.headers.authorization).toBe(
+      `Basic ${Buffer.from('acme:secret').toString('base64')}`,
+    )
+    expect(gateway.requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer t1'))
+    tokens.behave({ body: '{"access_token": "t2", "expires_in": 3600}' })
+    gateway.behave({ status: 401 })
+    expect(await sender.send(message())).toMatchObject({ outcome: 'failed', detail: 'acme:401' })
+    expect(gateway.requests.slice(3).map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer t1',
+      'Bearer t2',
+    ])
+  })
+
+  test('that are refused cost a try, not the message', async () => {
+    const tokens = await serve({ status: 401, body: '{"error": "invalid_client"}' })
+    const oauth = { token_url: tokens.url, client_id: 'a', client_secret: 'b', scope: null, auth: null }
+    expect(await send([gatewayAt(await serve(), { headers: {}, oauth })])).toMatchObject({
+      outcome: 'failed',
+      detail: 'acme:oauth',
+    })
+  })
+})
+
+describe('a gateway in trouble', () => {
+  test('is asked last after five failures in a row, for a minute, and then probed by one message', async () => {
+    const [first, second] = [await serve({ status: 500 }), await serve()]
+    const clock = createFrozenClock()
+    const gateways = [gatewayAt(first), gatewayAt(second, { name: 'beta' })]
+    const sender = createSmsSender(gateways, { clock, breaker: createBreaker(clock) })
+    for (let i = 0; i < 8; i++) await sender.send(message())
+    expect([first.requests.length, second.requests.length]).toEqual([5, 8])
+    clock.advance(60_000)
+    first.behave({ status: 500, delayMs: 100 })
+    await Promise.all(Array.from({ length: 4 }, () => sender.send(message())))
+    expect(first.requests).toHaveLength(6)
+    clock.advance(60_000)
+    first.behave({})
+    await sender.send(message())
+    await sender.send(message())
+    expect([first.requests.length, second.requests.length]).toEqual([8, 12])
+  })
+
+  test('is still asked where there is no other', async () => {
+    const gateway = await serve({ status: 500 })
+    const clock = createFrozenClock()
+    const sender = createSmsSender([gatewayAt(gateway)], { clock })
+    for (let i = 0; i < 7; i++) await sender.send(message())
+    gateway.behave({})
+    expect(await sender.send(message())).toMatchObject({ outcome: 'sent' })
+  })
+
+  test('holds up a message for less than six seconds', async () => {
+    const [silent, second] = [await serve({ delayMs: 8000 }), await serve()]
+    const gateways = [gatewayAt(silent, { timeoutMs: 5000 }), gatewayAt(second, { name: 'beta' })]
+    const startedAt = performance.now()
+    expect(await send(gateways)).toMatchObject({ outcome: 'sent', detail: 'beta' })
+    expect(performance.now() - startedAt).toBeLessThan(6000)
+  })
+})
+
+test('a number that takes no SMS goes to voice gateways alone', async () => {
+  const [texts, calls] = [await serve(), await serve()]
+  const gateways = [gatewayAt(texts), gatewayAt(calls, { name: 'calls', channel: 'voice' })]
+  expect(await send(gateways, { to: '+33145678901' })).toMatchObject({ outcome: 'sent', detail: 'calls' })
+  expect(await send(gateways)).toMatchObject({ outcome: 'sent', detail: 'acme' })
+  expect(texts.requests).toHaveLength(1)
 })
 
 describe('through HTTP', () => {

@@ -25,6 +25,7 @@ function message(to = 'ada@example.com'): RenderedMessage {
     text: 'Bonjour,\n\n    012345\n',
     html: '<p>é 012345</p>',
     code: '012345',
+    minutes: 10,
   }
 }
 

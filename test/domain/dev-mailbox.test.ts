@@ -30,6 +30,7 @@ function message(values: Partial<RenderedMessage> = {}): RenderedMessage {
     text: 'Voici votre code :\n\n    012345',
     html: '<p>012345</p>',
     code: '012345',
+    minutes: 10,
     ...values,
   }
 }

@@ -22,6 +22,7 @@ createDeliveryWorker({
     text: '',
     html: null,
     code: null,
+    minutes: 10,
   }),
   sender: {
     send: ({ id }) => {

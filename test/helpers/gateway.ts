@@ -30,6 +30,9 @@ export interface GatewayBehaviour {
   delayMs?: number
   /** Answers 302 to this address. */
   redirect?: string
+  /** The reply, and its content type. */
+  body?: string
+  contentType?: string
   /** A reply of this many bytes. */
   replyBytes?: number
   /** Sends the head and one byte a second, and does not end. */
@@ -140,9 +143,9 @@ function reply(outgoing: ServerResponse, status: number, behaviour: GatewayBehav
     outgoing.writeHead(status, { location: behaviour.redirect }).end()
     return
   }
-  outgoing.writeHead(status, { 'content-type': 'text/plain' })
+  outgoing.writeHead(status, { 'content-type': behaviour.contentType ?? 'text/plain' })
   if (behaviour.drip !== true) {
-    outgoing.end('x'.repeat(behaviour.replyBytes ?? 2))
+    outgoing.end(behaviour.body ?? 'x'.repeat(behaviour.replyBytes ?? 2))
     return
   }
   outgoing.write('x')

@@ -147,6 +147,24 @@ describe('[[sms.gateways]]', () => {
     ['prefixes = ["33"]', 'prefixes'],
     ['timeout = "5"', 'timeout'],
     ['timeout = "2m"', 'timeout'],
+    ['channel = "fax"', 'channel'],
+    ['url = "https://{to}.example.com/"', 'url'],
+    ['format = "form"\nbody = { to = ["{to}"], text = "{text}" }', 'body'],
+    ['success = { path = "a" }', 'success'],
+    ['success = { path = "a", equals = "0", exists = true }', 'success'],
+    ['success = { path = "a", equal = "0" }', 'success'],
+    ['success = { equals = "0" }', 'success'],
+    ['basic_auth = { username = "u" }', 'basic_auth'],
+    ['basic_auth = { username = "u", password = "p" }\nheaders = { Authorization = "x" }', 'basic_auth'],
+    ['oauth = { token_url = "a", client_id = "i", client_secret = "s" }', 'oauth'],
+    [
+      'receipts = { secret = "0123456789abcdef", message_id = "i", status = "s", delivered = ["d"] }',
+      'message_id',
+    ],
+    [
+      'message_id = "i"\nreceipts = { secret = "short", message_id = "i", status = "s", delivered = ["d"] }',
+      'receipts',
+    ],
   ])('are refused with %s', (line, key) => {
     expect(problemsOf(gateway(line))).toEqual([
       expect.stringMatching(new RegExp(`^sms\\.gateways\\[0\\]\\.${key}( = .*)?: .*expected `)),
@@ -154,10 +172,30 @@ describe('[[sms.gateways]]', () => {
   })
 
   test.each([
+    ['url = "https://sms.example.com/{phone}"', 'url', '{phone}'],
+    ['headers = { "x-to" = "{recipient}" }', 'headers', '{recipient}'],
+    ['body = { to = "{to}", a = [{ b = "{text}{name}" }], key = "hunter" }', 'body', '{name}'],
+  ])('name an unknown placeholder: %s', (line, key, name) => {
+    const problems = problemsOf(gateway(line)).join('\n')
+    expect(problems).toStartWith(
+      `sms.gateways[0].${key}: unknown placeholder ${name}; expected one of {to}, `,
+    )
+    expect(problems).not.toContain('hunter')
+  })
+
+  test.each([
     'method = "GET"\nformat = "query"',
     'body = { n = "{to}", code = "{code}", sender = "Poterne" }',
     'body = { to = "tel:{to}", text = "{text} {code}" }',
     'timeout = "500ms"',
+    'body = { messages = [{ to = [{ id = "{to_digits}" }], body = { text = "{text}", priority = 1, flash = false } }] }',
+    'url = "https://sms.example.com/{to}"\nbody = { text = "{text}", at = "{{x}" }',
+    'headers = { authorization = "Basic a{B}{1}" }',
+    'basic_auth = { username = "u", password = "p" }',
+    'oauth = { token_url = "https://a.example.com/token", client_id = "i", client_secret = "s" }',
+    'success = { path = "a.0.b", equals = 0 }\nretry = { path = "a.0.b", in = ["1", 5] }\nmessage_id = "a.0.id"',
+    'message_id = "id"\nreceipts = { secret = "0123456789abcdef", message_id = "id", status = "s", delivered = ["ok"] }',
+    'channel = "voice"',
   ])('are accepted with %s', (lines) => {
     expect(problemsOf(gateway(lines))).toEqual([])
   })

@@ -55,6 +55,8 @@ export interface RenderedMessage {
   text: string
   html: string | null
   code: string | null
+  /** The lifetime of the code that is left; 0 without one. */
+  minutes: number
 }
 
 /**

@@ -10,6 +10,6 @@ export function createReach({ smtp, sms }: Pick<Config, 'smtp' | 'sms'>, intoMai
   return (identifier) => {
     if (intoMailbox) return true
     if (identifier.kind === 'email') return smtp !== null
-    return sms.gateways.some(({ prefixes }) => covers(prefixes, identifier.key))
+    return sms.gateways.some((gateway) => covers(gateway, identifier.key))
   }
 }

@@ -41,7 +41,7 @@ export function createRenderer(config: Pick<Config, 'server' | 'smtp' | 'sms' | 
     const { greeting, footer, quotes, circumstances } = texts[language].messages
     const template = templates[language][purpose]
     const facts = { ...factsOf(message, quotes), service, minutes }
-    const common = { id, channel, to, purpose, language, code }
+    const common = { id, channel, to, purpose, language, code, minutes }
     if (channel === 'sms') {
       const sentence = template.sms(facts, code ?? '')
       // https://wicg.github.io/sms-one-time-codes/: the last line names the site on which the code is filled in.

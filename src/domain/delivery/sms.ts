@@ -1,23 +1,44 @@
 /**
- * SMS over the HTTP gateways of the configuration, in their order, the next one when one fails. Promises: values are
- * encoded by the format, never pasted; no redirect is followed; a gateway has its timeout and 64 KiB for a reply. The
- * details it gives are gateway names and cause codes.
+ * SMS over the HTTP gateways of the configuration, in their order; the next one when one fails or refuses. No redirect
+ * is followed; a gateway has its timeout, and 64 KiB for a reply. The details given are gateway names and cause codes.
  */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { GatewayConfig } from '../../platform/config/types.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
 import { cleanWords } from './clean-words.ts'
+import { requestOf } from './gateway-request.ts'
+import { createTokenSource, type TokenSource } from './gateway-token.ts'
+import { type Verdict, verdictOf } from './gateway-verdict.ts'
 import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from './message.ts'
 
 const REPLY_BYTES = 65_536
 
-export function createSmsSender(gateways: GatewayConfig[]): MessageSender {
+/** What a gateway was asked and answered, for the funnel. */
+export type OnAsked = (gateway: string, to: string, verdict: Verdict) => void
+
+export interface SmsSenderOptions {
+  clock?: Clock
+  breaker?: Breaker
+  onAsked?: OnAsked
+}
+
+export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOptions = {}): MessageSender {
+  const { clock = systemClock, onAsked } = options
+  const breaker = options.breaker ?? createBreaker(clock)
+  const askers = new Map(gateways.map((gateway) => [gateway.name, createGateway(gateway, clock)]))
   return {
     async send(message) {
       if (!/^\+[1-9][0-9]{3,14}$/.test(message.to)) return { outcome: 'refused', detail: 'sms_number' }
       const refusals: Refusal[] = []
-      for (const gateway of gateways.filter(({ prefixes }) => covers(prefixes, message.to))) {
-        const { outcome, detail, reason } = await ask(gateway, message)
-        if (outcome === 'sent') return { outcome, detail: gateway.name, gateway: gateway.name, refusals }
-        refusals.push({ gateway: gateway.name, outcome, detail, ...(reason ? { reason } : {}) })
+      for (const { name } of breaker.order(gateways.filter((gateway) => covers(gateway, message.to)))) {
+        const { outcome, detail, reason, providerId } = await askers.get(name)!(message)
+        breaker.note(name, outcome !== 'failed')
+        onAsked?.(name, message.to, { outcome, detail })
+        if (outcome === 'sent') {
+          return { outcome, detail: name, gateway: name, ...(providerId ? { providerId } : {}), refusals }
+        }
+        refusals.push({ gateway: name, outcome, detail, ...(reason ? { reason } : {}) })
       }
       return { ...together(refusals), refusals }
     },
@@ -25,28 +46,17 @@ export function createSmsSender(gateways: GatewayConfig[]): MessageSender {
   }
 }
 
-export function covers(prefixes: string[], number: string): boolean {
-  return prefixes.length === 0 || prefixes.some((prefix) => number.startsWith(prefix))
+/** Numbers that take an SMS; others are for voice gateways alone. */
+const TEXTABLE = ['MOBILE', 'FIXED_LINE_OR_MOBILE', 'PERSONAL_NUMBER', 'VOIP']
+
+export function covers({ prefixes, channel }: GatewayConfig, number: string): boolean {
+  if (prefixes.length > 0 && !prefixes.some((prefix) => number.startsWith(prefix))) return false
+  return channel === 'voice' || isTextable(number)
 }
 
-async function ask(gateway: GatewayConfig, message: RenderedMessage): Promise<SendOutcome> {
-  const exchange = new AbortController()
-  const timer = setTimeout(() => exchange.abort(), gateway.timeoutMs)
-  try {
-    const { url, ...request } = requestOf(gateway, message)
-    const response = await fetch(url, { ...request, redirect: 'manual', signal: exchange.signal })
-    // The status is the verdict: a gateway that took the message must not make it go out by another one as well.
-    const reply = await readReply(response).catch(() => '')
-    return { ...verdict(response.status), reason: cleanWords(reply, message) }
-  } catch (error) {
-    const detail = exchange.signal.aborted ? 'timeout' : connectionCause(error)
-    const code = (error as { code?: unknown } | null)?.code
-    return { outcome: 'failed', detail, ...(typeof code === 'string' ? { reason: code } : {}) }
-  } finally {
-    clearTimeout(timer)
-    // Whatever is left of the reply is not wanted.
-    exchange.abort()
-  }
+function isTextable(number: string): boolean {
+  const type = parsePhoneNumberFromString(number)?.getType()
+  return type === undefined || TEXTABLE.includes(type)
 }
 
 /** Final only where every gateway refused. */
@@ -57,18 +67,55 @@ function together(refusals: Refusal[]): Pick<SendOutcome, 'outcome' | 'detail'> 
   return { outcome: refusals.some(isFailure) ? 'failed' : 'refused', detail: detail || 'no_gateway' }
 }
 
-/** Tried again: an expired token (as a mail server that refuses a password is), "too slow" and "too many". */
-const NOT_FINAL = [401, 403, 408, 429]
+type Answer = Verdict & { reason?: string }
 
-/** Other 4xx are final. */
-function verdict(status: number): SendOutcome {
-  if (status >= 200 && status < 300) return { outcome: 'sent', detail: String(status) }
-  const final = status >= 400 && status < 500 && !NOT_FINAL.includes(status)
-  return { outcome: final ? 'refused' : 'failed', detail: String(status) }
+/** Asks one gateway, with its OAuth token if it has one. Never throws. */
+export function createGateway(
+  gateway: GatewayConfig,
+  clock: Clock,
+): (message: RenderedMessage) => Promise<Answer> {
+  const tokens = gateway.oauth && createTokenSource(gateway.oauth, clock)
+  return async (message) => {
+    const exchange = new AbortController()
+    const timer = setTimeout(() => exchange.abort(), gateway.timeoutMs)
+    try {
+      const answer = await ask(gateway, message, tokens, exchange.signal)
+      // A token may end before its time: one more try with a fresh one.
+      const isTokenRefused = tokens !== null && answer.detail === '401'
+      return isTokenRefused ? await ask(gateway, message, tokens, exchange.signal) : answer
+    } catch (error) {
+      const code = (error as { code?: unknown } | null)?.code
+      const detail = exchange.signal.aborted ? 'timeout' : connectionCause(error)
+      return { outcome: 'failed', detail, ...(typeof code === 'string' ? { reason: code } : {}) }
+    } finally {
+      clearTimeout(timer)
+      // Whatever is left of the reply is not wanted.
+      exchange.abort()
+    }
+  }
+}
+
+async function ask(
+  gateway: GatewayConfig,
+  message: RenderedMessage,
+  tokens: TokenSource | null,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const bearer = tokens && (await tokens.get(signal))
+  const { url, ...request } = requestOf(gateway, message, bearer)
+  const response = await fetch(url, { ...request, redirect: 'manual', signal })
+  const { status, headers } = response
+  if (bearer !== null && status === 401) tokens?.forget(bearer)
+  // Where the status alone is the verdict, a reply that never ends must not send the message by another gateway too.
+  const body = await readReply(response).catch(() => '')
+  const reason = cleanWords(body, message)
+  const verdict = verdictOf({ status, body, contentType: headers.get('content-type') ?? '' }, gateway)
+  return { ...verdict, ...(reason === '' ? {} : { reason }) }
 }
 
 function connectionCause(error: unknown): string {
   const code = String((error as { code?: unknown } | null)?.code ?? '')
+  if (code.startsWith('oauth_')) return 'oauth'
   return /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(code) ? 'tls' : 'connection'
 }
 
@@ -88,33 +135,3 @@ async function readReply(response: Response): Promise<string> {
 }
 
 const text = (chunks: Uint8Array[]) => Buffer.concat(chunks).subarray(0, REPLY_BYTES).toString('utf8')
-
-interface GatewayRequest {
-  url: URL
-  method: string
-  headers: Headers
-  body?: string
-}
-
-function requestOf(gateway: GatewayConfig, message: RenderedMessage): GatewayRequest {
-  const { method, format } = gateway
-  const url = new URL(gateway.url)
-  const headers = new Headers({ 'accept-encoding': 'identity', 'user-agent': 'poterne', ...gateway.headers })
-  const fields = Object.entries(gateway.body).map(([name, value]) => [name, fill(value, message)] as const)
-  if (format === 'query') {
-    for (const [name, value] of fields) url.searchParams.append(name, value)
-    return { url, method, headers }
-  }
-  const [type, body] =
-    format === 'json'
-      ? ['application/json', JSON.stringify(Object.fromEntries(fields))]
-      : ['application/x-www-form-urlencoded', new URLSearchParams(fields.map(([...pair]) => pair)).toString()]
-  if (!headers.has('content-type')) headers.set('content-type', type)
-  return { url, method, headers, body }
-}
-
-/** In one pass: what a placeholder brings in is not looked at again. */
-function fill(value: string, { to, text, code }: RenderedMessage): string {
-  const values = { to, text, code: code ?? '' }
-  return value.replace(/\{(to|text|code)\}/g, (_, name: keyof typeof values) => values[name])
-}

@@ -1,5 +1,6 @@
 /** Rules about several keys together. A rule is skipped if one of its keys is already wrong by itself. */
 import { isLoopbackHost, isOpenToAll } from './formats.ts'
+import { placeholdersIn } from './placeholders.ts'
 import { type Report, showValue } from './report.ts'
 import type { Settings } from './settings.ts'
 import type { SchemaValues } from './values.ts'
@@ -122,7 +123,8 @@ function checkNames(list: string, rows: { name: string }[], check: Check): void 
   }
 }
 
-function checkGateway(path: string, { url, method, format, body }: Gateway, check: Check): void {
+function checkGateway(path: string, gateway: Gateway, check: Check): void {
+  const { url, method, format, body, headers, basicAuth, oauth, receipts, messageId } = gateway
   check(
     [`${path}.url`],
     () => !isOpenToAll(url),
@@ -133,12 +135,45 @@ function checkGateway(path: string, { url, method, format, body }: Gateway, chec
     () => method !== 'GET' || format === 'query',
     'expected "query" with method = "GET", which carries no body',
   )
-  const marks = () => Object.values(body).join(' ')
+  const names = () => placeholdersIn([body, url, headers])
   check(
-    [`${path}.body`],
-    () => marks().includes('{to}') && /\{(text|code)\}/.test(marks()),
+    [`${path}.body`, `${path}.url`, `${path}.headers`],
+    () => names().some((name) => name.startsWith('to')) && names().some((name) => /^(text|code)$/.test(name)),
     'expected a field with {to} and one with {text} or {code}',
   )
+  const isFlat = () => Object.values(body).every((value) => typeof value !== 'object')
+  check(
+    [`${path}.body`, `${path}.format`],
+    () => format === 'json' || isFlat(),
+    'expected format = "json" with nested tables and arrays',
+  )
+  check(
+    [`${path}.url`],
+    () => hostWith(url, '1') === hostWith(url, '2'),
+    'expected placeholders behind the host only',
+  )
+  const hasHeader = () => Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  const ways = () => [basicAuth !== null, oauth !== null, hasHeader()].filter(Boolean).length
+  check(
+    [`${path}.${oauth === null ? 'basic_auth' : 'oauth'}`, `${path}.headers`],
+    () => ways() <= 1,
+    'expected only one of basic_auth, oauth and a header "authorization"',
+  )
+  check(
+    [`${path}.oauth`],
+    () => oauth === null || !isOpenToAll(oauth.token_url),
+    'expected https: over http everybody on the way reads the credentials',
+  )
+  check(
+    [`${path}.message_id`, `${path}.receipts`],
+    () => receipts === null || messageId !== null,
+    'expected a path with receipts, which refer to this id',
+  )
+}
+
+/** The origin of a URL whose placeholders all hold this. */
+function hostWith(url: string, value: string): string | undefined {
+  return URL.parse(url.replace(/\{[^{}]*\}/g, value))?.origin
 }
 
 function checkProvider(path: string, provider: Provider, check: Check): void {

@@ -4,8 +4,8 @@
  */
 import { formatDuration, parseDuration } from '../duration.ts'
 
-/** `wrong` is the unexpected part: for a list, the item. */
-export type Reading<Value> = { value: Value } | { wrong: unknown }
+/** `wrong` is the unexpected part: for a list, the item. `reason`: a message of its own, shown without the value. */
+export type Reading<Value> = { value: Value } | { wrong: unknown; reason?: string }
 
 export interface Rule<Value, Suffix extends string = ''> {
   /** The name of the kind for people: `integer`, `duration`. */

@@ -1,6 +1,19 @@
 /** The part of the table that describes its arrays of tables: SMS gateways and sign-in providers. */
 import * as formats from './formats.ts'
+import { type FieldValues, fields, smallTable, template, withPlaceholders } from './gateway-rules.ts'
 import { boolean, choice, list, required, shortDuration, table, text, variable } from './rules.ts'
+
+const conditionFields = {
+  path: fields.text(),
+  equals: fields.optionalValue(),
+  in: fields.values(),
+  exists: fields.optionalBoolean(),
+}
+
+function checkCondition(condition: FieldValues<typeof conditionFields>): string | null {
+  const given = [condition.equals !== null, condition.in.length > 0, condition.exists !== null]
+  return given.filter(Boolean).length === 1 ? null : 'expected one of equals, in and exists beside path'
+}
 
 const word = {
   check: (name: string) => /^[a-z\d][a-z\d_-]{0,31}$/.test(name),
@@ -11,35 +24,96 @@ export const gateways = {
   doc: 'An HTTP gateway. Several are tried in their order, the next one on failure.',
   keys: {
     name: text(required, 'How the log calls it.', { ...word, example: 'acme' }),
-    url: text(required, 'Where the request goes.', {
-      check: formats.isWebUrl,
-      expected: 'an absolute http or https URL',
-      secret: 'address',
-      example: 'https://sms.example.com/send',
-    }),
+    channel: choice(
+      'sms',
+      ['sms', 'whatsapp', 'voice'],
+      'How it reaches people. Only a voice gateway is asked for numbers that take no SMS.',
+    ),
+    url: withPlaceholders(
+      text(required, 'Where the request goes. It may hold placeholders, which are percent-encoded.', {
+        check: formats.isWebUrl,
+        expected: 'an absolute http or https URL',
+        secret: 'address',
+        example: 'https://sms.example.com/send',
+      }),
+    ),
     method: choice('POST', ['POST', 'PUT', 'GET'], 'The HTTP method; GET goes with format = "query" only.'),
-    headers: table({}, 'Sent with every request.', {
-      check: (name, value) => formats.isHeaderName(name) && formats.isHeaderValue(value),
-      expected: 'a table of header names and texts without line breaks',
-      secret: 'all',
-      example: { authorization: `Bearer ${variable('ACME_TOKEN')}` },
-    }),
+    headers: withPlaceholders(
+      table({}, 'Sent with every request. Values may hold placeholders.', {
+        check: (name, value) => formats.isHeaderName(name) && formats.isHeaderValue(value),
+        expected: 'a table of header names and texts without line breaks',
+        secret: 'all',
+        example: { authorization: `Bearer ${variable('ACME_TOKEN')}` },
+      }),
+    ),
     format: choice(
       'json',
       ['json', 'form', 'query'],
       'How `body` is encoded: a JSON object, a form, or the query of the URL.',
     ),
-    body: table(
-      required,
-      'The fields. {to}, {text} and {code} stand for the number, the message and the code; they are encoded, never pasted.',
-      {
-        check: (_, value) =>
-          (value.match(/\{[^{}]*\}/g) ?? []).every((mark) => /^\{(to|text|code)\}$/.test(mark)),
-        expected: 'a table of texts in which braces hold only to, text or code',
-        secret: 'all',
-        example: { to: '{to}', text: '{text}' },
-      },
+    body: template(
+      'The fields; with `format = "json"` also nested tables and arrays. Texts may hold the placeholders {to} (+33612345678), {to_digits} (33612345678), {to_national} (612345678), {text}, {code}, {language}, {minutes} and {id} (the same at each attempt to send a message); they are encoded, never pasted. {{ is a brace.',
+      { to: '{to}', text: '{text}' },
     ),
+    basic_auth: smallTable({
+      doc: 'HTTP Basic authentication.',
+      fields: { username: fields.text(), password: fields.text() },
+      secret: 'all',
+      example: { username: 'acme', password: variable('ACME_PASSWORD') },
+    }),
+    oauth: smallTable({
+      doc: 'OAuth 2 client credentials: the token is fetched when it is needed and kept until a minute before its end. `auth` says where the credentials go: "basic" (the default) or "body".',
+      fields: {
+        token_url: fields.text(formats.isWebUrl, 'an absolute http or https URL'),
+        client_id: fields.text(),
+        client_secret: fields.text(),
+        scope: fields.optionalText(),
+        auth: fields.choice(['basic', 'body']),
+      },
+      secret: 'all',
+      example: {
+        token_url: 'https://sms.example.com/oauth/token',
+        client_id: 'acme',
+        client_secret: variable('ACME_SECRET'),
+      },
+    }),
+    success: smallTable({
+      doc: 'What the reply must hold besides an HTTP status of 2xx, at a path such as "messages.0.status": `equals`, `in` or `exists`. Values are compared as text. The path of a reply that is plain text is "text", or "words.0" for its first word.',
+      fields: conditionFields,
+      check: checkCondition,
+      example: { path: 'messages.0.status', equals: '0' },
+    }),
+    retry: smallTable({
+      doc: 'Refusals that are worth another attempt, in the same form. All others are final for this gateway.',
+      fields: conditionFields,
+      check: checkCondition,
+      example: { path: 'messages.0.status', in: ['1', '5'] },
+    }),
+    message_id: text(null, "The path of the gateway's own id of the message, to which receipts refer.", {
+      alternative: true,
+      example: 'messages.0.message-id',
+    }),
+    receipts: smallTable({
+      doc: 'Delivery receipts at /api/v1/sms/receipts/NAME. `message_id` and `status` are paths in a receipt, or in each entry of the list at `items`. The `secret` comes as `Authorization: Bearer`, as `X-Poterne-Secret`, as the password of Basic authentication or as the query parameter `key`; with `signature = "twilio"` it is the auth token that signs.',
+      fields: {
+        secret: fields.text((secret) => secret.length >= 16, 'a text of at least 16 characters'),
+        message_id: fields.text(),
+        status: fields.text(),
+        delivered: fields.values(),
+        failed: fields.values(),
+        items: fields.optionalText(),
+        signature: fields.choice(['twilio']),
+      },
+      check: ({ delivered }) => (delivered.length > 0 ? null : 'delivered: expected a list of texts'),
+      secret: 'all',
+      example: {
+        secret: variable('ACME_RECEIPTS'),
+        message_id: 'messageId',
+        status: 'status',
+        delivered: ['delivered'],
+        failed: ['failed', 'rejected'],
+      },
+    }),
     prefixes: list('Only numbers that begin so. Empty: every number.', {
       check: (prefix) => /^\+[1-9]\d{0,14}$/.test(prefix),
       item: 'a prefix such as "+33"',

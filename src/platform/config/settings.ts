@@ -115,8 +115,8 @@ function readKeys(
       const source = variable === null ? '' : ` (from ${variable})`
       report.add({
         key: path,
-        value: showValue(rule, reading.wrong),
-        message: `expected ${rule.expected}${source}`,
+        value: reading.reason === undefined ? showValue(rule, reading.wrong) : null,
+        message: reading.reason ?? `expected ${rule.expected}${source}`,
       })
       continue
     }

@@ -1,5 +1,7 @@
 /** The effective configuration as the rest of the service reads it: checked, with units in the names. */
+
 import type { Language } from '../../texts/languages.ts'
+import type { Template } from './placeholders.ts'
 
 export interface Config {
   server: {
@@ -74,14 +76,50 @@ export interface SmtpConfig {
 
 export interface GatewayConfig {
   name: string
+  channel: 'sms' | 'whatsapp' | 'voice'
   url: string
   method: 'POST' | 'GET' | 'PUT'
   headers: Record<string, string>
   format: 'json' | 'form' | 'query'
-  body: Record<string, string>
+  body: Record<string, Template>
+  basicAuth: { username: string; password: string } | null
+  oauth: OAuthConfig | null
+  /** Null: the HTTP status alone. */
+  success: ConditionConfig | null
+  /** Null: the HTTP status alone says what is worth another attempt. */
+  retry: ConditionConfig | null
+  messageId: string | null
+  receipts: ReceiptsConfig | null
   /** Empty: every number. */
   prefixes: string[]
   timeoutMs: number
+}
+
+/** Of the keys of a small table, the names are those of the file. */
+export interface OAuthConfig {
+  token_url: string
+  client_id: string
+  client_secret: string
+  scope: string | null
+  auth: 'basic' | 'body' | null
+}
+
+/** Exactly one of `equals`, `in` (not empty) and `exists`. */
+export interface ConditionConfig {
+  path: string
+  equals: string | null
+  in: string[]
+  exists: boolean | null
+}
+
+export interface ReceiptsConfig {
+  secret: string
+  message_id: string
+  status: string
+  delivered: string[]
+  failed: string[]
+  items: string | null
+  signature: 'twilio' | null
 }
 
 export interface LimitsConfig {
