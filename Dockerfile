@@ -1,4 +1,4 @@
-# poterne in a container: docker build -t poterne . && docker run -p 8080:8080 -v poterne:/data \
+# poterne in a container: docker build -t poterne . && docker run -p 127.0.0.1:8080:8080 -v poterne:/data \
 #   -v ./config.toml:/etc/poterne/config.toml:ro poterne
 # The health check is `poterne health`; give it 15 s to stop (it drains for up to 10): docker run --stop-timeout 15.
 

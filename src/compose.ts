@@ -8,12 +8,14 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { createServices } from './compose/services.ts'
+import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
 import { choresOf, createStores } from './compose/stores.ts'
 import type { MessageSender } from './domain/delivery/message.ts'
 import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
 import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
+import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
 import type { Services } from './domain/services.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
@@ -100,9 +102,8 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     logger,
   })
   const { hashing, keys } = services
-  const ping = async () => {
-    await Promise.all([database.ping(), redis?.ping()])
-  }
+  const ping = createReadiness({ database, redis, counters: createPostgresLimitStore(database), clock })
+  let storeWatch: StoreWatch | null = null
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
     { ...services, mailbox, ping },
@@ -123,12 +124,15 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     database,
     housekeeping,
     async start() {
+      // By the machine's own clock, whatever clock the service goes by.
+      storeWatch = await watchStores({ database, redis, clock: systemClock, logger })
       await keys.start()
       worker.start()
       housekeeping.start()
       hashing.start()
     },
     async close() {
+      storeWatch?.close()
       await housekeeping.close()
       await worker.close()
       await sender.close()

@@ -57,6 +57,7 @@ function namesOf(error: unknown): Pick<Failure, 'errorName' | 'cause'> {
 }
 
 function causeWord(cause: unknown): string | undefined {
+  if (cause instanceof RedisUnavailable) return oneWord(cause.causeCode)
   return (
     oneWord(cause) ??
     codeWord(databaseCode(cause)) ??

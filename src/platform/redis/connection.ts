@@ -6,6 +6,7 @@
 import { Cluster, type ClusterOptions, type DNSLookupFunction, Redis, type RedisOptions } from 'ioredis'
 import type { Config } from '../config/types.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
+import { findEvictionPolicy, RedisEvicts } from './eviction.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 
 /** Half of the 5 s in which a caller must have its 503. */
@@ -19,6 +20,9 @@ const RETRY_MAXIMUM_MS = 500
 const SLOTS_REFRESH_MS = 2000
 /** The same cause is reported at most this often. */
 const REPORT_INTERVAL_MS = 30_000
+
+/** A key that only shows that keys can be written. */
+const READINESS_KEY_MS = 10_000
 
 export type RedisClient = Pick<Redis, 'evalsha' | 'eval'>
 
@@ -34,6 +38,10 @@ export interface RedisConnection {
   ready(timeoutMs?: number): Promise<void>
   /** Throws RedisUnavailable unless the server (in a cluster: every master) answers. */
   ping(): Promise<void>
+  /** Throws RedisUnavailable unless a key can be written; in a cluster, each time to another one. */
+  write(): Promise<void>
+  /** Throws RedisEvicts where a server (in a cluster: a master) would evict keys, RedisUnavailable where none answers. */
+  requireNoEviction(): Promise<void>
   /** Gives commands under way half a second to finish. */
   close(): Promise<void>
 }
@@ -81,6 +89,16 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
         if (servers.length === 0) throw new RedisUnavailable(newestCause())
         await Promise.all(servers.map((server) => server.ping()))
       }),
+    write: () =>
+      send(async () => {
+        const key = `${config.keyPrefix}readiness:${crypto.randomUUID().slice(0, 2)}`
+        await client.set(key, '1', 'PX', READINESS_KEY_MS)
+      }),
+    async requireNoEviction() {
+      const infos = await send(() => Promise.all(serversOf(client).map((server) => server.info('memory'))))
+      const policy = infos.map(findEvictionPolicy).find((found) => found !== null)
+      if (policy) throw new RedisEvicts(policy)
+    },
     close: () => close(client),
   }
 }

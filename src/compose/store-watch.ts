@@ -1,0 +1,81 @@
+/** Whether the stores can be relied on: at the start, each minute, and when a load balancer asks. */
+import type { LimitStore } from '../domain/limits/store.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/http/logging.ts'
+import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { RedisConnection } from '../platform/redis/connection.ts'
+import { RedisEvicts } from '../platform/redis/eviction.ts'
+
+const INTERVAL_MS = 60_000
+/** More than this and an honest retry may look like reuse of a refresh token. */
+const MOST_SKEW_MS = 3000
+/** Anybody may ask whether the service is ready: the stores are written to at most this often. */
+const WRITE_INTERVAL_MS = 1000
+/** Nobody is refused by this one: each charge of it is written and admitted. */
+const READINESS = { kind: 'window', count: 1_000_000_000, windowMs: 60_000 } as const
+
+export interface StoreWatchOptions {
+  database: Database
+  redis: RedisConnection | null
+  clock: Clock
+  logger: Logger
+  intervalMs?: number
+}
+
+/** Throws RedisEvicts where Redis would forget what it should keep. Then looks again each minute, and says so. */
+export async function watchStores({
+  database,
+  redis,
+  clock,
+  logger,
+  intervalMs = INTERVAL_MS,
+}: StoreWatchOptions): Promise<StoreWatch> {
+  async function compareClocks(): Promise<void> {
+    // The embedded database reads the clock of this very machine.
+    if (database.kind === 'embedded') return
+    const skewMs = await measureClockSkewMs(database, clock)
+    if (Math.abs(skewMs) <= MOST_SKEW_MS) return
+    const seconds = Math.round(skewMs / 100) / 10
+    logger.warn(
+      { skew_seconds: seconds },
+      `the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of the database: let NTP set both`,
+    )
+  }
+  async function lookAgain(): Promise<void> {
+    await redis?.requireNoEviction().catch((error: unknown) => {
+      // That a store is away is said by whoever needs it.
+      if (error instanceof RedisEvicts) logger.error({ policy: error.policy }, error.message)
+    })
+    await compareClocks().catch(() => {})
+  }
+  await redis?.requireNoEviction()
+  await compareClocks()
+  const timer = setInterval(lookAgain, intervalMs)
+  timer.unref()
+  return { close: () => clearInterval(timer) }
+}
+
+export interface StoreWatch {
+  close(): void
+}
+
+export interface ReadinessOptions {
+  database: Database
+  redis: RedisConnection | null
+  /** The counters in the database, which are in use in every shape. */
+  counters: Pick<LimitStore, 'charge'>
+  clock: Clock
+}
+
+/** Throws when a store does not answer, or refuses a write as a full one does. */
+export function createReadiness({ database, redis, counters, clock }: ReadinessOptions): () => Promise<void> {
+  const key = `readiness:${crypto.randomUUID()}`
+  let writtenAt = Number.NEGATIVE_INFINITY
+  return async () => {
+    await Promise.all([database.ping(), redis?.ping()])
+    if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
+    await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
+    writtenAt = performance.now()
+  }
+}
