@@ -26,6 +26,7 @@ export const floors = [
 
 /** The rooms of src/domain, lowest first. */
 export const domainOrder = [
+  'decoys',
   'identifiers',
   'hashing',
   'tickets',

@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServerSecret } from '../../platform/secret.ts'
+import { decoyRecoveryHashes } from '../decoys/decoys.ts'
 
 export interface RecoveryCodes {
   /** Ten codes, `XXXX-XXXX-XXXX-XXXX`, and their hashes. */
@@ -24,7 +25,7 @@ const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`)
 const SALT_BYTES = 16
 /** Older versions stored a keyed hash without a salt; these serve until they are replaced. */
 const KEYED_BYTES = 32
-const decoyHashes = Array.from({ length: COUNT }, () => randomBytes(SALT_BYTES + 32))
+const decoyHashes = decoyRecoveryHashes(COUNT, SALT_BYTES + 32)
 
 export function createRecoveryCodes({ secret }: { secret: ServerSecret }): RecoveryCodes {
   function hashLike(stored: Uint8Array, accountUuid: string, letters: string): Buffer {

@@ -7,6 +7,7 @@
 
 import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
+import { decoyAccountId } from '../decoys/decoys.ts'
 import type { NoticePurpose } from '../delivery/message.ts'
 import { serviceName } from '../delivery/render.ts'
 import type { Services, Stores } from '../services.ts'
@@ -58,9 +59,6 @@ type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'authenticators'>
 }
 
-/** No account has it: keeps the work alike. */
-const NOBODY = 0
-
 const LISTED_AT_ONCE = 500
 
 /** Long enough to install an app; a screen that somebody left open yesterday enrols nothing. */
@@ -72,7 +70,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
   const recoveryCodes = createRecoveryCodes({ secret })
   const store = needs.stores.authenticators
 
-  const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : NOBODY)
+  const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccountId)
 
   async function prepare({ account, claims }: Authenticated, purpose: NoticePurpose) {
     const { codes, hashes } = recoveryCodes.create(account.uuid)

@@ -5,6 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { HOTP, Secret, TOTP } from 'otpauth'
 import type { ServerSecret } from '../../platform/secret.ts'
+import { decoyTotpSecret } from '../decoys/decoys.ts'
 
 export interface NewTotp {
   sealedSecret: Uint8Array
@@ -34,7 +35,7 @@ const SECRET_BYTES = 20
 const DRIFT_STEPS = 1
 
 export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: string }): Totp {
-  const decoyKey = randomSecret()
+  const decoyKey = secretOf(decoyTotpSecret(SECRET_BYTES))
   const decoySecret = secret.seal('totp', decoyKey.base32)
 
   /** Null: it was sealed under another server secret, or is damaged. */
@@ -71,4 +72,5 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
   }
 }
 
-const randomSecret = () => new Secret({ buffer: new Uint8Array(randomBytes(SECRET_BYTES)).buffer })
+const secretOf = (bytes: Uint8Array<ArrayBuffer>) => new Secret({ buffer: bytes.buffer })
+const randomSecret = () => secretOf(new Uint8Array(randomBytes(SECRET_BYTES)))

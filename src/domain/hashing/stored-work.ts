@@ -12,7 +12,7 @@
  * The table is read in small pieces, over and over. What it does not tell in time is learned from the first digest of
  * an unknown kind that is judged.
  */
-import { randomBytes } from 'node:crypto'
+import { decoyDigest } from '../decoys/decoys.ts'
 import { parseDigest } from './digest.ts'
 import type { DigestStore } from './store.ts'
 
@@ -106,12 +106,8 @@ export function workOf(digest: string): string {
   return digest.startsWith('$2') ? `$2b$${digest.slice(4, 6)}` : digest.split('$').slice(0, 4).join('$')
 }
 
-/** Of the same work as a true digest, without the work of making one. Null for work that this service never does. */
+/** Null for parameters that this service never accepts. */
 function makeDecoy(work: string): string | null {
-  const random = () => randomBytes(32).toString('base64').replace('=', '')
-  const decoy = work.startsWith('$2')
-    ? // Of the last character of salt and hash only some bits count: those that do not are zero.
-      `${work}$${randomBytes(16).toString('hex').slice(0, 21)}.${randomBytes(16).toString('hex').slice(0, 30)}.`
-    : `${work}$${random()}$${random()}`
+  const decoy = decoyDigest(work)
   return parseDigest(decoy) && decoy
 }

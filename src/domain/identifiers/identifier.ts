@@ -1,9 +1,7 @@
 /** An e-mail address or a phone number, in the form that is compared and stored. */
+import { decoyIdentifier } from '../decoys/decoys.ts'
 import { parseEmail } from './email.ts'
 import { parsePhone } from './phone.ts'
-
-/** Keys are part of counters' names, so those of decoys are no longer than those of real identifiers. */
-const MAXIMUM_KEY = 247
 
 export interface Email {
   kind: 'email'
@@ -34,11 +32,5 @@ export function parseIdentifier(input: string, defaultCountry: string): Identifi
  * answered like one.
  */
 export function readIdentifier(input: string, defaultCountry: string): Identifier {
-  return parseIdentifier(input, defaultCountry) ?? nobody(input)
-}
-
-/** An address that nobody can have: no e-mail address has a space in it. */
-export function nobody(input: string): Email {
-  const key = `nobody ${input.trim().toLowerCase().slice(0, MAXIMUM_KEY)}`
-  return { kind: 'email', destination: key, key }
+  return parseIdentifier(input, defaultCountry) ?? decoyIdentifier(input)
 }

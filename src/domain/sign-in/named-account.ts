@@ -1,17 +1,18 @@
 /**
- * The account that a call of the second step names: by e-mail or phone, or by its uuid. A login through another
- * provider types no identifier, so its answer hands out the uuid, which shows nothing of the account's contacts.
+ * The account that a call of the second step names, by e-mail address or phone number, or by its uuid. In a sign-in
+ * through a provider nobody types an identifier, so its answer contains the uuid, which reveals no contact.
  */
 
 import { type Account, verifiedContacts } from '../accounts/account.ts'
 import type { AccountStore } from '../accounts/store.ts'
-import { type Identifier, nobody, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
+import { decoyContact, decoyIdentifier } from '../decoys/decoys.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 
 export interface NamedAccount {
   identifier: Identifier
-  /** What was typed, in comparable form: the tries with it count on it. */
+  /** What was typed, in comparable form; attempts are counted on it. */
   key: string
-  /** Null: nobody has it. */
+  /** Null if no account has it. */
   account: Account | null
 }
 
@@ -24,17 +25,18 @@ export async function findNamedAccount(
 ): Promise<NamedAccount> {
   if (UUID.test(typed)) {
     const account = await accounts.findByUuid(typed)
-    const { key } = nobody(typed)
-    return { identifier: account ? mainIdentifier(account, defaultCountry) : nobody(typed), key, account }
+    const decoy = decoyIdentifier(typed)
+    const identifier = account ? mainIdentifier(account, defaultCountry) : decoy
+    return { identifier, key: decoy.key, account }
   }
   const identifier = readIdentifier(typed, defaultCountry)
   const account = await accounts.findByIdentifier(identifier, 'second_step')
   return { identifier, key: identifier.key, account }
 }
 
-/** A proved contact, the e-mail first; for an account without any a stand-in that no message is ever sent to. */
+/** A verified contact, the e-mail address first; a decoy for an account without any. */
 export function mainIdentifier(account: Account, defaultCountry: string): Identifier {
   const [contact] = verifiedContacts(account)
   const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
-  return identifier ?? { kind: 'email', destination: account.uuid, key: account.uuid }
+  return identifier ?? decoyContact(account.uuid)
 }
