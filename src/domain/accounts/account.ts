@@ -34,6 +34,8 @@ export interface Account {
   /** The identifier this registration waits to have verified, in comparable form; null once confirmed. */
   waitingFor: string | null
   language: Language
+  /** When the owner last replaced the password; null: never, or before this was kept. */
+  passwordChangedAt: Date | null
 }
 
 /** An account and the session that speaks for it. What the end of that session overtakes does not happen. */

@@ -3,10 +3,37 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { accountSchema, messageAnswer, ownerProofFields } from '../../platform/http/schemas.ts'
+import {
+  accountSchema,
+  messageAnswer,
+  nullable,
+  ownerProofFields,
+  timeField,
+  twoFactorMethodsField,
+} from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { AccountService } from './service.ts'
+
+const verifiedField = (contact: string) =>
+  t.Union([t.Boolean(), t.Null()], { description: `Null: the account has no ${contact}` })
+
+const securityAnswer = t.Object({
+  status: t.Literal(200),
+  email_verified: verifiedField('e-mail address'),
+  phone_verified: verifiedField('telephone number'),
+  has_password: t.Boolean(),
+  language: t.String({ description: 'Of the messages to the owner', examples: ['fr'] }),
+  last_password_change_at: nullable(timeField()),
+  two_factor: t.Object({
+    enabled: t.Boolean(),
+    methods: twoFactorMethodsField,
+    recovery_codes_left: t.Integer(),
+  }),
+  passkeys: t.Integer(),
+  identities: t.Integer(),
+  sessions: t.Integer(),
+})
 
 export function createAccountRoutes(
   httpBase: HttpBase,
@@ -25,6 +52,20 @@ export function createAccountRoutes(
         security: bearerSecurity,
       },
     })
+    .get(
+      '/me/security',
+      async ({ signedIn }) => ({ status: 200 as const, ...(await accounts.describeSecurity(signedIn)) }),
+      {
+        response: { 200: securityAnswer, ...errorResponses() },
+        detail: {
+          tags: ['Account'],
+          operationId: 'getAccountSecurity',
+          summary: 'What protects the own account',
+          description: 'For a settings page: the last three fields are counts.',
+          security: bearerSecurity,
+        },
+      },
+    )
     .delete(
       '/me',
       async ({ signedIn, body, client }) => {

@@ -1,24 +1,63 @@
 /** The account of somebody who is signed in, as a whole: reading and erasing it. */
 
-import { AppError } from '../../errors.ts'
+import { AppError, type TwoFactorMethod } from '../../errors.ts'
+import type { Language } from '../../texts/languages.ts'
 import { type AccountRecord, accountRecord } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
 
+/** What a settings page shows, as clients see it. */
+export interface SecurityRecord {
+  /** Null: the account has no such contact. */
+  email_verified: boolean | null
+  phone_verified: boolean | null
+  has_password: boolean
+  language: Language
+  last_password_change_at: string | null
+  two_factor: { enabled: boolean; methods: TwoFactorMethod[]; recovery_codes_left: number }
+  passkeys: number
+  identities: number
+  sessions: number
+}
+
 export interface AccountService {
   /** The current record, in the form in which login returns it. */
   describe(signedIn: Authenticated): AccountRecord
+  describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
   /** Nothing brings it back. Throws what Reauthentication does. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 
-type Needs = Pick<Services, 'reauthentication' | 'config'> & { stores: Pick<Stores, 'erasure'> }
+type Needs = Pick<Services, 'reauthentication' | 'secondFactor' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'erasure'>
+}
 
-export function createAccountService({ stores, reauthentication, config }: Needs): AccountService {
+export function createAccountService(needs: Needs): AccountService {
+  const { stores, reauthentication, secondFactor, clock, config } = needs
   const store = stores.erasure
   return {
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
+    async describeSecurity({ account }) {
+      const [held, counts] = await Promise.all([
+        secondFactor.find(account),
+        store.count(account.id, clock.now()),
+      ])
+      return {
+        email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
+        phone_verified: account.phone === null ? null : account.phoneConfirmedAt !== null,
+        has_password: account.passwordDigest !== null,
+        language: account.language,
+        last_password_change_at: account.passwordChangedAt?.toISOString() ?? null,
+        two_factor: {
+          enabled: account.twoFactorEnabled,
+          methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
+          recovery_codes_left: held.recoveryCodesLeft,
+        },
+        passkeys: 0,
+        ...counts,
+      }
+    },
     async erase(signedIn, proof, client) {
       await reauthentication.require(signedIn, proof, client)
       if (!(await store.erase(signedIn))) throw new AppError('invalid_token', { cause: 'session_over' })

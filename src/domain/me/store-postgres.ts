@@ -1,9 +1,9 @@
 /** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see erasure-store.ts. */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges, messages } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges, identities, messages, sessions } from '../../platform/postgres/schema.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import type { ErasureStore } from './store.ts'
+import type { ErasureStore, SecurityCounts } from './store.ts'
 
 /** Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. */
 const erase = statement<
@@ -23,8 +23,15 @@ const erase = statement<
        select code_subject from ${contactChanges} join gone on gone.id = ${contactChanges}.account_id))
   select uuid from gone`)
 
+const count = statement<{ accountId: number; now: Date }, SecurityCounts>(sql`
+  select (select count(*)::int from ${identities} where account_id = ${param('accountId', 'bigint')}) as identities,
+         (select count(*)::int from ${sessions}
+           where account_id = ${param('accountId', 'bigint')} and revoked_at is null
+             and expires_at > ${param('now', 'timestamptz')}) as sessions`)
+
 export function createErasureStore(database: Database): ErasureStore {
   return {
+    count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
     async erase({ account, sessionId }) {
       const params = { accountId: account.id, sessionId, digestWhenChecked: account.passwordDigest }
       return (await updateLockedAccount(database, erase, params)) !== null

@@ -43,7 +43,7 @@ const resetBy = (kind: Identifier['kind']) => {
   return statement<ResetParams, { fingerprints: string[] }>(sql`
     with proved as (
       update ${accounts}
-         set password_digest = ${digest}, failed_attempts = 0, updated_at = ${now},
+         set password_digest = ${digest}, password_changed_at = ${now}, failed_attempts = 0, updated_at = ${now},
              account_confirmed_at = coalesce(account_confirmed_at, ${now}),
              ${verifiedAt} = coalesce(${verifiedAt}, ${now}), waiting_for = null
        where id = ${accountId} and ${keyColumn} = ${key}
@@ -70,7 +70,7 @@ type ChangeParams = {
 
 const change = statement<ChangeParams, { lives: boolean; changed: boolean }>(sql`
   with proved as (
-    update ${accounts} set password_digest = ${digest}, updated_at = ${now}
+    update ${accounts} set password_digest = ${digest}, password_changed_at = ${now}, updated_at = ${now}
      where id = ${accountId} and password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}
     returning id, uuid),
   ${endings(sql`${sessions}.id = ${param('sessionId', 'uuid')}`)}

@@ -3,7 +3,13 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { messageAnswer, nullable, refreshedAnswer, timeField } from '../../platform/http/schemas.ts'
+import {
+  deviceFields,
+  messageAnswer,
+  nullable,
+  refreshedAnswer,
+  timeField,
+} from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
@@ -57,7 +63,7 @@ export function createSessionRoutes(
           tags: ['Sessions'],
           operationId: 'listSessions',
           summary: 'The sessions of the account',
-          description: 'The 100 that were used last; ended ones are not among them.',
+          description: 'An account has at most 100; ended ones are not among them.',
           security: bearerSecurity,
         },
       },
@@ -88,17 +94,23 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       '/refresh',
       async ({ body, client }) => ({
         status: 200 as const,
-        ...(await sessions.refresh(body.refresh_token, client.address)),
+        ...(await sessions.refresh(body.refresh_token, {
+          address: client.address,
+          fingerprint: body.device_fingerprint || null,
+        })),
       }),
       {
-        body: t.Object({ refresh_token: refreshToken }),
+        body: t.Object({
+          refresh_token: refreshToken,
+          device_fingerprint: deviceFields.device_fingerprint,
+        }),
         response: { 200: refreshedAnswer, ...errorResponses('invalid_token', 'token_expired') },
         detail: {
           tags: ['Sessions'],
           operationId: 'refresh',
           summary: 'New tokens for a refresh token',
           description:
-            'Each refresh token serves once. The same one again within 30 seconds gives the same successor; later, or once the successor was used, the session ends.',
+            'Each refresh token serves once. The same one again gives the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
         },
       },
     )

@@ -1,21 +1,31 @@
 /**
  * The life of a session after login. A refresh token serves once; the same one again soon after gives the same
- * successor, later it is taken for stolen and its session ends.
+ * successor, to the device of the session for longer than to anybody else. Later it is taken for stolen, and its
+ * session ends.
  */
 
 import { AppError } from '../../errors.ts'
+import { bucketAddress } from '../../platform/http/client-address.ts'
 import type { Services, Stores } from '../services.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { RefreshToken } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
 import type { ListedSession, SessionFamily } from './store.ts'
 
+export interface RefreshingClient {
+  address: string
+  fingerprint: string | null
+}
+
 export interface SessionService {
   /**
    * One round trip to the database where the token is the newest of its session. Throws `token_expired` for a session
    * whose idle or absolute end has come, `invalid_token` for everything else that does not serve.
    */
-  refresh(refreshToken: string, address: string): Promise<{ access_token: string; refresh_token: string }>
+  refresh(
+    refreshToken: string,
+    client: RefreshingClient,
+  ): Promise<{ access_token: string; refresh_token: string }>
   /**
    * Ends the session of each token given, and says nothing of tokens that have none. Throws `validation_failed` when
    * there is neither.
@@ -35,7 +45,12 @@ type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'cloc
 }
 
 /** A client that lost the answer tries again, and two tabs that wake up together are one person. */
-const SAME_SUCCESSOR_MS = 30_000
+const OWN_DEVICE_MS = 30_000
+/** People change networks between two tries. */
+const ANYBODY_MS = 10_000
+/** A device may have slept with the request under way. */
+const LATE_RETRIES = 2
+const LATE_RETRIES_MS = 7 * 86_400_000
 
 /**
  * How long after its end an access token may still name the session to log out of: as long as its key is published
@@ -53,16 +68,30 @@ export function createSessionService(needs: Needs): SessionService {
   const store = needs.stores.sessions
 
   /** The token is not the newest of a living session: whose is it, and is it only late? */
-  async function judgeOlder({ familyHash, generation }: RefreshToken, now: Date): Promise<TokenSubject> {
+  async function checkOlder(
+    { familyHash, generation }: RefreshToken,
+    client: RefreshingClient,
+    now: Date,
+  ): Promise<TokenSubject> {
     const family = await store.findFamily(familyHash)
     if (family === null || family.revokedAt !== null || family.account.lockedAt !== null) {
       throw new AppError('invalid_token', { cause: 'session_over' })
     }
     if (family.expiresAt <= now) throw new AppError('token_expired')
-    const rotatedMsAgo = now.getTime() - (family.rotatedAt?.getTime() ?? 0)
-    if (family.generation === generation + 1 && rotatedMsAgo < SAME_SUCCESSOR_MS) return family.subject
+    if (family.generation === generation + 1 && (await mayRepeat(family, client, now))) return family.subject
     if (family.generation > generation) await endReused(family, now)
     throw new AppError('invalid_token', { cause: 'reused' })
+  }
+
+  /** Whether the token before the newest one is served once more; the newest one was never used. */
+  async function mayRepeat(family: SessionFamily, client: RefreshingClient, now: Date): Promise<boolean> {
+    const rotatedMsAgo = now.getTime() - (family.rotatedAt?.getTime() ?? 0)
+    if (rotatedMsAgo < ANYBODY_MS) return true
+    if (rotatedMsAgo < OWN_DEVICE_MS) return isOwnDevice(family, client)
+    if (family.deviceFingerprint === null || family.deviceFingerprint !== client.fingerprint) return false
+    const since = new Date(now.getTime() - LATE_RETRIES_MS)
+    const { subject, generation } = family
+    return store.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
   }
 
   async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
@@ -72,15 +101,15 @@ export function createSessionService(needs: Needs): SessionService {
   }
 
   return {
-    async refresh(typed, address) {
+    async refresh(typed, client) {
       const presented = refreshTokens.read(typed)
       if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
       const now = clock.now()
       const { family, familyHash, generation } = presented
       const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
       const subject =
-        (await store.rotate({ familyHash, generation, address, expiresAt }, now)) ??
-        (await judgeOlder(presented, now))
+        (await store.rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
+        (await checkOlder(presented, client, now))
       return {
         access_token: await accessTokens.sign(subject),
         refresh_token: refreshTokens.write({ family, generation: generation + 1 }),
@@ -118,6 +147,16 @@ export function createSessionService(needs: Needs): SessionService {
       throw error
     }
   }
+}
+
+/** By the fingerprint that its sign-in named; where it named none, by the address of its sign-in or of its last use. */
+function isOwnDevice(
+  { deviceFingerprint, ip, signInIp }: SessionFamily,
+  { address, fingerprint }: RefreshingClient,
+): boolean {
+  if (deviceFingerprint !== null) return deviceFingerprint === fingerprint
+  const own = [ip, signInIp].flatMap((one) => (one === null ? [] : [bucketAddress(one)]))
+  return own.includes(bucketAddress(address))
 }
 
 function sessionRecord(session: ListedSession, currentId: string) {

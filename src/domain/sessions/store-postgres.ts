@@ -37,10 +37,13 @@ type SignInParams = {
 const now = param('now', 'timestamptz')
 const familyHash = param('familyHash', 'bytea')
 
+/** More devices than a person looks through. */
+const MAXIMUM_SESSIONS = 100
+
 /** `expires_at` is never after `ends_at`. */
 const lives = sql`revoked_at is null and expires_at > ${now}`
 
-const signIn = statement<SignInParams, Account>(sql`
+const signIn = statement<SignInParams, Account & { others: number }>(sql`
   with signed_in as (
     update ${accounts}
        set sign_in_count = sign_in_count + 1, failed_attempts = 0,
@@ -53,14 +56,35 @@ const signIn = statement<SignInParams, Account>(sql`
        and two_factor_enabled = ${param('expectedTwoFactor', 'boolean')}
     returning *),
   opened as (
-    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip, amr,
-                             created_at, last_used_at, expires_at, ends_at, family_hash)
+    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
+                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
     select ${param('id', 'uuid')}, signed_in.id, ${param('deviceType', 'text')}, ${param('deviceName', 'text')},
            ${param('deviceOs', 'text')}, ${param('deviceFingerprint', 'text')}, ${param('address', 'text')},
-           ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
+           ${param('address', 'text')}, ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
            ${param('endsAt', 'timestamptz')}, ${familyHash}
       from signed_in)
-  select * from signed_in`)
+  select signed_in.*, (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives}) as others
+    from signed_in`)
+
+/** Parallel sign-ins do not see each other's sessions; the next one ends what they were too many. */
+const endOldest = statement<{ accountId: number; kept: number; now: Date }>(sql`
+  update ${sessions} set revoked_at = ${now}
+   where id in (
+     select id from ${sessions} where account_id = ${param('accountId', 'bigint')} and ${lives}
+      order by last_used_at desc, created_at desc, id offset ${param('kept', 'int')})`)
+
+/** Callers with one token wait for the row, and then see what the others added. */
+const takeLateRetry = statement<
+  { sessionId: string; generation: number; since: Date; most: number; now: Date },
+  { id: string }
+>(sql`
+  update ${sessions}
+     set late_retries = array(
+           select at from unnest(late_retries) at where at > ${param('since', 'timestamptz')}) || ${now}
+   where id = ${param('sessionId', 'uuid')} and generation = ${param('generation', 'int')} and ${lives}
+     and (select count(*) from unnest(late_retries) at where at > ${param('since', 'timestamptz')})
+         < ${param('most', 'int')}
+  returning id`)
 
 const findSignedIn = statement<
   { sessionId: string; accountUuid: string; now: Date },
@@ -106,7 +130,8 @@ const rotate = statement<RotateParams, SubjectRow>(sql`
 type FamilyRow = Account & SubjectRow & Omit<SessionFamily, 'subject' | 'account'>
 
 const findFamily = statement<{ familyHash: Uint8Array }, FamilyRow>(sql`
-  select ${accounts}.*, ${subjectColumns}, device_name, generation, rotated_at, expires_at, revoked_at
+  select ${accounts}.*, ${subjectColumns}, device_name, device_fingerprint,
+         ip, sign_in_ip, generation, rotated_at, expires_at, revoked_at
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where family_hash = ${familyHash}`)
 
@@ -170,7 +195,7 @@ export function createSessionStore(database: Database): SessionStore {
     findSignedIn: (sessionId, accountUuid, now) =>
       database.first(findSignedIn, { sessionId, accountUuid, now }),
     async signIn(account, { device, amr, ...session }, newDigest, now) {
-      return database.first(signIn, {
+      const row = await database.first(signIn, {
         ...session,
         now,
         newDigest,
@@ -183,7 +208,15 @@ export function createSessionStore(database: Database): SessionStore {
         deviceFingerprint: device.fingerprint,
         amr: amr.join(' '),
       })
+      if (row === null) return null
+      const { others, ...signedIn } = row
+      if (others >= MAXIMUM_SESSIONS) {
+        await database.all(endOldest, { accountId: account.id, kept: MAXIMUM_SESSIONS, now })
+      }
+      return signedIn
     },
+    takeLateRetry: async (sessionId, generation, { since, most }, now) =>
+      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
     async rotate(rotation, now) {
       const row = await database.first(rotate, { ...rotation, now, commit })
       return row && subjectOf(row)

@@ -37,6 +37,10 @@ export interface SessionFamily {
   subject: TokenSubject
   account: Account
   deviceName: string | null
+  deviceFingerprint: string | null
+  /** Where it was last refreshed, and where it was opened. */
+  ip: string | null
+  signInIp: string | null
   /** Of the token that is to be presented next. */
   generation: number
   /** Null until the first token was used. */
@@ -71,7 +75,7 @@ export interface SessionStore {
   /**
    * Counts the sign-in (as Devise's trackable) and adds the session, in one statement. Null when the account is not
    * what was judged any more: gone, locked, with another password, or with two factors on or off since. `newDigest`
-   * replaces a digest of older parameters.
+   * replaces a digest of older parameters. Of more than 100 living sessions the ones used longest ago end.
    */
   signIn(account: Account, session: NewSession, newDigest: string | null, now: Date): Promise<Account | null>
   /**
@@ -81,6 +85,16 @@ export interface SessionStore {
    * counts as the family's.
    */
   rotate(rotation: Rotation, now: Date): Promise<TokenSubject | null>
+  /**
+   * Counts a used token that is served again long after its use; false where `most` were since then, or where the
+   * session is not at this generation any more.
+   */
+  takeLateRetry(
+    sessionId: string,
+    generation: number,
+    limit: { since: Date; most: number },
+    now: Date,
+  ): Promise<boolean>
   findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>
   /** Ends a living session and queues the notices with it; false when it was not living. */
   endReused(sessionId: string, notices: NewMessage[], now: Date): Promise<boolean>

@@ -19,7 +19,7 @@ export interface SecondFactor {
   /** Tells the owner, once, of an app that cannot be used any more. Call it only behind the first factor. */
   tellLoss(held: HeldFactors): Promise<void>
   /** What can serve now; of sent codes only the channel of `recipient`. */
-  methods(held: HeldFactors, recipient: Contact | null): TwoFactorMethod[]
+  methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[]
   /** The verified contact that is named, else the other one; null where the account has verified none. */
   recipientOf(account: Account, named: Identifier): Contact | null
   /** Sends a code to the contact `identifier` stands for; the message goes to nobody where no code may be sent. */
@@ -124,10 +124,10 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   })
 
   /** Recovery codes are listed where nothing else can serve: they are the last resort, and few. */
-  function methods(held: HeldFactors, recipient: Contact | null): TwoFactorMethod[] {
+  function methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[] {
     const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
     const sentTo = (method: TwoFactorMethod) =>
-      (method !== 'email' && method !== 'sms') || method === recipient?.channel
+      (method !== 'email' && method !== 'sms') || recipient === 'any contact' || method === recipient?.channel
     const others = all.filter((method) => method !== 'recovery_code' && sentTo(method))
     return others.length > 0 ? others : all.filter((method) => method === 'recovery_code')
   }

@@ -61,6 +61,8 @@ export const accounts = pgTable(
     emailConfirmedAt: time('email_confirmed_at'),
     phoneConfirmedAt: time('phone_confirmed_at'),
     language: text('language').notNull(),
+    /** When the owner last replaced the password; null: never, or before this was kept. */
+    passwordChangedAt: time('password_changed_at'),
     /** The identifier (comparable form) that this registration waits to have verified; null once confirmed. */
     waitingFor: text('waiting_for'),
     /** Who made the account, where it did not register by itself: no registration replaces or joins it. */
@@ -328,6 +330,10 @@ export const sessions = pgTable(
     generation: integer('generation').notNull().default(0),
     rotatedAt: time('rotated_at'),
     revokedAt: time('revoked_at'),
+    /** Where it was opened; null for sessions of older versions. */
+    signInIp: text('sign_in_ip'),
+    /** When a used token of its own device was served again, long after its use: the last days' times. */
+    lateRetries: time('late_retries').array(),
   },
   (table) => [
     uniqueIndex('sessions_family_hash').on(table.familyHash),

@@ -1,0 +1,137 @@
+/** Changes inside a session: what they ask for while two factors are on, and of accounts without a password. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type CallOptions, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
+import { noon } from '../helpers/limited-service.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
+const NEW_PASSWORD = 'another horse battery'
+const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
+
+type Call = [name: string, method: string, path: string, body: () => Record<string, unknown>]
+
+const changes: Call[] = [
+  ['a new app', 'POST', '2fa/totp', () => ({ password: PASSWORD })],
+  ['new recovery codes', 'POST', '2fa/recovery-codes', () => ({ password: PASSWORD })],
+  ['turning two factors off', 'POST', '2fa/disable', () => ({ password: PASSWORD })],
+  ['a new e-mail address', 'POST', 'email/change', () => ({ email: newEmail(), password: PASSWORD })],
+  ['a new phone number', 'POST', 'phone/change', () => ({ phone: newPhone(), password: PASSWORD })],
+  ['a new password', 'POST', 'password/change', () => ({ current_password: PASSWORD, ...newPassword })],
+  ['erasing the account', 'DELETE', 'me', () => ({ password: PASSWORD })],
+]
+
+describe.each(shapes)('a change inside a session on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ shape, clock: noon() })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const call = (method: string, path: string, body: unknown, options: CallOptions) =>
+    service.call(method, `/api/v1/auth/${path}`, body, options)
+
+  test.each(changes)('%s takes the second factor besides the password', async (_name, method, path, body) => {
+    const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const missing = await call(method, path, body(), { bearer, language: 'en' })
+    expect(missing.body).toEqual({
+      status: 403,
+      code: 'two_factor_required',
+      message: 'Please confirm this with your second factor.',
+      two_factor: { methods: ['totp'] },
+      request_id: expect.any(String),
+    })
+    const field = path === 'password/change' ? 'current_password' : 'password'
+    const wrong = await call(method, path, { ...body(), [field]: 'not this one' }, { bearer })
+    expect(wrong.body).toMatchObject({
+      status: 422,
+      code: 'validation_failed',
+      errors: [{ field, code: 'wrong_password' }],
+    })
+    const invalid = await call(method, path, { ...body(), otp: '000000' }, { bearer })
+    expect(failure(invalid)).toEqual([422, 'invalid_code'])
+    const done = await call(method, path, { ...body(), otp: recoveryCodes[0] }, { bearer })
+    expect(done.status).toBeLessThan(300)
+    expect(done.body.status).toBe(done.status)
+  })
+
+  test('a code of the app serves too, and nothing of it serves twice', async () => {
+    const { bearer, secret } = await protectByApp(service, newEmail())
+    const otp = appCode(secret, service.clock.now(), 1)
+    const body = { password: PASSWORD, otp }
+    const answers = await race([service], () => service.post('2fa/recovery-codes', body, { bearer }))
+    onlySuccess(answers, 'invalid_code', 'too_many_attempts', 'validation_failed')
+  })
+
+  test('a code that was sent for the session serves once among 32 callers, and no other sent code serves', async () => {
+    const email = newEmail()
+    const { bearer, person } = await protectBySentCodes(service, email)
+    await service.post('login', person)
+    const ofLogin = await service.inbox.nextCode(email)
+    await service.post('2fa/request-otp', { identifier: email })
+    const ofRequest = await service.inbox.nextCode(email)
+    for (const otp of [ofLogin, ofRequest]) {
+      const answer = await service.post('2fa/recovery-codes', { password: PASSWORD, otp }, { bearer })
+      expect(failure(answer)).toEqual([422, 'invalid_code'])
+    }
+    const missing = await service.post('2fa/recovery-codes', { password: PASSWORD }, { bearer })
+    expect(missing.body.two_factor).toEqual({ methods: ['email'] })
+    expect((await service.post('2fa/request-otp', {}, { bearer })).status).toBe(201)
+    const otp = await service.inbox.nextCode(email)
+    const body = { password: PASSWORD, otp }
+    expect(failure(await service.post('2fa/verify', { ...person, otp }))).toEqual([422, 'invalid_code'])
+    const answers = await race([service], () => service.post('2fa/recovery-codes', body, { bearer }))
+    onlySuccess(answers, 'invalid_code', 'too_many_attempts')
+  })
+
+  test('request-otp needs an identifier or a session with two factors', async () => {
+    const without = await service.post('2fa/request-otp', {})
+    expect(without.body.errors).toMatchObject([{ field: 'identifier', code: 'required' }])
+    const person = await service.signUp(newEmail())
+    const { access_token: bearer } = await service.logIn(person)
+    expect(failure(await service.post('2fa/request-otp', {}, { bearer }))).toEqual([
+      409,
+      'two_factor_not_enabled',
+    ])
+    expect(failure(await service.post('2fa/request-otp', {}, { bearer: 'x.y.z' }))).toEqual([
+      401,
+      'invalid_token',
+    ])
+  })
+
+  test('the settings page is told what protects the account', async () => {
+    const email = newEmail()
+    const { person, bearer, recoveryCodes, secret } = await protectByApp(service, email)
+    const security = async () => (await service.get('me/security', { bearer })).body
+    expect(await security()).toEqual({
+      status: 200,
+      email_verified: true,
+      phone_verified: null,
+      has_password: true,
+      language: 'fr',
+      last_password_change_at: null,
+      two_factor: { enabled: true, methods: ['totp'], recovery_codes_left: 10 },
+      passkeys: 0,
+      identities: 0,
+      sessions: 1,
+    })
+    service.clock.advance(PERIOD_MS)
+    const otp = appCode(secret, service.clock.now())
+    await service.post('2fa/verify', { ...person, otp: recoveryCodes[0] })
+    await service.post('password/change', { current_password: PASSWORD, ...newPassword, otp }, { bearer })
+    const after = await security()
+    expect(after.two_factor.recovery_codes_left).toBe(9)
+    expect(after.sessions).toBe(1)
+    expect(Date.parse(after.last_password_change_at)).toBeLessThanOrEqual(service.clock.now().getTime())
+    const one = await service.signUp(newPhone())
+    const { access_token } = await service.logIn(one)
+    expect((await service.get('me/security', { bearer: access_token })).body).toMatchObject({
+      email_verified: null,
+      phone_verified: true,
+      two_factor: { enabled: false, methods: [], recovery_codes_left: 0 },
+    })
+  })
+})
