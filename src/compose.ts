@@ -113,6 +113,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       trustedProxies,
       corsOrigins,
       logger,
+      ...(dev && { onInternalError: printStack }),
       documentation: docs ? { baseUrl, version: packageJson.version } : null,
       secureCookies: hasSecureCookies(config),
     },
@@ -141,6 +142,11 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await connections.close()
     },
   }
+}
+
+/** For whoever develops against --dev. The log itself never holds messages: they may quote values. */
+function printStack(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
 }
 
 /** Beside the embedded database; without that directory the mailbox lives in memory only. */

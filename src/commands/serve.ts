@@ -32,7 +32,9 @@ async function serve(options: ServeOptions): Promise<void> {
   if (options.seed && !dev) throw new CommandFailure(2, '--seed works only together with --dev')
   const { config: configured, file, warnings } = requireConfig({ ...options, dev })
   const config = await withPort(configured)
-  const logger = createLogger({ clock: systemClock })
+  const { level, format } = config.log
+  const pretty = format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true)
+  const logger = createLogger({ clock: systemClock, level, pretty })
   for (const { key, message } of warnings) logger.warn({ key }, `${key}: ${message}`)
   const ended = signalled()
   keepProxyOutside(process.env)
@@ -40,7 +42,10 @@ async function serve(options: ServeOptions): Promise<void> {
   const url = await listen(service, config)
   keepHeapTidy()
   logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
-  if (dev) logger.info(devAddresses(url), 'open these')
+  if (dev) {
+    logger.info(devAddresses(url), 'open these')
+    if (config.limits.enabled) logger.info('limits are on, here too: POTERNE_LIMITS_ENABLED=false lifts them')
+  }
   if (options.seed) await seed(service, url, logger)
   await ended
   await stop(service, logger)

@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
 import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
+import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -82,5 +83,22 @@ describe('--dev', () => {
       expect([status, body.code]).toEqual([404, 'route_not_found'])
     }
     await plain.close()
+  })
+
+  test('its pages answer only to a Host that is loopback', async () => {
+    const dev = await startExecutable({ shape: 'embedded', args: ['--dev'] })
+    const statusOf = async (host: string, path: string) => {
+      const answer = await sendRaw(dev.port, [
+        `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      ])
+      return statusesOf(answer)[0]
+    }
+    for (const path of ['/dev/mailbox', '/dev/mailbox.json', '/dev/app']) {
+      for (const host of ['localhost', `localhost:${dev.port}`, '127.0.0.1', `[::1]:${dev.port}`])
+        expect([host, await statusOf(host, path)]).toEqual([host, 200])
+      for (const host of ['attacker.example', `attacker.example:${dev.port}`, 'localhost.attacker.example'])
+        expect([host, await statusOf(host, path)]).toEqual([host, 404])
+    }
+    await dev.close()
   })
 })

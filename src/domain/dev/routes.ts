@@ -1,5 +1,7 @@
 /** The pages of --dev. These routes exist nowhere else: the mailbox shows every code. */
 import { Elysia } from 'elysia'
+import { AppError } from '../../errors.ts'
+import { isLoopbackHost } from '../../platform/config/formats.ts'
 import { type Language, pickLanguage } from '../../texts/languages.ts'
 import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
 import type { Mailbox } from './mailbox.ts'
@@ -12,6 +14,10 @@ export function createDevRoutes(mailbox: Mailbox, defaultLanguage: Language) {
   const languageOf = (request: Request) =>
     pickLanguage(request.headers.get('accept-language'), defaultLanguage)
   return new Elysia({ name: 'dev' })
+    .onBeforeHandle(({ request }) => {
+      // A page of another site may give its name the address of this machine, and read what is here (DNS rebinding).
+      if (!isLoopbackHost(hostNameOf(request))) throw new AppError('route_not_found')
+    })
     .get(
       '/dev/app',
       ({ request }) => {
@@ -47,6 +53,10 @@ export function createDevRoutes(mailbox: Mailbox, defaultLanguage: Language) {
       },
       { ...hidden, parse: 'none' },
     )
+}
+
+function hostNameOf(request: Request): string {
+  return URL.parse(`http://${request.headers.get('host')}`)?.hostname ?? ''
 }
 
 function page(html: string, policy: string, language?: Language): Response {

@@ -39,6 +39,8 @@ export interface HttpBaseOptions {
   trustedProxies: string[]
   corsOrigins: string[]
   logger: Logger
+  /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
+  onInternalError?: (error: unknown) => void
   /** How long a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
 }
@@ -84,6 +86,7 @@ export function createHttpBase({
   trustedProxies,
   corsOrigins,
   logger,
+  onInternalError,
   bodyDeadlineMs = BODY_DEADLINE_MS,
 }: HttpBaseOptions) {
   const exchanges = new WeakMap<Request, RequestState>()
@@ -127,6 +130,7 @@ export function createHttpBase({
     const methods = failure.errorCode === 'route_not_found' ? findMethods(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
     exchange.failure = failure
+    if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
     const answer = errorAnswer(failure, exchange.client.language, exchange.client.requestId)
     if (failure.errorCode === 'method_not_allowed') answer.headers.set('allow', methods.join(', '))
     return answer

@@ -4,6 +4,7 @@
  */
 import pino from 'pino'
 import type { Clock } from '../clock.ts'
+import { toPrettyLine } from './pretty-line.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
@@ -12,6 +13,8 @@ export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'>
 export interface LoggerOptions {
   clock: Clock
   level?: LogLevel
+  /** Lines for people instead of JSON. */
+  pretty?: boolean
   /** Writes one whole line, including its line feed; the default is standard output. */
   write?: (line: string) => void
 }
@@ -22,6 +25,7 @@ const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g
 export function createLogger({
   clock,
   level = 'info',
+  pretty = false,
   write = writeToStandardOutput(),
 }: LoggerOptions): Logger {
   return pino(
@@ -31,7 +35,7 @@ export function createLogger({
       timestamp: () => `,"time":"${clock.now().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => write(line.replace(UNSAFE, escapeCharacter)) },
+    { write: (line) => write((pretty ? toPrettyLine(line) : line).replace(UNSAFE, escapeCharacter)) },
   )
 }
 
