@@ -104,6 +104,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const { hashing, keys } = services
   const ping = createReadiness({ database, redis, counters: createPostgresLimitStore(database), clock })
   let storeWatch: StoreWatch | null = null
+  let lostApps: Promise<void> | null = null
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
     { ...services, mailbox, ping },
@@ -131,10 +132,12 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       worker.start()
       housekeeping.start()
       hashing.start()
+      lostApps = reportLostApps(services.authenticators, logger)
     },
     async close() {
       storeWatch?.close()
       await housekeeping.close()
+      await lostApps
       await worker.close()
       await sender.close()
       keys.close()
@@ -153,3 +156,19 @@ function printStack(error: unknown): void {
 function mailboxFile({ storage }: Config): string | null {
   return existsSync(storage.dataDir) ? join(storage.dataDir, 'dev-mailbox.jsonl') : null
 }
+
+/** Beside the first requests: an authenticator app that was sealed under another server secret serves no more. */
+async function reportLostApps(
+  authenticators: Pick<Services['authenticators'], 'countLost'>,
+  logger: Logger,
+): Promise<void> {
+  try {
+    const count = await authenticators.countLost()
+    if (count > 0) logger.warn({ count }, LOST_APPS)
+  } catch {
+    logger.warn('the authenticator apps could not be counted')
+  }
+}
+
+const LOST_APPS =
+  'authenticator apps cannot be used: they were sealed under another server.secret, or are damaged; their owners sign in with a recovery code, or a code is sent to them'
