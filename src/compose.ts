@@ -102,7 +102,13 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     logger,
   })
   const { hashing, keys } = services
-  const ping = createReadiness({ database, redis, counters: createPostgresLimitStore(database), clock })
+  const ping = createReadiness({
+    database,
+    redis,
+    counters: createPostgresLimitStore(database),
+    clock,
+    version: packageJson.version,
+  })
   let storeWatch: StoreWatch | null = null
   let lostApps: Promise<void> | null = null
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
@@ -127,7 +133,13 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     housekeeping,
     async start() {
       // By the machine's own clock, whatever clock the service goes by.
-      storeWatch = await watchStores({ database, redis, clock: systemClock, logger })
+      storeWatch = await watchStores({
+        database,
+        redis,
+        clock: systemClock,
+        logger,
+        version: packageJson.version,
+      })
       await keys.start()
       worker.start()
       housekeeping.start()

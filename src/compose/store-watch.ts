@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 import { RedisEvicts } from '../platform/redis/eviction.ts'
 
@@ -20,6 +21,8 @@ export interface StoreWatchOptions {
   redis: RedisConnection | null
   clock: Clock
   logger: Logger
+  /** Of this executable. */
+  version: string
   intervalMs?: number
 }
 
@@ -29,6 +32,7 @@ export async function watchStores({
   redis,
   clock,
   logger,
+  version,
   intervalMs = INTERVAL_MS,
 }: StoreWatchOptions): Promise<StoreWatch> {
   async function compareClocks(): Promise<void> {
@@ -48,6 +52,9 @@ export async function watchStores({
       if (error instanceof RedisEvicts) logger.error({ policy: error.policy }, error.message)
     })
     await compareClocks().catch(() => {})
+    await requireVersion(database, version).catch((error: unknown) => {
+      if (error instanceof VersionTooOld) logger.error(error.message)
+    })
   }
   await redis?.requireNoEviction()
   await compareClocks()
@@ -66,16 +73,27 @@ export interface ReadinessOptions {
   /** The counters in the database, which are in use in every shape. */
   counters: Pick<LimitStore, 'charge'>
   clock: Clock
+  version: string
 }
 
-/** Throws when a store does not answer, or refuses a write as a full one does. */
-export function createReadiness({ database, redis, counters, clock }: ReadinessOptions): () => Promise<void> {
+/** Throws when a store does not answer, when a newer version migrated the database past this one, or when a store refuses a write as a full one does. */
+export function createReadiness({
+  database,
+  redis,
+  counters,
+  clock,
+  version,
+}: ReadinessOptions): () => Promise<void> {
   const key = `readiness:${crypto.randomUUID()}`
   let writtenAt = Number.NEGATIVE_INFINITY
   return async () => {
     await Promise.all([database.ping(), redis?.ping()])
     if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
-    await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
+    await Promise.all([
+      redis?.write(),
+      counters.charge([{ key, rule: READINESS }], clock.now()),
+      requireVersion(database, version),
+    ])
     writtenAt = performance.now()
   }
 }

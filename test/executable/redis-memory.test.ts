@@ -89,7 +89,14 @@ test('a policy that changes while the service runs is an error in the log, again
   const redis = openRedis({ mode: 'single', urls: [server.url], master: null, keyPrefix: 'watch:' })
   await redis.ready()
   const database = await connectServer({ url: String(stores.settings.database?.url), poolSize: 1 })
-  const watch = await watchStores({ database, redis, clock: systemClock, logger, intervalMs: 20 })
+  const watch = await watchStores({
+    database,
+    redis,
+    clock: systemClock,
+    logger,
+    version: '1.0.0',
+    intervalMs: 20,
+  })
   expect(errors).toEqual([])
   await policy('allkeys-lru', '100mb')
   await waitFor(() => errors.length >= 2, { what: 'two lines' })
@@ -104,7 +111,7 @@ test('a machine whose clock is ten seconds off is told so at the start', async (
   for (const offsetMs of [10_000, -10_000, 1000, 0]) {
     const clock = { now: () => new Date(Date.now() + offsetMs) }
     const logger = createLogger({ clock: systemClock, write: (line) => warnings.push(JSON.parse(line).msg) })
-    const watch = await watchStores({ database, redis: null, clock, logger })
+    const watch = await watchStores({ database, redis: null, clock, logger, version: '1.0.0' })
     watch.close()
   }
   await database.close()

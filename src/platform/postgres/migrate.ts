@@ -4,6 +4,7 @@
  */
 import { sql } from 'drizzle-orm'
 import { type Database, type Executor, param, statement } from './database.ts'
+import { databaseCode } from './failure.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 
 const migrations = readMigrations()
@@ -18,6 +19,14 @@ export class MigrationRefused extends Error {
   override name = 'MigrationRefused'
 }
 
+/** A newer version migrated the database in a way that this one cannot run beside. */
+export class VersionTooOld extends Error {
+  override name = 'VersionTooOld'
+  constructor(version: string, oldest: string) {
+    super(`the database was migrated for version ${oldest} and newer, this is ${version}: end this replica`)
+  }
+}
+
 interface Applied {
   number: number
   name: string
@@ -29,6 +38,14 @@ const unlimited = statement(sql`select set_config('statement_timeout', '0', true
 const createTable = statement(sql`
   create table if not exists poterne_migrations (
     number integer primary key, name text not null, hash text not null, applied_at timestamptz not null)`)
+const addOldestVersion = statement(sql`
+  alter table poterne_migrations add column if not exists oldest_version text`)
+/** By way of JSON: the column is not there yet where an earlier version migrated. */
+const listOldestVersions = statement<Record<string, never>, { oldest: string }>(sql`
+  select to_jsonb(poterne_migrations)->>'oldest_version' as oldest from poterne_migrations
+  where to_jsonb(poterne_migrations)->>'oldest_version' is not null`)
+/** What waits for a lock makes everybody behind it wait too: it gives up soon, and tries again. */
+const hasty = statement(sql`select set_config('lock_timeout', '1s', true)`)
 const tableExists = statement<Record<string, never>, { found: boolean }>(
   sql`select to_regclass('poterne_migrations') is not null as found`,
 )
@@ -41,9 +58,13 @@ const findUnlogged = statement<Record<string, never>, { name: string }>(sql`
 const listApplied = statement<Record<string, never>, Applied>(
   sql`select number, name, hash from poterne_migrations order by number`,
 )
-const noteApplied = statement<Applied & { now: Date }>(sql`
-  insert into poterne_migrations (number, name, hash, applied_at)
-  values (${param('number')}, ${param('name')}, ${param('hash')}, ${param('now')})`)
+const noteApplied = statement<Applied & { oldestVersion: string | null; now: Date }>(sql`
+  insert into poterne_migrations (number, name, hash, oldest_version, applied_at)
+  values (${param('number')}, ${param('name')}, ${param('hash')}, ${param('oldestVersion')}, ${param('now')})`)
+
+const LOCK_NOT_AVAILABLE = '55P03'
+const LOCK_TRIES = 60
+const LOCK_PAUSE_MS = 500
 
 function pendingAfter(applied: Applied[]) {
   const newest = applied.at(-1)
@@ -77,18 +98,53 @@ export async function requireMigrated(database: Database): Promise<void> {
   throw new MigrationRefused(`the database lacks ${pending.join(', ')}: run "poterne migrate"`)
 }
 
-/** Applies all pending migrations in one transaction and returns their names. Throws MigrationRefused. */
-export async function applyMigrations(database: Database, now: Date): Promise<string[]> {
+/** Throws VersionTooOld where a migration says that this version may not run beside it. */
+export async function requireVersion(database: Database, version: string): Promise<void> {
+  for (const { oldest } of await database.all(listOldestVersions, {})) {
+    if (Bun.semver.order(version, oldest) < 0) throw new VersionTooOld(version, oldest)
+  }
+}
+
+interface ApplyOptions {
+  /** Called each time a migration gave up waiting for somebody's lock, before it is tried again. */
+  onLockTimeout?: () => void
+}
+
+/**
+ * Applies all pending migrations in one transaction and returns their names. A table that somebody else holds is waited
+ * for a second at a time, so that the requests behind the migration go on. Throws MigrationRefused.
+ */
+export async function applyMigrations(
+  database: Database,
+  now: Date,
+  { onLockTimeout }: ApplyOptions = {},
+): Promise<string[]> {
   if ((await planMigrations(database)).length === 0) return []
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyAtOnce(database, now)
+    } catch (error) {
+      if (databaseCode(error) !== LOCK_NOT_AVAILABLE) throw error
+      if (tries === LOCK_TRIES)
+        throw new MigrationRefused('a table is held by another connection: end what holds it, and try again')
+      onLockTimeout?.()
+      await Bun.sleep(LOCK_PAUSE_MS)
+    }
+  }
+}
+
+async function applyAtOnce(database: Database, now: Date): Promise<string[]> {
   return database.transaction(
     async (transaction) => {
       await transaction.all(unlimited, {})
       await transaction.all(lock, {})
+      await transaction.all(hasty, {})
       await transaction.all(createTable, {})
+      await transaction.all(addOldestVersion, {})
       const pending = pendingAfter(await transaction.all(listApplied, {}))
-      for (const { number, name, hash, statements } of pending) {
+      for (const { number, name, hash, oldestVersion, statements } of pending) {
         for (const text of statements) await transaction.all({ text, params: [] }, {})
-        await transaction.all(noteApplied, { number, name, hash, now })
+        await transaction.all(noteApplied, { number, name, hash, oldestVersion, now })
       }
       if (database.kind === 'embedded') {
         for (const { name } of await transaction.all(findUnlogged, {})) {

@@ -8,6 +8,8 @@ export interface Migration {
   name: string
   hash: string
   statements: string[]
+  /** The oldest version that may run beside it, from its line `-- oldest version beside it: 1.2.3`; null: any. */
+  oldestVersion: string | null
 }
 
 export function readMigrations(): Migration[] {
@@ -21,6 +23,7 @@ export function readMigrations(): Migration[] {
       number: idx,
       name: tag,
       hash: createHash('sha256').update(text).digest('hex'),
+      oldestVersion: /^-- oldest version beside it: (\d+\.\d+\.\d+)$/m.exec(text)?.[1] ?? null,
       statements: text.split('--> statement-breakpoint').map((part) => part.trim()),
     }
   })
