@@ -40,6 +40,7 @@ export const domainOrder = [
   'sign-in',
   'providers',
   'identities',
+  'passkeys',
   'registration',
   'login',
   'login-by-code',
@@ -62,8 +63,8 @@ interface PackageRule {
 const packageRules: PackageRule[] = [
   {
     packages: /^(elysia|@elysiajs\/swagger)(\/|$)/,
-    allowedIn: /^src\/(app\.ts|platform\/http\/.*|(.*\/)?routes\.ts)$/,
-    where: 'app.ts, platform/http/ and routes.ts',
+    allowedIn: /^src\/(app\.ts|platform\/http\/.*|(.*\/)?(routes|[a-z-]+-schema)\.ts)$/,
+    where: 'app.ts, platform/http/, routes.ts and *-schema.ts',
   },
   {
     packages: /^(drizzle-orm|drizzle-kit|postgres|@electric-sql\/pglite)(\/|$)/,

@@ -19,6 +19,17 @@ export function mountedRoutes(): Mounted[] {
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
     documentation: null,
+    passkeys: {
+      rpId: 'example.com',
+      rpName: null,
+      origins: [],
+      iosApps: [],
+      androidApps: [],
+      enrollUrl: null,
+      manageUrl: null,
+      changePasswordUrl: null,
+      allowRpIdChange: false,
+    },
     secureCookies: true,
   })
   return app.routes.flatMap(({ method, path, hooks }) => {

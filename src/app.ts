@@ -8,6 +8,8 @@ import { createIdentityRoutes } from './domain/identities/routes.ts'
 import { createLoginRoutes } from './domain/login/routes.ts'
 import { createLoginByCodeRoutes } from './domain/login-by-code/routes.ts'
 import { createAccountRoutes } from './domain/me/routes.ts'
+import { createPasskeyRoutes, createWellKnownRoutes } from './domain/passkeys/routes.ts'
+import { wellKnownFiles } from './domain/passkeys/well-known.ts'
 import { createPasswordRoutes } from './domain/passwords/routes.ts'
 import { createRegistrationRoutes } from './domain/registration/routes.ts'
 import type { Services } from './domain/services.ts'
@@ -16,6 +18,7 @@ import { createSocialRoutes } from './domain/social/routes.ts'
 import type { KeyService } from './domain/tokens/key-service.ts'
 import { createDiscoveryRoutes, createKeyRoutes } from './domain/tokens/routes.ts'
 import { createTwoFactorRoutes } from './domain/two-factor/routes.ts'
+import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import { createDocumentation, type DocumentationOptions } from './platform/http/documentation.ts'
 import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
@@ -30,6 +33,7 @@ export type AppServices = Pick<
   | 'sessions'
   | 'me'
   | 'twoFactor'
+  | 'passkeys'
   | 'passwords'
   | 'contacts'
   | 'social'
@@ -96,6 +100,14 @@ const table = `
   GET     /api/v1/auth/identities                  listIdentities           bearer    identities
   POST    /api/v1/auth/identities/:provider        linkIdentity             bearer    identities
   DELETE  /api/v1/auth/identities/:provider        unlinkIdentity           bearer    identities
+  POST    /api/v1/auth/passkeys/login/options      passkeyLogInOptions         none      passkeys
+  POST    /api/v1/auth/passkeys/login              logInWithPasskey            none      passkeys
+  POST    /api/v1/auth/passkeys/registration/options passkeyRegistrationOptions  bearer    passkeys
+  POST    /api/v1/auth/passkeys/registration       addPasskey                  bearer    passkeys
+  POST    /api/v1/auth/passkeys/step-up/options    passkeyStepUpOptions        bearer    passkeys
+  GET     /api/v1/auth/passkeys                    listPasskeys                bearer    passkeys
+  PATCH   /api/v1/auth/passkeys/:id                renamePasskey               bearer    passkeys
+  DELETE  /api/v1/auth/passkeys/:id                removePasskey               bearer    passkeys
 `
 
 export const routes: AppRoute[] = table
@@ -115,6 +127,7 @@ export const routes: AppRoute[] = table
 export interface AppOptions extends HttpBaseOptions {
   /** Where clients reach the service; the issuer of its tokens. */
   baseUrl: string
+  passkeys: Config['passkeys']
   /** Cookies only over TLS. */
   secureCookies: boolean
   /** Null: no documentation. */
@@ -122,7 +135,7 @@ export interface AppOptions extends HttpBaseOptions {
 }
 
 export function createApp(services: AppServices, appOptions: AppOptions) {
-  const { baseUrl, documentation, secureCookies, ...options } = appOptions
+  const { baseUrl, documentation, passkeys, secureCookies, ...options } = appOptions
   const httpBase = createHttpBase(options)
   const bearer = createBearer(services.authentication.authenticate)
   const app = new Elysia(appSettings)
@@ -141,6 +154,8 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
   app
     .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))
     .use(createIdentityRoutes(httpBase, bearer, services.identities))
+  if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
+  app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
   if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.language))
   if (documentation) app.use(createDocumentation(documentation))
   return app

@@ -16,7 +16,7 @@ import { createSender } from './domain/delivery/service.ts'
 import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
 import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
-import type { Services } from './domain/services.ts'
+import type { Services, Stores } from './domain/services.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
 import { hasSecureCookies } from './platform/config/types.ts'
@@ -110,12 +110,12 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     version: packageJson.version,
   })
   let storeWatch: StoreWatch | null = null
-  let lostApps: Promise<void> | null = null
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
     { ...services, mailbox, ping },
     {
       baseUrl,
+      passkeys: config.passkeys,
       language,
       trustedProxies,
       corsOrigins,
@@ -132,6 +132,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     database,
     housekeeping,
     async start() {
+      await requireOwnPasskeys(config, stores.passkeys)
       // By the machine's own clock, whatever clock the service goes by.
       storeWatch = await watchStores({
         database,
@@ -144,12 +145,10 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       worker.start()
       housekeeping.start()
       hashing.start()
-      lostApps = reportLostApps(services.authenticators, logger)
     },
     async close() {
       storeWatch?.close()
       await housekeeping.close()
-      await lostApps
       await worker.close()
       await sender.close()
       keys.close()
@@ -169,18 +168,13 @@ function mailboxFile({ storage }: Config): string | null {
   return existsSync(storage.dataDir) ? join(storage.dataDir, 'dev-mailbox.jsonl') : null
 }
 
-/** Beside the first requests: an authenticator app that was sealed under another server secret serves no more. */
-async function reportLostApps(
-  authenticators: Pick<Services['authenticators'], 'countLost'>,
-  logger: Logger,
-): Promise<void> {
-  try {
-    const count = await authenticators.countLost()
-    if (count > 0) logger.warn({ count }, LOST_APPS)
-  } catch {
-    logger.warn('the authenticator apps could not be counted')
-  }
+/** A passkey works for one relying party only: with another `rp_id` whoever has one could not sign in any more. */
+async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys']): Promise<void> {
+  const { rpId, allowRpIdChange } = passkeys
+  if (rpId === null || allowRpIdChange) return
+  const foreign = await store.countForeign(rpId)
+  if (foreign === 0) return
+  throw new Error(
+    `passkeys.rp_id is "${rpId}", and ${foreign} stored passkeys belong to another one: put the former rp_id back, or set passkeys.allow_rp_id_change = true to make them useless`,
+  )
 }
-
-const LOST_APPS =
-  'authenticator apps cannot be used: they were sealed under another server.secret, or are damaged; their owners sign in with a recovery code, or a code is sent to them'

@@ -7,6 +7,7 @@ export const errorStatus = {
   invalid_credentials: 401,
   invalid_token: 401,
   token_expired: 401,
+  unknown_passkey: 401,
   account_unconfirmed: 403,
   account_locked: 403,
   two_factor_required: 403,
@@ -15,11 +16,13 @@ export const errorStatus = {
   session_not_found: 404,
   identity_not_found: 404,
   provider_not_found: 404,
+  passkey_not_found: 404,
   method_not_allowed: 405,
   identifier_taken: 409,
   identity_taken: 409,
   account_exists: 409,
   last_sign_in_method: 409,
+  passkey_limit: 409,
   two_factor_already_enabled: 409,
   two_factor_not_enabled: 409,
   no_verified_contact: 409,
@@ -28,6 +31,7 @@ export const errorStatus = {
   unsupported_media_type: 415,
   validation_failed: 422,
   invalid_code: 422,
+  invalid_passkey: 422,
   invalid_sign_in_state: 422,
   country_not_allowed: 422,
   channel_not_available: 422,
@@ -76,12 +80,20 @@ export interface FieldError {
   reason?: WeakPasswordReason
 }
 
+/** For `PublicKeyCredential.signalUnknownCredential`. */
+export interface UnknownPasskey {
+  rp_id: string
+  credential_id: string
+}
+
 export interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
   retryAfterSeconds?: number
   /** Only, and always, with `two_factor_required`: what can serve as `otp`. */
   twoFactor?: { methods: TwoFactorMethod[] }
+  /** Only, and always, with `unknown_passkey`: what the browser should forget. */
+  passkey?: UnknownPasskey
   /** For the log only: why, in one word. Never holds what a person typed. */
   cause?: unknown
 }
@@ -92,6 +104,7 @@ export class AppError extends Error {
   readonly fields: FieldError[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
+  readonly passkey: UnknownPasskey | undefined
 
   constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
     super(errorCode, { cause: details.cause })
@@ -99,5 +112,6 @@ export class AppError extends Error {
     this.fields = details.fields
     this.retryAfterSeconds = details.retryAfterSeconds
     this.twoFactor = details.twoFactor
+    this.passkey = details.passkey
   }
 }

@@ -13,6 +13,7 @@ import { createStrangersTurn } from '../domain/limits/strangers-turn.ts'
 import { createLoginService } from '../domain/login/service.ts'
 import { createLoginByCodeService } from '../domain/login-by-code/service.ts'
 import { createAccountService } from '../domain/me/service.ts'
+import { createPasskeyAssertions, createPasskeys } from '../domain/passkeys/room.ts'
 import { createPasswordsService } from '../domain/passwords/service.ts'
 import { createProviderService } from '../domain/providers/service.ts'
 import { createRegistrationService } from '../domain/registration/service.ts'
@@ -48,7 +49,9 @@ export function createServices(foundation: Foundation) {
   const notices = createOwnerNotices(base)
   const authenticators = createAuthenticators({ ...base, notices })
   const sessionOpener = createSessionOpener(base)
-  const core = { ...base, outbox, notices, authenticators, sessionOpener }
+  const assertions = createPasskeyAssertions({ ...base, notices })
+  const { confirmByPasskey } = assertions
+  const core = { ...base, outbox, notices, authenticators, sessionOpener, confirmByPasskey }
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const services: Services = {
@@ -60,6 +63,7 @@ export function createServices(foundation: Foundation) {
     sessions: createSessionService(shared),
     me: createAccountService(shared),
     twoFactor: createTwoFactorService(shared),
+    passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),
     contacts: createContactsService(shared),
     social: createSocialService(shared),

@@ -13,6 +13,7 @@ import { createIdentityStore } from '../domain/identities/store-postgres.ts'
 import { createPostgresLimitStore } from '../domain/limits/store-postgres.ts'
 import { createRedisLimitStore } from '../domain/limits/store-redis.ts'
 import { createErasureStore } from '../domain/me/store-postgres.ts'
+import { createPasskeyStore } from '../domain/passkeys/store-postgres.ts'
 import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
 import type { Stores } from '../domain/services.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
@@ -37,6 +38,7 @@ export function createStores(database: Database, redis: RedisConnection | null):
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
     messages: createMessageStore(database),
+    passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
     sessions: createSessionStore(database),
     signingKeys: createKeyStore(database),
@@ -61,4 +63,5 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   tickets: stores.tickets.sweep,
   budgets: stores.codeBudgets.sweep,
   spent_id_tokens: stores.spentTokens.sweep,
+  spent_challenges: stores.passkeys.sweep,
 })

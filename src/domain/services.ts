@@ -32,6 +32,8 @@ import type { LoginService } from './login/service.ts'
 import type { LoginByCodeService } from './login-by-code/service.ts'
 import type { AccountService } from './me/service.ts'
 import type { ErasureStore } from './me/store.ts'
+import type { PasskeyService } from './passkeys/service.ts'
+import type { PasskeyStore } from './passkeys/store.ts'
 import type { PasswordsService } from './passwords/service.ts'
 import type { PasswordStore } from './passwords/store.ts'
 import type { ProviderService } from './providers/service.ts'
@@ -42,7 +44,7 @@ import type { SessionOpener } from './sessions/session-opener.ts'
 import type { SessionStore } from './sessions/store.ts'
 import type { FirstFactorProofs } from './sign-in/first-factor-proof.ts'
 import type { PasswordCheck } from './sign-in/password-check.ts'
-import type { Reauthentication } from './sign-in/reauthentication.ts'
+import type { ConfirmByPasskey, Reauthentication } from './sign-in/reauthentication.ts'
 import type { SecondFactor } from './sign-in/second-factor.ts'
 import type { SignInService } from './sign-in/service.ts'
 import type { SocialService } from './social/service.ts'
@@ -66,6 +68,7 @@ export interface Stores {
   identities: IdentityStore
   limits: LimitStore
   messages: MessageStore
+  passkeys: PasskeyStore
   passwords: PasswordStore
   sessions: SessionStore
   signingKeys: KeyStore
@@ -93,6 +96,7 @@ export interface Services {
   sessionOpener: SessionOpener
   passwordCheck: PasswordCheck
   reauthentication: Reauthentication
+  confirmByPasskey: ConfirmByPasskey
   firstFactorProofs: FirstFactorProofs
   secondFactor: SecondFactor
   signIn: SignInService
@@ -106,6 +110,7 @@ export interface Services {
   sessions: SessionService
   me: AccountService
   twoFactor: TwoFactorService
+  passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService
   social: SocialService

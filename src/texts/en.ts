@@ -15,6 +15,7 @@ export const en: Texts = {
     invalid_credentials: 'Wrong identifier or password.',
     invalid_token: 'The token is not valid.',
     token_expired: 'The token has expired.',
+    unknown_passkey: 'This passkey is not known here any more.',
     account_unconfirmed: 'Your account is not confirmed yet.',
     account_locked: 'Your account is locked.',
     two_factor_required: 'Please confirm this with your second factor.',
@@ -23,12 +24,14 @@ export const en: Texts = {
     session_not_found: 'There is no such session.',
     identity_not_found: 'This identity is not linked to your account.',
     provider_not_found: 'This identity provider is not offered.',
+    passkey_not_found: 'There is no such passkey.',
     method_not_allowed: 'This method is not allowed at this address.',
     identifier_taken: 'This identifier is already used by another account.',
     identity_taken: 'This identity is already linked to another account.',
     account_exists:
       'You already have an account with this e-mail address: sign in to it, then link this provider.',
     last_sign_in_method: 'This is your last way to sign in: it cannot be removed.',
+    passkey_limit: 'Your account has as many passkeys as it may have: remove one first.',
     two_factor_already_enabled: 'Two-factor authentication is already enabled.',
     two_factor_not_enabled: 'Two-factor authentication is not enabled.',
     no_verified_contact: 'Your account has no verified e-mail address or phone number.',
@@ -37,6 +40,7 @@ export const en: Texts = {
     unsupported_media_type: 'The request body must be sent as application/json.',
     validation_failed: 'Some fields are not valid.',
     invalid_code: 'This code is not valid or has expired.',
+    invalid_passkey: 'This passkey could not be verified. Please try again.',
     invalid_sign_in_state:
       'This sign-in was not started in this browser, or too long ago. Please start again.',
     country_not_allowed: 'We do not send SMS to this country.',
@@ -68,6 +72,7 @@ export const en: Texts = {
     is_identifier: 'The password must not be your identifier.',
   },
   sentences: {
+    passkey_removed: 'The passkey has been removed.',
     registered_by_email: 'A 6-digit code has been sent to you by e-mail.',
     registered_by_sms: 'A 6-digit code has been sent to you by SMS.',
     account_confirmed: 'Your account has been confirmed.',
@@ -251,6 +256,33 @@ export const en: Texts = {
         sms: ({ provider }) =>
           `your account can now be opened with ${provider ?? 'an account elsewhere'}. ${alarm}`,
       },
+      passkey_added: {
+        subject: ({ service }) => `A passkey was added to your account at ${service}`,
+        paragraphs: ({ service, passkey }) => [
+          `Your account at ${service} can now be opened with a new passkey${passkey ? `, ${passkey}` : ''}.`,
+          'If this was not you, remove it and change your password at once.',
+        ],
+        sms: ({ passkey }) =>
+          `a passkey${passkey ? ` (${passkey})` : ''} was added to your account. ${alarm}`,
+      },
+      passkey_removed: {
+        subject: ({ service }) => `A passkey was removed from your account at ${service}`,
+        paragraphs: ({ service, passkey }) => [
+          `The passkey${passkey ? ` ${passkey}` : ''} no longer opens your account at ${service}.`,
+          alarm,
+        ],
+        sms: ({ passkey }) =>
+          `a passkey${passkey ? ` (${passkey})` : ''} was removed from your account. ${alarm}`,
+      },
+      passkey_copied: {
+        subject: ({ service }) => `A passkey of your account at ${service} may have been copied`,
+        paragraphs: ({ service, passkey }) => [
+          `We refused a sign-in to your account at ${service}: the passkey${passkey ? ` ${passkey}` : ''} was used in a way that only a copy of it explains.`,
+          'Remove that passkey and add a new one.',
+        ],
+        sms: ({ passkey }) =>
+          `a sign-in was refused: the passkey${passkey ? ` ${passkey}` : ''} may have been copied. Remove it.`,
+      },
       identity_unlinked: {
         subject: ({ service }) => `A way to sign in to your account at ${service} was removed`,
         paragraphs: ({ service, provider }) => [
@@ -291,6 +323,11 @@ export const en: Texts = {
     two_factor_enrolment: 'Turning on two factors',
   },
   demonstration: {
+    passkey_sign_in: 'Sign in with a passkey',
+    passkeys: 'Passkeys',
+    add_passkey: 'Add a passkey',
+    remove: 'Remove',
+    no_passkey: 'None yet. With a passkey you sign in without a password.',
     mailbox: 'Mailbox',
     documentation: 'API documentation',
     requests: 'Requests of this page',

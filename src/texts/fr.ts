@@ -17,6 +17,7 @@ export const fr = {
     invalid_credentials: 'Identifiant ou mot de passe incorrect.',
     invalid_token: 'Le jeton présenté n’est pas valide.',
     token_expired: 'Le jeton présenté a expiré.',
+    unknown_passkey: 'Cette clé d’accès n’est plus connue ici.',
     account_unconfirmed: 'Votre compte n’est pas encore confirmé.',
     account_locked: 'Votre compte est verrouillé.',
     two_factor_required: 'Confirmez cette opération avec votre second facteur.',
@@ -26,12 +27,14 @@ export const fr = {
     session_not_found: 'Cette session n’existe pas.',
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',
+    passkey_not_found: 'Cette clé d’accès n’existe pas.',
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',
     identifier_taken: 'Cet identifiant est déjà utilisé par un autre compte.',
     identity_taken: 'Cette identité est déjà liée à un autre compte.',
     account_exists:
       'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
+    passkey_limit: 'Votre compte a autant de clés d’accès que possible : retirez-en une d’abord.',
     two_factor_already_enabled: 'La double authentification est déjà activée.',
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
     no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
@@ -40,6 +43,7 @@ export const fr = {
     unsupported_media_type: 'Le corps de la requête doit être envoyé en application/json.',
     validation_failed: 'Certains champs ne sont pas valides.',
     invalid_code: 'Ce code n’est pas valide ou a expiré.',
+    invalid_passkey: 'Cette clé d’accès n’a pas pu être vérifiée. Veuillez réessayer.',
     invalid_sign_in_state:
       'Cette connexion n’a pas été commencée dans ce navigateur, ou l’a été il y a trop longtemps. Veuillez recommencer.',
     country_not_allowed: 'Nous n’envoyons pas de SMS vers ce pays.',
@@ -71,6 +75,7 @@ export const fr = {
     is_identifier: 'Le mot de passe ne doit pas reprendre votre identifiant.',
   } satisfies Record<WeakPasswordReason, string>,
   sentences: {
+    passkey_removed: 'La clé d’accès a été retirée.',
     registered_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
     registered_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',
     account_confirmed: 'Votre compte a été confirmé avec succès.',
@@ -260,6 +265,33 @@ export const fr = {
         sms: ({ provider }) =>
           `votre compte s'ouvre maintenant aussi avec ${provider ?? 'un compte extérieur'}. ${alarm}`,
       },
+      passkey_added: {
+        subject: ({ service }) => `Une clé d’accès a été ajoutée à votre compte ${service}`,
+        paragraphs: ({ service, passkey }) => [
+          `Votre compte ${service} peut maintenant être ouvert avec une nouvelle clé d’accès${passkey ? `, ${passkey}` : ''}.`,
+          'Si ce n’était pas vous, retirez-la et changez votre mot de passe sans attendre.',
+        ],
+        sms: ({ passkey }) =>
+          `une cle d'acces${passkey ? ` (${passkey})` : ''} a été ajoutée à votre compte. ${alarm}`,
+      },
+      passkey_removed: {
+        subject: ({ service }) => `Une clé d’accès a été retirée de votre compte ${service}`,
+        paragraphs: ({ service, passkey }) => [
+          `La clé d’accès${passkey ? ` ${passkey}` : ''} n’ouvre plus votre compte ${service}.`,
+          alarm,
+        ],
+        sms: ({ passkey }) =>
+          `une cle d'acces${passkey ? ` (${passkey})` : ''} a été retirée de votre compte. ${alarm}`,
+      },
+      passkey_copied: {
+        subject: ({ service }) => `Une clé d’accès de votre compte ${service} a peut-être été copiée`,
+        paragraphs: ({ service, passkey }) => [
+          `Nous avons refusé une connexion à votre compte ${service} : la clé d’accès${passkey ? ` ${passkey}` : ''} a été utilisée d’une façon que seule une copie explique.`,
+          'Retirez cette clé d’accès et ajoutez-en une nouvelle.',
+        ],
+        sms: ({ passkey }) =>
+          `connexion refusée : la cle d'acces${passkey ? ` ${passkey}` : ''} a peut-etre été copiée. Retirez-la.`,
+      },
       identity_unlinked: {
         subject: ({ service }) => `Une façon de se connecter à votre compte ${service} a été retirée`,
         paragraphs: ({ service, provider }) => [
@@ -300,6 +332,11 @@ export const fr = {
     two_factor_enrolment: 'Activation de la double authentification',
   },
   demonstration: {
+    passkey_sign_in: 'Se connecter avec une clé d’accès',
+    passkeys: 'Clés d’accès',
+    add_passkey: 'Ajouter une clé d’accès',
+    remove: 'Retirer',
+    no_passkey: 'Aucune pour le moment. Avec une clé d’accès, on se connecte sans mot de passe.',
     mailbox: 'Boîte aux lettres',
     documentation: 'Documentation de l’API',
     requests: 'Requêtes de cette page',

@@ -11,6 +11,8 @@ export interface MessageFacts {
   /** The following belong to some messages only, and each of them may be missing. The device is in quotation marks. */
   device?: string
   provider?: string
+  /** The name of a passkey, in quotation marks. */
+  passkey?: string
   /** The number of recovery codes that are left. */
   left?: string
 }

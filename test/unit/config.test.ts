@@ -74,6 +74,17 @@ describe('without anything set', () => {
         hashQueueReserved: 16,
       },
       social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },
+      passkeys: {
+        rpId: null,
+        rpName: null,
+        origins: [],
+        iosApps: [],
+        androidApps: [],
+        enrollUrl: null,
+        manageUrl: null,
+        changePasswordUrl: null,
+        allowRpIdChange: false,
+      },
     })
   })
 

@@ -104,7 +104,8 @@ export interface Services {
 })
 
 function expectedPlace(name: string): string {
-  if (name.includes('elysia')) return `imports ${name}, which belongs in app.ts, platform/http/ and routes.ts`
+  if (name.includes('elysia'))
+    return `imports ${name}, which belongs in app.ts, platform/http/, routes.ts and *-schema.ts`
   if (name === 'ioredis') return `imports ${name}, which belongs in platform/redis/ and store-redis.ts`
   return `imports ${name}, which belongs in platform/postgres/, store-postgres.ts and *-sql.ts`
 }

@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
 import {
   accounts,
+  passkeys,
   recoveryCodes,
   sessions,
   totpEnrolments,
@@ -44,7 +45,8 @@ type FactorsRow = Omit<StoredFactors, 'recoveryHashes'> & { recoveryHashes: stri
 const find = statement<AccountParams, FactorsRow>(sql`
   select app.sealed_secret, app.loss_told_at, app.recovered_at,
          coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
-           as recovery_hashes
+           as recovery_hashes,
+         exists (select 1 from ${passkeys} where account_id = asked.id) as has_passkey
     from (select ${accountId} as id) asked
     left join ${totpFactors} app on app.account_id = asked.id
     left join ${recoveryCodes} codes on codes.account_id = asked.id`)

@@ -21,6 +21,7 @@ export interface StoredFactors {
   recoveredAt: Date | null
   /** Of the recovery codes left. */
   recoveryHashes: Uint8Array[]
+  hasPasskey: boolean
 }
 
 /** What a try amounts to, once compared with what is stored; null: it is not that. */

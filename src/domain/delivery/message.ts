@@ -20,6 +20,9 @@ export const noticePurposes = [
   'authenticator_lost',
   'refresh_token_reused',
   'identity_linked',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_copied',
   'identity_unlinked',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]

@@ -88,11 +88,12 @@ export function serviceName({ server, smtp, texts }: Pick<Config, 'server' | 'sm
 }
 
 function factsOf({ values }: QueuedMessage, [open, close]: [string, string]): Partial<MessageFacts> {
-  const { device, provider, left } = values
-  const name = device && oneLine(device.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)
+  const { device, provider, passkey, left } = values
+  // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
+  const quoted = (name: string) => `${open}${oneLine(name.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)}${close}`
   return {
-    // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
-    ...(name ? { device: `${open}${name}${close}` } : {}),
+    ...(device ? { device: quoted(device) } : {}),
+    ...(passkey ? { passkey: quoted(passkey) } : {}),
     ...(provider ? { provider: oneLine(provider) } : {}),
     ...(left ? { left: oneLine(left) } : {}),
   }

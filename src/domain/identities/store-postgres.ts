@@ -6,6 +6,7 @@ import {
   accounts,
   contactChanges,
   identities,
+  passkeys,
   recoveryCodes,
   sessions,
   totpEnrolments,
@@ -103,6 +104,7 @@ const open = statement<OpenParams, Account>(sql`
   no_sessions as (delete from ${sessions} using emptied where account_id = emptied.id),
   no_app as (delete from ${totpFactors} using emptied where account_id = emptied.id),
   no_enrolment as (delete from ${totpEnrolments} using emptied where account_id = emptied.id),
+  no_passkeys as (delete from ${passkeys} using emptied where account_id = emptied.id),
   no_recovery_codes as (delete from ${recoveryCodes} using emptied where account_id = emptied.id),
   no_changes as (delete from ${contactChanges} using emptied where account_id = emptied.id),
   created as (
@@ -132,6 +134,8 @@ const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed
     select 1 from ${identities}
      where account_id = ${accountId} and provider <> ${provider}
        and provider in (select jsonb_array_elements_text(${param('usable', 'text')}::jsonb))
+    union all
+    select 1 from ${passkeys} where account_id = ${accountId}
     union all
     select 1 from ${accounts}
      where id = ${accountId} and password_digest is not null

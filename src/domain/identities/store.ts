@@ -46,7 +46,7 @@ export interface IdentityStore {
   list(accountId: number): Promise<LinkedIdentity[]>
   /**
    * Removes every identity of that provider from the account, unless nothing would be left to sign in with: a password
-   * with an identifier, or an identity of one of `usableProviders`.
+   * with an identifier, a passkey, or an identity of one of `usableProviders`.
    * Queues the notices with it.
    */
   unlink(

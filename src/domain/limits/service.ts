@@ -22,6 +22,9 @@ export interface LimitService {
   registrationCharges(addressBucket: string): Charge[]
   loginCharges(addressBucket: string): Charge[]
   verificationCharges(addressBucket: string): Charge[]
+  /** Options of a passkey, which cost next to nothing, and tries with one. */
+  passkeyOptionCharges(addressBucket: string): Charge[]
+  passkeyAttemptCharges(addressBucket: string): Charge[]
   /** A password is about to be judged; a known device has a counter of its own. `clear` it when it was right. */
   failureCharge(identifierKey: string, knownDevice: string | null): Charge
   /**
@@ -60,6 +63,8 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 const RECOVERY_CODES_PER_HOUR = 20
+const PASSKEY_OPTIONS_PER_MINUTE = 600
+const PASSKEY_ATTEMPTS_PER_MINUTE = 60
 
 export function createLimitService({ store, secret, clock, config, reaches }: Options): LimitService {
   const { limits, sms } = config
@@ -144,6 +149,12 @@ export function createLimitService({ store, secret, clock, config, reaches }: Op
         key: `verify:${bucket}`,
         rule: window(limits.verifications, limits.verificationsWindowSeconds * 1000),
       },
+    ],
+    passkeyOptionCharges: (bucket) => [
+      { key: `passkey-options:${bucket}`, rule: window(PASSKEY_OPTIONS_PER_MINUTE, MINUTE_MS) },
+    ],
+    passkeyAttemptCharges: (bucket) => [
+      { key: `passkey-attempts:${bucket}`, rule: window(PASSKEY_ATTEMPTS_PER_MINUTE, MINUTE_MS) },
     ],
     failureCharge: (identifierKey, knownDevice) => ({
       key: `failures:${knownDevice === null ? tag(identifierKey) : tag(identifierKey, knownDevice)}`,

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import type { Executor } from '../../platform/postgres/database.ts'
 import { type Account, type AccountRecord, accountRecord } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Device } from './store.ts'
@@ -14,6 +15,8 @@ export interface SignIn {
   amr: string[]
   /** Replaces a digest of older parameters. */
   newDigest?: string | null
+  /** The transaction that the session is opened in, where it is not one of its own. */
+  executor?: Executor
 }
 
 /** The answer of login, in the specification's order. */
@@ -38,7 +41,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
   return {
-    async open({ account, device, address, amr, newDigest = null }) {
+    async open({ account, device, address, amr, newDigest = null, executor }) {
       const now = clock.now()
       const id = randomUUID()
       const refreshToken = refreshTokens.create()
@@ -52,7 +55,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
         expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
         endsAt: after(refreshAbsoluteLifetimeSeconds),
       }
-      const signedIn = await store.signIn(account, session, newDigest, now)
+      const signedIn = await store.signIn(account, session, newDigest, now, executor)
       if (signedIn === null) throw new AppError('invalid_credentials')
       const accessToken = await accessTokens.sign({
         accountUuid: signedIn.uuid,

@@ -194,8 +194,8 @@ export function createSessionStore(database: Database): SessionStore {
     },
     findSignedIn: (sessionId, accountUuid, now) =>
       database.first(findSignedIn, { sessionId, accountUuid, now }),
-    async signIn(account, { device, amr, ...session }, newDigest, now) {
-      const row = await database.first(signIn, {
+    async signIn(account, { device, amr, ...session }, newDigest, now, executor = database) {
+      const row = await executor.first(signIn, {
         ...session,
         now,
         newDigest,

@@ -5,6 +5,7 @@
  */
 
 import { AppError } from '../../errors.ts'
+import type { AssertionBody } from '../../platform/http/passkey-schemas.ts'
 import { type Account, verifiedKeys } from '../accounts/account.ts'
 import type { Services } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -14,7 +15,12 @@ export interface OwnerProof {
   password?: string | null | undefined
   /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
   otp?: string | null | undefined
+  /** A signature by a passkey over the options of this session: stands for the password and the second factor. */
+  credential?: AssertionBody | null | undefined
 }
+
+/** Takes such a signature once; throws `invalid_passkey` or `unknown_passkey`. */
+export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBody) => Promise<void>
 
 export interface Reauthentication {
   /**
@@ -42,12 +48,12 @@ export type PasswordField = 'password' | 'current_password'
 export const wrongPassword = (field: PasswordField) =>
   new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })
 
-type Needs = Pick<Services, 'passwordCheck' | 'secondFactor' | 'limits' | 'clock'>
+type Needs = Pick<Services, 'passwordCheck' | 'secondFactor' | 'limits' | 'clock' | 'confirmByPasskey'>
 
 const RECENT_SIGN_IN_MS = 5 * 60_000
 
 export function createReauthentication(needs: Needs): Reauthentication {
-  const { passwordCheck, secondFactor, limits, clock } = needs
+  const { passwordCheck, secondFactor, limits, clock, confirmByPasskey } = needs
 
   async function requirePassword(
     { account, deviceFingerprint }: Authenticated,
@@ -81,9 +87,14 @@ export function createReauthentication(needs: Needs): Reauthentication {
   }
 
   return {
-    async require(signedIn, { password, otp }, { addressBucket }, options = {}) {
+    async require(signedIn, { password, otp, credential }, { addressBucket }, options = {}) {
       const { passwordField: field = 'password', admit } = options
       const { account } = signedIn
+      if (credential) {
+        await limits.charge(limits.passkeyAttemptCharges(addressBucket))
+        await admit?.()
+        return confirmByPasskey(signedIn, credential)
+      }
       if (account.passwordDigest === null) {
         if (typeof password === 'string') throw new AppError('password_not_set')
         requireRecentSignIn(signedIn)

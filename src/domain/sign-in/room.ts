@@ -8,7 +8,15 @@ import { createSignInService } from './service.ts'
 
 type Needs = Pick<
   Services,
-  'authenticators' | 'clock' | 'codes' | 'config' | 'hashing' | 'limits' | 'outbox' | 'sessionOpener'
+  | 'authenticators'
+  | 'clock'
+  | 'codes'
+  | 'config'
+  | 'confirmByPasskey'
+  | 'hashing'
+  | 'limits'
+  | 'outbox'
+  | 'sessionOpener'
 > & { stores: Pick<Stores, 'accounts' | 'sessions' | 'tickets'> }
 
 export function createSignIn(needs: Needs) {

@@ -71,7 +71,13 @@ type Needs = Pick<Services, 'codes' | 'authenticators' | 'limits' | 'outbox' | '
 const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
   account?.twoFactorEnabled ? 'two_factor' : 'login_code'
 
-const nothingStored = { sealedSecret: null, lossToldAt: null, recoveredAt: null, recoveryHashes: [] }
+const nothingStored = {
+  sealedSecret: null,
+  lossToldAt: null,
+  recoveredAt: null,
+  recoveryHashes: [],
+  hasPasskey: false,
+}
 
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
 
@@ -80,6 +86,12 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   const { defaultCountry } = config.accounts
 
   const factors: Factor[] = [
+    // A passkey is no code that could be typed: who has one calls passkeys/login, which needs no second step.
+    {
+      methods: ({ stored }) => (stored.hasPasskey && config.passkeys.rpId !== null ? ['passkey'] : []),
+      reads: () => false,
+      verify: async () => false,
+    },
     {
       methods: ({ app }) => (app === 'usable' ? ['totp'] : []),
       reads: (typed) => !authenticators.isRecoveryCode(typed),

@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { messageAnswer, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
+import { messageAnswer, optionalField, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { TwoFactorService } from './service.ts'
@@ -50,26 +50,32 @@ export function createTwoFactorRoutes(
     .post(
       '/enable',
       async ({ signedIn, body, client, status }) => {
+        if (body.method === 'passkey') {
+          const recovery_codes = await factors.enableWithPasskey(signedIn, body, client)
+          return status(200, { status: ok, recovery_codes })
+        }
         await factors.requestEnabling(signedIn, body, client)
         const message = languages[client.language].sentences.two_factor_enrolment_sent
         return status(201, { status: 201 as const, message })
       },
       {
-        body: proofBody,
+        body: t.Object({ ...ownerProofFields, method: optionalField(t.Literal('passkey')) }),
         response: {
+          200: recoveryCodesAnswer,
           201: messageAnswer(201),
           ...errorResponses(
             ...ownerProofErrors,
             'two_factor_already_enabled',
             'no_verified_contact',
+            'passkey_not_found',
             'country_not_allowed',
             'channel_not_available',
           ),
         },
         detail: documented(
           'requestTwoFactor',
-          'Ask to turn on two factors with sent codes',
-          'A code goes to the proved e-mail address, else to the proved telephone number.',
+          'Ask to turn on two factors',
+          'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number. With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
         ),
       },
     )

@@ -8,7 +8,7 @@ import { renderSVG } from 'uqr'
 import { AppError } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
-import type { Services } from '../services.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
@@ -29,6 +29,11 @@ export interface TwoFactorService {
    * `country_not_allowed`.
    */
   requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
+  /**
+   * Turns two factors on for an account that has a passkey, which is one; gives the recovery codes. Throws
+   * `two_factor_already_enabled`, `passkey_not_found`.
+   */
+  enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
   /** Gives the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
   confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
   /** An app that was confirmed before stays the one in use until `confirmApp`. */
@@ -41,13 +46,16 @@ export interface TwoFactorService {
   replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
 }
 
-type Needs = Pick<Services, 'reauthentication' | 'authenticators' | 'codes' | 'limits' | 'outbox' | 'config'>
+type Needs = Pick<
+  Services,
+  'reauthentication' | 'authenticators' | 'codes' | 'limits' | 'outbox' | 'config'
+> & { stores: Pick<Stores, 'passkeys'> }
 
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4
 
 export function createTwoFactorService(needs: Needs): TwoFactorService {
-  const { reauthentication, authenticators, codes, limits, outbox, config } = needs
+  const { reauthentication, authenticators, codes, limits, outbox, config, stores } = needs
   const { defaultCountry } = config.accounts
 
   function enrolmentContact(account: Account): Contact {
@@ -69,15 +77,19 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
   return {
     async requestEnabling(signedIn, proof, client) {
       const { account } = signedIn
-      const admit = () => {
-        if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
-      }
-      await reauthentication.require(signedIn, proof, client, { admit })
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
       const contact = enrolmentContact(account)
       const identifier = mainIdentifier(account, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'two_factor_enrolment'))
       const { channel } = contact
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
+    },
+
+    async enableWithPasskey(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
+      const passkeys = await stores.passkeys.list(signedIn.account.id)
+      if (passkeys.length === 0) throw new AppError('passkey_not_found')
+      return authenticators.enable(signedIn)
     },
 
     async confirmEnabling(signedIn, otp, client) {
@@ -120,6 +132,10 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       return authenticators.replaceRecoveryCodes(signedIn)
     },
   }
+}
+
+function requireOneFactor({ account }: Authenticated): void {
+  if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
 }
 
 function requireTwoFactors({ account }: Authenticated): void {

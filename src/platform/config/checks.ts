@@ -27,6 +27,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   checkStores(values, check)
   checkSmtp(values.smtp, check)
   checkOrder(values, check)
+  checkPasskeys(values.passkeys, check)
   const { allowedCountries, gateways } = values.sms
   check(
     ['sms.allowed_countries'],
@@ -215,5 +216,21 @@ function checkProvider(path: string, provider: Provider, check: Check): void {
     [`${path}.scopes`, about],
     () => !isOpenId || scopes.length === 0 || scopes.includes('openid'),
     'expected "openid" among them: without it the provider does not say who signed in',
+  )
+}
+
+/** A site may use passkeys of its own domain and of those above it; other sites are related origins. */
+function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
+  const { rpId, origins, androidApps, iosApps, enrollUrl, manageUrl } = passkeys
+  check(
+    ['passkeys.rp_id', 'passkeys.origins'],
+    () =>
+      rpId !== null ||
+      (origins.length === 0 &&
+        androidApps.length === 0 &&
+        iosApps.length === 0 &&
+        enrollUrl === null &&
+        manageUrl === null),
+    'must be set with the other keys of [passkeys]: mostly the domain of the site where people sign in (app.example.com), or the one above it (example.com), which all its sites share',
   )
 }

@@ -87,6 +87,29 @@ export function isOrigin(text: string): boolean {
   return url !== null && isWeb(url) && url.origin === text
 }
 
+/** A domain of at least two labels that is no address, or localhost: what WebAuthn takes as a relying party. */
+export function isRelyingPartyId(text: string): boolean {
+  if (text === 'localhost') return true
+  return (
+    isHost(text) &&
+    text === text.toLowerCase() &&
+    /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(text) &&
+    !/^[\d.]+$/.test(text)
+  )
+}
+
+/** Where a passkey is used: a site, or an Android app by the hash of its certificate. */
+export function isPasskeyOrigin(text: string): boolean {
+  if (/^android:apk-key-hash:[\w-]{43}$/.test(text)) return true
+  const url = parseUrl(text)
+  return isOrigin(text) && (url?.protocol === 'https:' || url?.hostname === 'localhost')
+}
+
+export function isSecureUrl(text: string): boolean {
+  const url = parseUrl(text)
+  return url?.protocol === 'https:' && !url.username && !url.password
+}
+
 /** An OpenID issuer: https, or http on loopback only. */
 export function isIssuer(text: string): boolean {
   const url = parseUrl(text)

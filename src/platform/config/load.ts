@@ -51,12 +51,16 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     const host = settings.find(({ section, key }) => section === 'server' && key === 'host')
     if (host) Object.assign(host, { raw: devHost, origin: 'option', variable: null })
   }
+  if (dev && values.passkeys.rpId === null) {
+    values.passkeys.rpId = 'localhost'
+    values.passkeys.origins = [`http://localhost:${values.server.port}`]
+  }
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
   return { ok: true, file: path, config: toConfig(values), settings, warnings }
 }
 
 function toConfig(values: SchemaValues): Config {
-  const { server, tokens, redis } = values
+  const { server, tokens, redis, passkeys } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
@@ -64,6 +68,7 @@ function toConfig(values: SchemaValues): Config {
     server: { ...server, baseUrl },
     redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
+    passkeys: { ...passkeys, origins: passkeyOrigins(passkeys) },
   }
 }
 
@@ -71,4 +76,14 @@ function toConfig(values: SchemaValues): Config {
 function defaultBaseUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+/** An Android app is an origin by the SHA-256 of its certificate, in base64url without padding. */
+function passkeyOrigins({ rpId, origins, androidApps }: SchemaValues['passkeys']): string[] {
+  const sites = origins.length > 0 || rpId === null ? origins : [`https://${rpId}`]
+  const apps = androidApps.map(({ sha256 }) => {
+    const hash = Buffer.from(sha256.replaceAll(':', ''), 'hex').toString('base64url')
+    return `android:apk-key-hash:${hash}`
+  })
+  return [...new Set([...sites, ...apps])]
 }

@@ -180,3 +180,19 @@ export const providers = {
     }),
   },
 }
+
+export const androidApps = {
+  doc: 'An Android app in which people use their passkeys.',
+  keys: {
+    package: text(required, 'The name of its package.', {
+      check: (name) => /^[a-zA-Z]\w*(\.[a-zA-Z]\w*)+$/.test(name),
+      expected: 'a package name such as "com.example.app"',
+      example: 'com.example.app',
+    }),
+    sha256: text(required, 'The SHA-256 fingerprint of the certificate that signs it.', {
+      check: (fingerprint) => /^([\dA-F]{2}:){31}[\dA-F]{2}$/i.test(fingerprint),
+      expected: '32 pairs of hexadecimal digits with colons between them',
+      example: Array.from({ length: 32 }, () => 'AB').join(':'),
+    }),
+  },
+}

@@ -17,7 +17,7 @@ import {
   text,
   variable,
 } from './rules.ts'
-import { gateways, providers } from './schema-lists.ts'
+import { androidApps, gateways, providers } from './schema-lists.ts'
 
 export type Keys = Record<string, Rule<unknown, string>>
 
@@ -339,6 +339,52 @@ export const schema = {
       ),
     }),
     lists: { providers },
+  },
+  passkeys: {
+    ...section('Passkeys. They are off until `rp_id` is set.', {
+      rp_id: text(
+        null,
+        'The domain that passkeys belong to: the site on which people sign in, or a domain above it; rarely the host of `server.base_url`. Changing it makes every stored passkey useless. With `--dev` "localhost".',
+        {
+          check: formats.isRelyingPartyId,
+          expected: 'a domain such as "example.com", or "localhost"',
+          example: 'example.com',
+        },
+      ),
+      rp_name: text(null, 'What the browser calls the site. Default: the name in messages.', {
+        example: 'Example',
+      }),
+      origins: list('Where passkeys may be used, compared exactly. Empty: `https://<rp_id>`.', {
+        check: formats.isPasskeyOrigin,
+        item: 'an https origin without a path, http on localhost, or "android:apk-key-hash:" and 43 characters',
+        example: ['https://example.com', 'https://app.example.com'],
+      }),
+      ios_apps: list('Apps of Apple platforms that use passkeys of this domain.', {
+        check: (app) => /^[A-Z\d]{10}\.[\w.-]+$/.test(app),
+        item: 'a team id and a bundle id, such as "ABCDE12345.com.example.app"',
+        example: ['ABCDE12345.com.example.app'],
+      }),
+      enroll_url: text(null, 'Where people add a passkey: for /.well-known/passkey-endpoints.', {
+        check: formats.isSecureUrl,
+        expected: 'an https URL',
+        example: 'https://example.com/account/passkeys/new',
+      }),
+      manage_url: text(null, 'Where people manage their passkeys: for the same file.', {
+        check: formats.isSecureUrl,
+        expected: 'an https URL',
+        example: 'https://example.com/account/passkeys',
+      }),
+      change_password_url: text(null, 'Where /.well-known/change-password sends people.', {
+        check: formats.isSecureUrl,
+        expected: 'an https URL',
+        example: 'https://example.com/account/password',
+      }),
+      allow_rp_id_change: boolean(
+        false,
+        'true: start although stored passkeys belong to another `rp_id`; they cannot be used.',
+      ),
+    }),
+    lists: { android_apps: androidApps },
   },
 }
 

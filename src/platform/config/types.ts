@@ -57,6 +57,21 @@ export interface Config {
     linkByEmail: 'authoritative' | 'never'
     providers: SocialProviderConfig[]
   }
+  passkeys: PasskeysConfig
+}
+
+export interface PasskeysConfig {
+  /** Null: passkeys are off. */
+  rpId: string | null
+  rpName: string | null
+  /** With the default and those of `androidApps`. */
+  origins: string[]
+  iosApps: string[]
+  androidApps: { package: string; sha256: string }[]
+  enrollUrl: string | null
+  manageUrl: string | null
+  changePasswordUrl: string | null
+  allowRpIdChange: boolean
 }
 
 export interface SmtpConfig {

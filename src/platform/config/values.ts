@@ -20,7 +20,7 @@ export type Values<Entries extends Keys> = {
 }
 
 type SectionValues<Entry extends Section> = Values<Entry['keys']> & {
-  [List in keyof Entry['lists'] & string]: Values<Entry['lists'][List]['keys']>[]
+  [List in keyof Entry['lists'] & string as Camel<List>]: Values<Entry['lists'][List]['keys']>[]
 }
 
 /** The values of the whole table. An absent optional section is null. */

@@ -1,10 +1,16 @@
 /** The one shape of every error answer, in the client's language. */
-import { type ErrorCode, errorStatus, type FieldError, type TwoFactorMethod } from '../../errors.ts'
+import {
+  type ErrorCode,
+  errorStatus,
+  type FieldError,
+  type TwoFactorMethod,
+  type UnknownPasskey,
+} from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Failure } from './failure.ts'
 
-/** The keys have this order; `errors`, `retry_after` and `two_factor` are present only if they apply. */
+/** The keys have this order; `errors`, `retry_after`, `two_factor` and `passkey` are present only if they apply. */
 export interface ErrorBody {
   status: number
   code: ErrorCode
@@ -12,11 +18,12 @@ export interface ErrorBody {
   errors?: { field: string; code: string; message: string }[]
   retry_after?: number
   two_factor?: { methods: TwoFactorMethod[] }
+  passkey?: UnknownPasskey
   request_id: string
 }
 
 export function errorAnswerBody(failure: Failure, language: Language, requestId: string): ErrorBody {
-  const { errorCode, fields, retryAfterSeconds, twoFactor } = failure
+  const { errorCode, fields, retryAfterSeconds, twoFactor, passkey } = failure
   return {
     status: errorStatus[errorCode],
     code: errorCode,
@@ -24,6 +31,7 @@ export function errorAnswerBody(failure: Failure, language: Language, requestId:
     ...(fields && { errors: fields.map((field) => fieldBody(field, language)) }),
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     ...(twoFactor && { two_factor: twoFactor }),
+    ...(passkey && { passkey }),
     request_id: requestId,
   }
 }

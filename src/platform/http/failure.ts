@@ -1,6 +1,12 @@
 /** What a thrown value means: an error code for the client, and words for the log. Its message is never used. */
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
-import { AppError, type ErrorCode, type FieldError, type TwoFactorMethod } from '../../errors.ts'
+import {
+  AppError,
+  type ErrorCode,
+  type FieldError,
+  type TwoFactorMethod,
+  type UnknownPasskey,
+} from '../../errors.ts'
 import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
 import { RedisUnavailable } from '../redis/failure.ts'
 import { toFieldErrors } from './schema-errors.ts'
@@ -10,6 +16,7 @@ export interface Failure {
   fields?: FieldError[] | undefined
   retryAfterSeconds?: number | undefined
   twoFactor?: { methods: TwoFactorMethod[] } | undefined
+  passkey?: UnknownPasskey | undefined
   /** For the log: the name of what was thrown, and why in one word. */
   errorName?: string | undefined
   cause?: string | undefined
@@ -19,8 +26,8 @@ export interface Failure {
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
-    const { errorCode, fields, retryAfterSeconds, twoFactor } = error
-    return { errorCode, fields, retryAfterSeconds, twoFactor, cause: causeWord(error.cause) }
+    const { errorCode, fields, retryAfterSeconds, twoFactor, passkey } = error
+    return { errorCode, fields, retryAfterSeconds, twoFactor, passkey, cause: causeWord(error.cause) }
   }
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)

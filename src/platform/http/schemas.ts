@@ -3,6 +3,7 @@ import { type TSchema, t } from 'elysia'
 import type { TwoFactorMethod } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'
+import { assertionField } from './passkey-schemas.ts'
 
 export const identifierField = t.String({
   description: 'E-mail address or telephone number of the account',
@@ -57,6 +58,11 @@ export const ownerProofFields = {
       description:
         'Needed while two factors are on: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
       examples: ['123456'],
+    }),
+  ),
+  credential: t.Optional(
+    t.Union([assertionField, t.Null()], {
+      description: 'Instead of both: a signature by a passkey over the options of `passkeys/step-up/options`',
     }),
   ),
 }

@@ -474,6 +474,48 @@ export const identities = pgTable(
   ],
 )
 
+/** Keys of people's devices (WebAuthn). Only the public part is ever here. */
+export const passkeys = pgTable(
+  'passkeys',
+  {
+    id: uuid('id').primaryKey(),
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    /** Base64url, at most 1,364 characters. */
+    credentialId: text('credential_id').notNull(),
+    /** COSE key. */
+    publicKey: bytea('public_key').notNull(),
+    /** 32 random bytes, alike in all passkeys of an account. */
+    userHandle: bytea('user_handle').notNull(),
+    counter: bigint('counter', { mode: 'number' }).notNull(),
+    name: text('name').notNull(),
+    createdAt: time('created_at').notNull(),
+    lastUsedAt: time('last_used_at'),
+    backupEligible: boolean('backup_eligible').notNull(),
+    backedUp: boolean('backed_up').notNull(),
+    transports: jsonb('transports').$type<string[]>().notNull(),
+    aaguid: text('aaguid').notNull(),
+    rpId: text('rp_id').notNull(),
+    /** The session that added it; not a reference, since sessions are swept. */
+    addedBySession: uuid('added_by_session'),
+  },
+  (table) => [
+    uniqueIndex('passkeys_credential_id').on(table.credentialId),
+    index('passkeys_account').on(table.accountId),
+  ],
+)
+
+/** Challenges of passkeys that were used, by their SHA-256, until they would have expired. */
+export const spentChallenges = pgTable(
+  'spent_challenges',
+  {
+    hash: bytea('hash').primaryKey(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [index('spent_challenges_expires_at').on(table.expiresAt)],
+)
+
 /** Identity tokens that opened something, by a hash of what was signed, until they would be refused for their age. */
 export const spentIdTokens = pgTable(
   'spent_id_tokens',

@@ -1,0 +1,68 @@
+/** A signature by a passkey, checked and then spent: for signing in, and to confirm a change inside a session. */
+import { AppError } from '../../errors.ts'
+import type { AssertionBody } from '../../platform/http/passkey-schemas.ts'
+import type { Executor } from '../../platform/postgres/database.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Services, Stores } from '../services.ts'
+import type { ChallengePurpose, Challenges, OpenedChallenge } from './challenge.ts'
+import type { Passkey } from './passkey.ts'
+import { type Assertion, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
+
+/** A signature that is right and was not spent yet. */
+export interface CheckedAssertion {
+  passkey: Passkey
+  account: Account
+  challenge: OpenedChallenge
+  assertion: Assertion
+}
+
+export interface AssertionCheck {
+  /** Throws `invalid_passkey`, and `unknown_passkey` for a credential that nobody has. */
+  check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
+  /**
+   * Spends the challenge in one transaction with `work`; exactly one caller gets past. Throws `invalid_passkey` for a
+   * challenge that was spent, and for a counter that fell, which means that the key was copied: the owner is told.
+   */
+  spend<Result>(checked: CheckedAssertion, work: (executor: Executor) => Promise<Result>): Promise<Result>
+}
+
+type Needs = Pick<Services, 'notices' | 'clock'> & { stores: Pick<Stores, 'passkeys'> }
+
+export function createAssertionCheck(
+  { notices, clock, stores }: Needs,
+  { challenges, relyingParty }: { challenges: Challenges; relyingParty: RelyingParty },
+): AssertionCheck {
+  const store = stores.passkeys
+  return {
+    async check(credential, purpose) {
+      const bytes = challengeOf(credential)
+      const challenge = bytes && challenges.open(bytes, purpose)
+      if (!challenge) throw new AppError('invalid_passkey')
+      const found = await store.find(credential.id)
+      if (found === null) {
+        throw new AppError('unknown_passkey', {
+          passkey: { rp_id: relyingParty.id, credential_id: credential.id },
+        })
+      }
+      const assertion = await verifyAssertion(credential, bytes, relyingParty, found.passkey)
+      if (assertion === null || found.passkey.rpId !== relyingParty.id) throw new AppError('invalid_passkey')
+      return { ...found, challenge, assertion }
+    },
+
+    async spend({ passkey, account, challenge, assertion }, work) {
+      const use = { passkeyId: passkey.id, challenge, assertion }
+      const outcome = await store.use(use, work, clock.now())
+      if ('result' in outcome) return outcome.result
+      if (outcome.refusal === 'counter_fell') {
+        const about = await notices.about(account, 'passkey_copied')
+        const values = { passkey: passkey.name }
+        await store.tellCopy(
+          passkey.id,
+          about.map((notice) => ({ ...notice, values })),
+          clock.now(),
+        )
+      }
+      throw new AppError('invalid_passkey')
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/** A passkey as it is stored, and as its owner sees it. */
+export interface Passkey {
+  /** The public handle of the row: what the paths name. */
+  id: string
+  accountId: number
+  /** Base64url, as browsers give it. */
+  credentialId: string
+  /** COSE key. */
+  publicKey: Uint8Array
+  /** 32 random bytes, the same for all passkeys of an account: what an authenticator knows the account by. */
+  userHandle: Uint8Array
+  counter: number
+  name: string
+  createdAt: Date
+  lastUsedAt: Date | null
+  /** Whether it may ever be copied to other devices (BE); it never changes. */
+  backupEligible: boolean
+  /** Whether it is copied now (BS). */
+  backedUp: boolean
+  transports: string[]
+  aaguid: string
+  rpId: string
+}
+
+export type PasskeyRecord = ReturnType<typeof passkeyRecord>
+
+/** The wire form. */
+export function passkeyRecord(passkey: Passkey) {
+  return {
+    id: passkey.id,
+    name: passkey.name,
+    created_at: passkey.createdAt.toISOString(),
+    last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+    backed_up: passkey.backedUp,
+    transports: passkey.transports,
+    aaguid: passkey.aaguid,
+  }
+}
+
+/** RFC 8176: a key that never leaves its device, or one that is synced; the person was there and was verified. */
+export const amrOf = ({ backupEligible }: Pick<Passkey, 'backupEligible'>): string[] => [
+  backupEligible ? 'swk' : 'hwk',
+  'user',
+  'mfa',
+]

@@ -1,0 +1,244 @@
+/** Sign in with a passkey, and look after the passkeys of an account. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { assertionField, attestationField } from '../../platform/http/passkey-schemas.ts'
+import {
+  deviceFields,
+  deviceOf,
+  messageAnswer,
+  nullable,
+  ownerProofFields,
+  signedInAnswer,
+  timeField,
+} from '../../platform/http/schemas.ts'
+import { languages } from '../../texts/languages.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import { passkeyRecord } from './passkey.ts'
+import type { PasskeyService } from './service.ts'
+import type { WellKnownFiles } from './well-known.ts'
+
+const passkeySchema = t.Object({
+  id: t.String({ format: 'uuid' }),
+  name: t.String({ examples: ['iCloud Keychain'] }),
+  created_at: timeField(),
+  last_used_at: nullable(timeField()),
+  backed_up: t.Boolean({ description: 'It is synced: losing the device does not lose it' }),
+  transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
+  aaguid: t.String({ description: 'The kind of authenticator that keeps it' }),
+})
+
+const signalSchema = t.Object(
+  {
+    rp_id: t.String(),
+    user_id: nullable(t.String({ description: 'Base64url; null where there is no passkey' })),
+    credential_ids: t.Array(t.String({ description: 'Base64url' })),
+  },
+  { description: 'For `PublicKeyCredential.signalAllAcceptedCredentials`' },
+)
+
+const optionsAnswer = (dictionary: string) =>
+  t.Object({
+    status: t.Literal(200),
+    options: t.Object(
+      { challenge: t.String({ description: 'Base64url; valid for five minutes, once' }) },
+      { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
+    ),
+  })
+
+const passkeyAnswer = <const Status extends 200 | 201>(status: Status) =>
+  t.Object({ status: t.Literal(status), passkey: passkeySchema })
+
+const idParams = t.Object({ id: t.String({ format: 'uuid' }) })
+
+const nameField = t.String({ minLength: 1, maxLength: 120, examples: ['My phone'] })
+
+const freshNote =
+  'Neither password nor code is needed where the sign-in of the session was less than five minutes ago and proved them.'
+
+const documented = (operationId: string, summary: string, description: string) => ({
+  tags: ['Passkeys'],
+  operationId,
+  summary,
+  description,
+})
+
+const withBearer = (...parts: Parameters<typeof documented>) => ({
+  ...documented(...parts),
+  security: bearerSecurity,
+})
+
+export function createPasskeyRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  passkeys: PasskeyService,
+) {
+  return createLoginRoutes(httpBase, passkeys)
+    .use(bearer)
+    .post(
+      '/registration/options',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        options: await passkeys.registrationOptions(signedIn, body, client),
+      }),
+      {
+        body: t.Object(ownerProofFields),
+        response: {
+          200: optionsAnswer('PublicKeyCredentialCreationOptionsJSON'),
+          ...errorResponses('passkey_limit', ...ownerProofErrors),
+        },
+        detail: withBearer('passkeyRegistrationOptions', 'Begin to add a passkey', freshNote),
+      },
+    )
+    .post(
+      '/registration',
+      async ({ signedIn, body, client, status }) => {
+        const passkey = await passkeys.register(signedIn, body.credential, body.name ?? null, client)
+        return status(201, { status: 201 as const, passkey: passkeyRecord(passkey) })
+      },
+      {
+        body: t.Object({
+          credential: attestationField,
+          name: t.Optional(t.Union([nameField, t.Null()])),
+        }),
+        response: {
+          201: passkeyAnswer(201),
+          ...errorResponses('invalid_passkey', 'passkey_limit', 'too_many_requests'),
+        },
+        detail: withBearer(
+          'addPasskey',
+          'Add a passkey',
+          'With what the browser made of the options that the same session got. The owner is told.',
+        ),
+      },
+    )
+    .post(
+      '/step-up/options',
+      async ({ signedIn, client }) => ({
+        status: 200 as const,
+        options: await passkeys.stepUpOptions(signedIn, client),
+      }),
+      {
+        response: {
+          200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
+          ...errorResponses('too_many_requests'),
+        },
+        detail: withBearer(
+          'passkeyStepUpOptions',
+          'Begin to confirm a change by passkey',
+          'What the browser makes of them goes as `credential` into the call that asks for password and code, in place of both.',
+        ),
+      },
+    )
+    .get(
+      '',
+      async ({ signedIn }) => {
+        const { passkeys: list, signal } = await passkeys.list(signedIn)
+        return {
+          status: 200 as const,
+          passkeys: list.map(passkeyRecord),
+          signal: { rp_id: signal.rpId, user_id: signal.userId, credential_ids: signal.credentialIds },
+        }
+      },
+      {
+        response: {
+          200: t.Object({
+            status: t.Literal(200),
+            passkeys: t.Array(passkeySchema),
+            signal: signalSchema,
+          }),
+          ...errorResponses(),
+        },
+        detail: withBearer('listPasskeys', 'The passkeys of the own account', 'The oldest first.'),
+      },
+    )
+    .patch(
+      '/:id',
+      async ({ signedIn, params, body }) => ({
+        status: 200 as const,
+        passkey: passkeyRecord(await passkeys.rename(signedIn, params.id, body.name)),
+      }),
+      {
+        params: idParams,
+        body: t.Object({ name: nameField }),
+        response: { 200: passkeyAnswer(200), ...errorResponses('passkey_not_found') },
+        detail: withBearer('renamePasskey', 'Rename a passkey', 'The name is for its owner only.'),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ signedIn, params, body, client }) => {
+        await passkeys.remove(signedIn, params.id, body ?? {}, client)
+        return { status: 200 as const, message: languages[client.language].sentences.passkey_removed }
+      },
+      {
+        params: idParams,
+        body: t.Optional(t.Object(ownerProofFields)),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses('passkey_not_found', 'last_sign_in_method', ...ownerProofErrors),
+        },
+        detail: withBearer('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`),
+      },
+    )
+}
+
+function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
+  return new Elysia({ name: 'passkeys', prefix: '/api/v1/auth/passkeys' })
+    .use(httpBase)
+    .post(
+      '/login/options',
+      async ({ client }) => ({ status: 200 as const, options: await passkeys.loginOptions(client) }),
+      {
+        response: {
+          200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
+          ...errorResponses('too_many_requests'),
+        },
+        detail: documented(
+          'passkeyLogInOptions',
+          'Begin to log in with a passkey',
+          'Alike for everybody: the person chooses the account in the browser.',
+        ),
+      },
+    )
+    .post(
+      '/login',
+      async ({ body, client }) => ({
+        status: 200 as const,
+        ...(await passkeys.logIn(body.credential, deviceOf(body), client)),
+      }),
+      {
+        body: t.Object({ credential: assertionField, ...deviceFields }),
+        response: {
+          200: signedInAnswer,
+          ...errorResponses('unknown_passkey', 'invalid_passkey', 'account_locked', 'too_many_requests'),
+        },
+        detail: documented(
+          'logInWithPasskey',
+          'Log in with a passkey',
+          'Counts as both factors, so that no second step follows. `unknown_passkey` names the credential, for the Signal API.',
+        ),
+      },
+    )
+}
+
+/** For browsers and phones; not under /api, and 404 for what is not configured. */
+export function createWellKnownRoutes(files: WellKnownFiles) {
+  const json = (path: string, content: object | null) => (routes: Elysia) =>
+    content === null
+      ? routes
+      : routes.get(path, () => Response.json(content, { headers: CACHEABLE }), { detail: { hide: true } })
+  const routes = new Elysia({ name: 'well-known', prefix: '/.well-known' })
+    .use(json('/webauthn', files.webauthn))
+    .use(json('/passkey-endpoints', files.passkeyEndpoints))
+    .use(json('/apple-app-site-association', files.appleAppSiteAssociation))
+    .use(json('/assetlinks.json', files.assetLinks))
+  const { changePasswordUrl } = files
+  if (changePasswordUrl === null) return routes
+  return routes.get('/change-password', ({ redirect }) => redirect(changePasswordUrl, 303), {
+    detail: { hide: true },
+  })
+}
+
+const CACHEABLE = { 'cache-control': 'public, max-age=300' }

@@ -1,0 +1,276 @@
+/** Tables `passkeys` and `spent_challenges`: see store.ts for what each method promises. */
+import { sql } from 'drizzle-orm'
+import { type Database, param } from '../../platform/postgres/database.ts'
+import { accounts, identities, passkeys, spentChallenges } from '../../platform/postgres/schema.ts'
+import { defineStatement, json, pick, rowOf } from '../../platform/postgres/statement.ts'
+import { createSweep } from '../../platform/postgres/sweep.ts'
+import type { Account } from '../accounts/account.ts'
+import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
+import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import type { Passkey } from './passkey.ts'
+import type { PasskeyStore, UseRefusal } from './store.ts'
+
+const columns = rowOf(passkeys)
+
+const passkeyRow = {
+  ...pick(
+    columns,
+    'id',
+    'accountId',
+    'credentialId',
+    'publicKey',
+    'userHandle',
+    'counter',
+    'name',
+    'createdAt',
+    'lastUsedAt',
+    'backupEligible',
+    'backedUp',
+    'aaguid',
+    'rpId',
+  ),
+  transports: json<string[]>(),
+}
+
+const selected = sql`id, account_id, credential_id, public_key, user_handle, counter, name, created_at, last_used_at,
+         backup_eligible, backed_up, aaguid, rp_id, transports`
+
+/** Two of the passkey's columns have the names of the account's. */
+const find = defineStatement({
+  name: 'passkeys.find',
+  params: { credentialId: 'text' },
+  row: {
+    ...rowOf(accounts),
+    ...pick(columns, 'accountId', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'lastUsedAt'),
+    ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId'),
+    transports: json<string[]>(),
+    passkeyId: 'uuid',
+    passkeyCreatedAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  select ${accounts}.*, account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
+         backup_eligible, backed_up, aaguid, rp_id, transports,
+         ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at
+    from ${passkeys} join ${accounts} on ${accounts}.id = ${passkeys}.account_id
+   where credential_id = ${p.credentialId}`,
+})
+
+const list = defineStatement({
+  name: 'passkeys.list',
+  params: { accountId: 'bigint' },
+  row: passkeyRow,
+  sql: (p) => sql`
+  select ${selected} from ${passkeys} where account_id = ${p.accountId} order by created_at, id`,
+})
+
+/** The challenge is spent only where the passkey may be stored: nothing else writes. */
+const add = defineStatement({
+  name: 'passkeys.add',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    notices: 'text',
+    now: 'timestamptz',
+    limit: 'int',
+    hash: 'bytea',
+    expiresAt: 'timestamptz',
+    id: 'uuid',
+    credentialId: 'text',
+    publicKey: 'bytea',
+    userHandle: 'bytea',
+    counter: 'bigint',
+    name: 'text',
+    backupEligible: 'boolean',
+    backedUp: 'boolean',
+    transports: 'text',
+    aaguid: 'text',
+    rpId: 'text',
+  },
+  row: {
+    lives: 'boolean',
+    known: 'boolean',
+    full: 'boolean',
+    foreign: 'boolean',
+    spent: 'boolean',
+    added: 'boolean',
+  },
+  sql: (p) => sql`
+  with state as (
+    select ${sessionLives} as lives,
+           exists (select 1 from ${passkeys} where credential_id = ${p.credentialId}) as known,
+           (select count(*) from ${passkeys} where account_id = ${p.accountId}) >= ${p.limit} as full,
+           exists (select 1 from ${passkeys}
+                    where account_id = ${p.accountId} and user_handle <> ${p.userHandle}) as "foreign"),
+  spent as (
+    insert into ${spentChallenges} (hash, expires_at)
+    select ${p.hash}, ${p.expiresAt} from state where lives and not known and not "full" and not "foreign"
+    on conflict do nothing returning hash),
+  added as (
+    insert into ${passkeys} (id, account_id, credential_id, public_key, user_handle, counter, name, created_at,
+                             backup_eligible, backed_up, transports, aaguid, rp_id, added_by_session)
+    select ${p.id}, ${p.accountId}, ${p.credentialId}, ${p.publicKey}, ${p.userHandle}, ${p.counter}, ${p.name},
+           ${p.now}, ${p.backupEligible}, ${p.backedUp}, ${p.transports}::jsonb, ${p.aaguid}, ${p.rpId},
+           ${p.sessionId}
+      from spent
+    on conflict (credential_id) do nothing returning id),
+  notices as (${queueNotices(sql`added`)})
+  select lives, known, "full", "foreign", exists (select 1 from spent) as spent, exists (select 1 from added) as added
+    from state`,
+})
+
+/** A counter of zero on both sides means that the authenticator does not count, as synced passkeys do not. */
+const use = defineStatement({
+  name: 'passkeys.use',
+  params: {
+    id: 'uuid',
+    hash: 'bytea',
+    expiresAt: 'timestamptz',
+    counter: 'bigint',
+    backedUp: 'boolean',
+    now: 'timestamptz',
+  },
+  row: { spent: 'boolean', used: 'boolean' },
+  sql: (p) => sql`
+  with spent as (
+    insert into ${spentChallenges} (hash, expires_at) values (${p.hash}, ${p.expiresAt})
+    on conflict do nothing returning hash),
+  used as (
+    update ${passkeys}
+       set counter = ${p.counter}, backed_up = ${p.backedUp}, last_used_at = ${p.now}
+      from spent
+     where id = ${p.id} and (counter < ${p.counter} or (counter = 0 and ${p.counter} = 0))
+    returning id)
+  select exists (select 1 from spent) as spent, exists (select 1 from used) as used`,
+})
+
+const tellCopy = defineStatement({
+  name: 'passkeys.tell_copy',
+  params: { id: 'uuid', notices: 'text', now: 'timestamptz' },
+  sql: (p) => sql`
+  with copied as (select id from ${passkeys} where id = ${p.id}),
+  notices as (${queueNotices(sql`copied`)})
+  select 1 from copied`,
+})
+
+const rename = defineStatement({
+  name: 'passkeys.rename',
+  params: { accountId: 'bigint', id: 'uuid', name: 'text' },
+  row: passkeyRow,
+  sql: (p) => sql`
+  update ${passkeys} set name = ${p.name} where account_id = ${p.accountId} and id = ${p.id} returning ${selected}`,
+})
+
+/** What is left to sign in with: another passkey, an identity, or a password with an identifier to type beside it. */
+const remove = defineStatement({
+  name: 'passkeys.remove',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    id: 'uuid',
+    usable: 'text',
+    notices: 'text',
+    now: 'timestamptz',
+  },
+  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  sql: (p) => sql`
+  with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
+  left_over as (
+    select 1 from ${passkeys} where account_id = ${p.accountId} and id <> ${p.id}
+    union all
+    select 1 from ${identities}
+     where account_id = ${p.accountId}
+       and provider in (select jsonb_array_elements_text(${p.usable}::jsonb))
+    union all
+    select 1 from ${accounts}
+     where id = ${p.accountId} and password_digest is not null
+       and (email_confirmed_at is not null or phone_confirmed_at is not null)),
+  removed as (
+    delete from ${passkeys} using named
+     where ${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives}
+    returning ${passkeys}.id),
+  notices as (${queueNotices(sql`removed`)})
+  select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+})
+
+const countForeign = defineStatement({
+  name: 'passkeys.count_foreign',
+  params: { rpId: 'text' },
+  row: { count: 'int' },
+  sql: (p) => sql`select count(*)::int as count from ${passkeys} where rp_id <> ${p.rpId}`,
+})
+
+const sweep = createSweep<{ now: Date }>({
+  table: spentChallenges,
+  key: sql`hash`,
+  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
+  order: sql`expires_at`,
+})
+
+/** Rolls a transaction back with a value. */
+class Undone extends Error {
+  constructor(readonly refusal: UseRefusal) {
+    super('taken back')
+  }
+}
+
+export function createPasskeyStore(database: Database): PasskeyStore {
+  return {
+    async find(credentialId) {
+      const row = await database.first(find, { credentialId })
+      if (row === null) return null
+      const passkey = { ...row, id: row.passkeyId, createdAt: row.passkeyCreatedAt } as Passkey
+      return { passkey, account: row as unknown as Account }
+    },
+    list: (accountId) => database.all(list, { accountId }),
+    async add({ account, sessionId }, { transports, ...passkey }, { hash, expiresAt }, limit, notices, now) {
+      const row = await updateLockedAccount(database, add, {
+        ...passkey,
+        accountId: account.id,
+        sessionId,
+        hash,
+        expiresAt,
+        limit,
+        now,
+        transports: JSON.stringify(transports),
+        ...noticeParams(notices),
+      })
+      if (!row?.lives || row.foreign) return 'account_changed'
+      if (row.known) return 'credential_known'
+      if (row.full) return 'limit_reached'
+      if (!row.spent) return 'challenge_spent'
+      return row.added ? 'added' : 'credential_known'
+    },
+    async use({ passkeyId, challenge: { hash, expiresAt }, assertion }, work, now) {
+      try {
+        return await database.transaction(async (transaction) => {
+          const row = await transaction.first(use, { id: passkeyId, hash, expiresAt, ...assertion, now })
+          if (!row?.spent) return { refusal: 'challenge_spent' as const }
+          if (!row.used) throw new Undone('counter_fell')
+          return { result: await work(transaction) }
+        })
+      } catch (error) {
+        if (!(error instanceof Undone)) throw error
+        return { refusal: error.refusal }
+      }
+    },
+    async tellCopy(passkeyId, notices, now) {
+      await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
+    },
+    rename: (accountId, id, name) => database.first(rename, { accountId, id, name }),
+    async remove({ account, sessionId }, id, usableProviders, notices, now) {
+      const row = await updateLockedAccount(database, remove, {
+        accountId: account.id,
+        sessionId,
+        id,
+        usable: JSON.stringify(usableProviders),
+        now,
+        ...noticeParams(notices),
+      })
+      if (!row?.lives) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.removed ? 'removed' : 'last_sign_in_method'
+    },
+    countForeign: async (rpId) => (await database.first(countForeign, { rpId }))?.count ?? 0,
+    sweep: (now, limit) => sweep(database, { now, limit }),
+  }
+}

@@ -1,0 +1,66 @@
+/** Where passkeys live: PostgreSQL, in every shape. */
+import type { Executor } from '../../platform/postgres/database.ts'
+import type { Account, AccountSession } from '../accounts/account.ts'
+import type { NewMessage } from '../delivery/message.ts'
+import type { OpenedChallenge } from './challenge.ts'
+import type { Passkey } from './passkey.ts'
+import type { Assertion, NewCredential } from './verification.ts'
+
+export interface PasskeyUse {
+  passkeyId: string
+  challenge: OpenedChallenge
+  assertion: Assertion
+}
+
+/** Why a signature that is right by itself is refused all the same. */
+export type UseRefusal = 'challenge_spent' | 'counter_fell'
+
+export interface NewPasskey extends NewCredential {
+  id: string
+  name: string
+  userHandle: Uint8Array
+  rpId: string
+}
+
+export interface PasskeyStore {
+  /** The passkey of this credential and its account, whatever became of that. */
+  find(credentialId: string): Promise<{ passkey: Passkey; account: Account } | null>
+  list(accountId: number): Promise<Passkey[]>
+  /**
+   * Stores a passkey and spends its challenge, in one transaction with the notices. Of any number of callers with one
+   * challenge exactly one gets `added`. `account_changed`: the session ended, or the account got its first passkey in
+   * the meantime, so that this one would carry another user handle.
+   */
+  add(
+    owner: AccountSession,
+    passkey: NewPasskey,
+    challenge: OpenedChallenge,
+    limit: number,
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'>
+  /**
+   * Spends the challenge and stores the counter in one transaction with `work`, which is not called where the use is
+   * refused. Nothing is spent where `work` throws.
+   */
+  use<Result>(
+    use: PasskeyUse,
+    work: (executor: Executor) => Promise<Result>,
+    now: Date,
+  ): Promise<{ result: Result } | { refusal: UseRefusal }>
+  /** Queues the notices of a passkey whose counter fell. */
+  tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
+  rename(accountId: number, id: string, name: string): Promise<Passkey | null>
+  /** `last_sign_in_method`: without it nothing would open the account any more. */
+  remove(
+    owner: AccountSession,
+    id: string,
+    usableProviders: string[],
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'>
+  /** How many passkeys belong to another relying party than this one. */
+  countForeign(rpId: string): Promise<number>
+  /** Removes up to `limit` spent challenges whose time is over; says how many. */
+  sweep(now: Date, limit: number): Promise<number>
+}
