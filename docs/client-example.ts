@@ -26,10 +26,12 @@ export interface Account {
 }
 
 export interface TwoFactorDue {
-  /** `email` and `sms`: a code is on its way; `totp`: the authenticator app shows it. */
+  /** `email` and `sms`: a code is on its way; `totp`: the authenticator app shows it; `recovery_code`: nothing else serves. */
   methods: string[]
   sent_to: string | null
   expires_in: number
+  /** Stands for the password in `finishLogIn`. */
+  login_token: string
 }
 
 export type LogInOutcome = { account: Account } | { twoFactor: TwoFactorDue; message: string }
@@ -59,16 +61,28 @@ export interface ClientOptions {
   language?: 'fr' | 'en'
   /** Shown to the person in the list of sessions. */
   device?: { device_type?: 'Mobile' | 'Tablette' | 'Navigateur'; device_name?: string; device_os?: string }
+  /** Names this device, and nothing else: what strangers do elsewhere then never refuses its owner. */
+  fingerprint?: string
   /** Nobody is signed in any more: show the login. */
   onSignedOut?: () => void
   fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** A random name for this device, made once and kept. */
+export function keptFingerprint(storage: Pick<Storage, 'getItem' | 'setItem'> = localStorage): string {
+  const key = 'poterne-device'
+  const kept = storage.getItem(key) ?? crypto.randomUUID()
+  storage.setItem(key, kept)
+  return kept
 }
 
 /** Pauses before a request that may be sent again is; the service says how long where it knows. */
 const RETRY_SECONDS = [1, 3]
 
 export function createClient(options: ClientOptions) {
-  const { baseUrl, store, language = 'fr', device = {}, onSignedOut, fetch = globalThis.fetch } = options
+  const { baseUrl, store, language = 'fr', onSignedOut, fetch = globalThis.fetch } = options
+  const fingerprint = options.fingerprint === undefined ? {} : { device_fingerprint: options.fingerprint }
+  const device = { ...options.device, ...fingerprint }
   let refreshing: Promise<Tokens> | null = null
 
   async function send<T>(method: string, path: string, body?: unknown, accessToken?: string): Promise<T> {
@@ -86,7 +100,7 @@ export function createClient(options: ClientOptions) {
     return content as T
   }
 
-  /** For what may be done twice: reading, and refreshing, whose answer is the same for 30 seconds. */
+  /** For what may be done twice: reading, and refreshing, whose answer is the same for a while. */
   async function sendAgain<T>(work: () => Promise<T>): Promise<T> {
     for (const pauseSeconds of RETRY_SECONDS) {
       try {
@@ -115,7 +129,7 @@ export function createClient(options: ClientOptions) {
     if (kept.access_token !== refused.access_token) return kept
     const { refresh_token } = kept
     try {
-      const tokens = await sendAgain(() => send<Tokens>('POST', 'refresh', { refresh_token }))
+      const tokens = await sendAgain(() => send<Tokens>('POST', 'refresh', { refresh_token, ...fingerprint }))
       // Signed out meanwhile: the session of these tokens is over too.
       await readTokens()
       return await keep(tokens)
@@ -170,14 +184,17 @@ export function createClient(options: ClientOptions) {
     register: (person: { email?: string; phone?: string; password: string }) =>
       send<{ message: string }>('POST', 'register', { ...person, password_confirmation: person.password }),
     confirm: (identifier: string, otp: string) =>
-      send<{ message: string }>('POST', 'verify-account', { identifier, otp }),
+      send<{ message: string }>('POST', 'verify-account', { identifier, otp, ...fingerprint }),
     resendConfirmation: (identifier: string) =>
-      send<{ message: string }>('POST', 'resend-verification', { identifier }),
+      send<{ message: string }>('POST', 'resend-verification', { identifier, ...fingerprint }),
     logIn: async (identifier: string, password: string) =>
       settle(await send<LogInAnswer>('POST', 'login', { identifier, password, ...device })),
     /** After `twoFactor`: the code sent, the one of the authenticator app, or a recovery code. */
-    finishLogIn: async (identifier: string, otp: string) =>
-      settle(await send<LogInAnswer>('POST', '2fa/verify', { identifier, otp, ...device })),
+    finishLogIn: async (
+      identifier: string,
+      otp: string,
+      { login_token }: Pick<TwoFactorDue, 'login_token'>,
+    ) => settle(await send<LogInAnswer>('POST', '2fa/verify', { identifier, otp, login_token, ...device })),
     me: async () => (await call<{ account: Account }>('GET', 'me')).account,
     async logOut() {
       const tokens = await store.read()

@@ -112,9 +112,10 @@ describe('the client example', () => {
     const outcome = await logIn(email, PASSWORD)
     expect(outcome).toMatchObject({ twoFactor: { methods: ['email'], expires_in: 600 } })
     expect(kept.tokens).toBeNull()
-    const wrong = await finishLogIn(email, '000000').catch((error: unknown) => error)
+    const { twoFactor } = outcome as { twoFactor: { login_token: string } }
+    const wrong = await finishLogIn(email, '000000', twoFactor).catch((error: unknown) => error)
     expect(wrong).toMatchObject({ status: 422, code: 'invalid_code' })
-    await finishLogIn(email, await service.inbox.nextCode(email))
+    await finishLogIn(email, await service.inbox.nextCode(email), twoFactor)
     expect((await me()).two_factor_enabled).toBe(true)
   })
 
