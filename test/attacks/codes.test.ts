@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -41,6 +41,7 @@ const usesOf = (service: () => TestService) => ({
 })
 
 describe.each(shapes)('codes on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape, clock: noon() })
 
   const uses = usesOf(() => service)
@@ -96,13 +97,13 @@ describe.each(shapes)('codes on %s', (shape) => {
       expect(outcome(await use(late.email, late.code))).toBe('422 invalid_code')
     })
 
-    test('it is of no use for another account', async () => {
+    rule('it is of no use for another account', async () => {
       const [one, other] = [await codeFor(), await codeFor()]
       expect(outcome(await use(other.email, one.code))).toBe('422 invalid_code')
       expect((await use(one.email, one.code)).status).toBeLessThan(300)
     })
 
-    test('a stranger to the service is answered as an owner is, after 5, 20 and 21 tries', async () => {
+    rule('a stranger to the service is answered as an owner is, after 5, 20 and 21 tries', async () => {
       const { email, code } = await codeFor()
       const triesOf = async (identifier: string) => {
         const answers: Answer[] = []
@@ -152,7 +153,7 @@ describe.each(shapes)('codes on %s', (shape) => {
       service.clock.advance(12 * 60 * MINUTE)
     })
 
-    test('is one for all spellings, and not refilled by the other contact of the account', async () => {
+    rule('is one for all spellings, and not refilled by the other contact of the account', async () => {
       const [email, phone] = [newEmail(), newPhone()]
       await service.post('register', { ...registration(email), phone })
       const otp = await service.inbox.nextCode(email)
@@ -166,7 +167,7 @@ describe.each(shapes)('codes on %s', (shape) => {
       }
     })
 
-    test('a right code does not count', async () => {
+    rule('a right code does not count', async () => {
       const { identifier } = await service.signUp(newEmail())
       for (let round = 0; round < 12; round++) {
         await service.post('2fa/request-otp', { identifier })
@@ -176,7 +177,7 @@ describe.each(shapes)('codes on %s', (shape) => {
       }
     })
 
-    test('what strangers try with an address nobody has does not stop who registers it later', async () => {
+    rule('what strangers try with an address nobody has does not stop who registers it later', async () => {
       const email = newEmail()
       await guess(email, wrongOnes('000000', 22))
       await service.signUp(email)
@@ -213,7 +214,7 @@ describe.each(shapes)('codes on %s', (shape) => {
     expect((await service.post('verify-account', { identifier: email, otp: third })).status).toBe(201)
   })
 
-  test('a code that went to one contact is of no use under the other', async () => {
+  rule('a code that went to one contact is of no use under the other', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     await service.post('register', { ...registration(email), phone })
     const byMail = await service.inbox.nextCode(email)
@@ -224,7 +225,7 @@ describe.each(shapes)('codes on %s', (shape) => {
     expect((await service.post('verify-account', { identifier: phone, otp: bySms })).status).toBe(201)
   })
 
-  test('what is not six digits is a wrong code: never an error, never a right one', async () => {
+  rule('what is not six digits is a wrong code: never an error, never a right one', async () => {
     const { identifier } = await service.signUp(newEmail())
     await service.post('2fa/request-otp', { identifier })
     const otp = await service.inbox.nextCode(identifier)

@@ -16,7 +16,7 @@ import {
 } from '../helpers/parity.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { createStorage, shapes, startService, type TestService } from '../helpers/service.ts'
+import { createStorage, differingShapes, startService, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { expectSameWork } from '../helpers/timing.ts'
@@ -25,7 +25,7 @@ import { useLimited } from '../helpers/use-service.ts'
 setDefaultTimeout(240_000)
 
 const HOUR = 3_600_000
-describe.each(shapes)('what an answer shows, on %s', (shape) => {
+describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   const service = useLimited({
     shape,
     settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },

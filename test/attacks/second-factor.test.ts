@@ -8,7 +8,7 @@ import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '..
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { from, newClient, seen } from '../helpers/limited-service.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -18,6 +18,7 @@ const ELSEWHERE = from('203.0.113.1')
 const WRONG = 'no code has these letters'
 
 describe.each(shapes)('a stranger beside an owner with two factors, on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
 
   const verify = (body: Record<string, unknown>, client: CallOptions = newClient()) =>
@@ -32,13 +33,13 @@ describe.each(shapes)('a stranger beside an owner with two factors, on %s', (sha
     return { person, bearer, recoveryCodes, identifier: person.identifier, otp }
   }
 
-  test('the owner’s login proves the password for the owner’s address alone', async () => {
+  rule('the owner’s login proves the password for the owner’s address alone', async () => {
     const { identifier, otp } = await loggingIn(HERE)
     expect((await verify({ identifier, otp }, ELSEWHERE)).body.code).toBe('invalid_code')
     expect((await verify({ identifier, otp }, HERE)).status).toBe(200)
   })
 
-  test('or for the owner’s device, wherever it goes', async () => {
+  rule('or for the owner’s device, wherever it goes', async () => {
     const device = { device_fingerprint: crypto.randomUUID() }
     const { identifier, otp } = await loggingIn(HERE, device)
     expect((await verify({ identifier, otp, device_fingerprint: 'another' }, ELSEWHERE)).status).toBe(422)
@@ -56,7 +57,7 @@ describe.each(shapes)('a stranger beside an owner with two factors, on %s', (sha
     expect((await verify({ identifier, otp }, HERE)).status).toBe(200)
   })
 
-  test('a login that was left does not make a later one of a single factor look like two', async () => {
+  rule('a login that was left does not make a later one of a single factor look like two', async () => {
     const { person, bearer, identifier, recoveryCodes } = await loggingIn(HERE)
     const off = { password: PASSWORD, otp: recoveryCodes[0] }
     expect((await service.post('2fa/disable', off, { bearer })).status).toBe(200)
@@ -84,7 +85,7 @@ describe.each(shapes)('a stranger beside an owner with two factors, on %s', (sha
     expect((await tried(nobodys)).status).toBe(429)
   })
 
-  test('a right code says that its account is locked, however the address is spelled', async () => {
+  rule('a right code says that its account is locked, however the address is spelled', async () => {
     for (const email of [newEmail(), newEmail().replace('person', 'Person')]) {
       await service.signUp(email)
       service.clock.advance(60_000)
@@ -95,18 +96,21 @@ describe.each(shapes)('a stranger beside an owner with two factors, on %s', (sha
     }
   })
 
-  test('a login by a number that nobody proved sends to the address that is, whatever the country', async () => {
-    const [identifier, phone] = [newEmail(), '+12024561111']
-    await service.post('register', { ...registration(identifier), phone }, newClient())
-    const confirmation = await service.inbox.nextCode(identifier)
-    await service.post('verify-account', { identifier, otp: confirmation }, newClient())
-    const { access_token: bearer } = await service.logIn({ identifier, password: PASSWORD })
-    await service.post('2fa/enable', { password: PASSWORD }, { bearer })
-    const otp = await service.inbox.nextCode(identifier)
-    expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
-    service.clock.advance(60_000)
-    const login = await service.post('login', { identifier: phone, password: PASSWORD }, newClient())
-    expect([login.status, login.body.two_factor?.methods]).toEqual([202, ['email']])
-    expect(await service.inbox.nextCode(identifier)).toMatch(/^\d{6}$/)
-  })
+  rule(
+    'a login by a number that nobody proved sends to the address that is, whatever the country',
+    async () => {
+      const [identifier, phone] = [newEmail(), '+12024561111']
+      await service.post('register', { ...registration(identifier), phone }, newClient())
+      const confirmation = await service.inbox.nextCode(identifier)
+      await service.post('verify-account', { identifier, otp: confirmation }, newClient())
+      const { access_token: bearer } = await service.logIn({ identifier, password: PASSWORD })
+      await service.post('2fa/enable', { password: PASSWORD }, { bearer })
+      const otp = await service.inbox.nextCode(identifier)
+      expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
+      service.clock.advance(60_000)
+      const login = await service.post('login', { identifier: phone, password: PASSWORD }, newClient())
+      expect([login.status, login.body.two_factor?.methods]).toEqual([202, ['email']])
+      expect(await service.inbox.nextCode(identifier)).toMatch(/^\d{6}$/)
+    },
+  )
 })

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -36,9 +36,10 @@ const accountFields = [
 ]
 
 describe.each(shapes)('login on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
 
-  test('answers with exactly the specified fields, in their order', async () => {
+  rule('answers with exactly the specified fields, in their order', async () => {
     const person = await service.signUp(newEmail())
     const body = await service.logIn(person)
     expect(Object.keys(body)).toEqual(['status', 'access_token', 'refresh_token', 'account'])
@@ -55,7 +56,7 @@ describe.each(shapes)('login on %s', (shape) => {
     }
   })
 
-  test('the access token verifies against the published keys and says who, how and when', async () => {
+  rule('the access token verifies against the published keys and says who, how and when', async () => {
     const person = await service.signUp(newEmail())
     const { access_token, account } = await service.logIn(person)
     const jwks = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`))
@@ -93,7 +94,7 @@ describe.each(shapes)('login on %s', (shape) => {
     expect((await service.logIn(person)).account.sign_in_count).toBe(33)
   })
 
-  test('a wrong password and an unknown identifier get the same answer', async () => {
+  rule('a wrong password and an unknown identifier get the same answer', async () => {
     const person = await service.signUp(newEmail())
     const wrong = await service.post('login', { ...person, password: 'not this one' })
     const unknown = await service.post('login', { identifier: newEmail(), password: PASSWORD })
@@ -104,7 +105,7 @@ describe.each(shapes)('login on %s', (shape) => {
     }
   })
 
-  test('by either identifier, in any spelling', async () => {
+  rule('by either identifier, in any spelling', async () => {
     const email = newEmail()
     const phone = newPhone()
     await service.post('register', { ...registration(email), phone })
@@ -115,7 +116,7 @@ describe.each(shapes)('login on %s', (shape) => {
     expect(byPhone.account.uuid).toBe(byEmail.account.uuid)
   })
 
-  test('an unconfirmed account is named only to who has its password', async () => {
+  rule('an unconfirmed account is named only to who has its password', async () => {
     const email = newEmail()
     await service.post('register', registration(email))
     const right = await service.post('login', { identifier: email, password: PASSWORD })
@@ -124,7 +125,7 @@ describe.each(shapes)('login on %s', (shape) => {
     expectRefusal(wrong, 'invalid_credentials')
   })
 
-  test('the device is one of three kinds, or not said', async () => {
+  rule('the device is one of three kinds, or not said', async () => {
     const person = await service.signUp(newEmail())
     for (const device_type of ['Mobile', 'Tablette', 'Navigateur']) {
       await service.logIn(person, {

@@ -4,12 +4,13 @@ import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-clien
 import { countRows } from '../helpers/database.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('registration on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   test('by e-mail: the code arrives, confirms the account once, and then the person logs in', async () => {
@@ -44,7 +45,7 @@ describe.each(shapes)('registration on %s', (shape) => {
     expect(account.phone).toBe(phone)
   })
 
-  test('messages keep the language of the registration, whatever is asked for later', async () => {
+  rule('messages keep the language of the registration, whatever is asked for later', async () => {
     const subjectsOf = async (first: 'en' | 'fr', later: 'en' | 'fr') => {
       const email = newEmail()
       const codes: string[] = []
@@ -97,14 +98,17 @@ describe.each(shapes)('registration on %s', (shape) => {
     expect(await countRows(service, 'accounts')).toBe(before + 1)
   })
 
-  test('an e-mail address of more than 254 characters is too long, a shorter wrong one not valid', async () => {
-    const problemOf = async (email: string) => {
-      const { status, body } = await service.post('register', { ...registration(newEmail()), email })
-      return [status, body.errors]
-    }
-    const tooLong = { field: 'email', code: 'too_long', message: 'Cette valeur est trop longue.' }
-    expect(await problemOf(`${'x'.repeat(250)}@b.co`)).toEqual([422, [tooLong]])
-    expect(await problemOf(`${'x'.repeat(9000)}@b.co`)).toEqual([422, [tooLong]])
-    expect(await problemOf(`${'x'.repeat(65)}@b.co`)).toMatchObject([422, [{ code: 'invalid_email' }]])
-  })
+  rule(
+    'an e-mail address of more than 254 characters is too long, a shorter wrong one not valid',
+    async () => {
+      const problemOf = async (email: string) => {
+        const { status, body } = await service.post('register', { ...registration(newEmail()), email })
+        return [status, body.errors]
+      }
+      const tooLong = { field: 'email', code: 'too_long', message: 'Cette valeur est trop longue.' }
+      expect(await problemOf(`${'x'.repeat(250)}@b.co`)).toEqual([422, [tooLong]])
+      expect(await problemOf(`${'x'.repeat(9000)}@b.co`)).toEqual([422, [tooLong]])
+      expect(await problemOf(`${'x'.repeat(65)}@b.co`)).toMatchObject([422, [{ code: 'invalid_email' }]])
+    },
+  )
 })

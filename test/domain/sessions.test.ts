@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { lockAccount, spyOnStatements } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -13,6 +13,7 @@ setDefaultTimeout(20_000)
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('a session on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
   const replica = useReplica(service, { shape })
 
@@ -30,7 +31,7 @@ describe.each(shapes)('a session on %s', (shape) => {
   const refused = [401, 'invalid_token']
 
   describe('refreshed', () => {
-    test('gives new tokens of the same session, with the time and the way of its login', async () => {
+    rule('gives new tokens of the same session, with the time and the way of its login', async () => {
       const { access_token, refresh_token } = await signedIn()
       const answer = await refresh(refresh_token)
       expect(answer.status).toBe(200)
@@ -122,7 +123,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       }
     })
 
-    test('does not touch the other sessions of the account when it ends by reuse', async () => {
+    rule('does not touch the other sessions of the account when it ends by reuse', async () => {
       const { person, refresh_token } = await signedIn()
       const other = await service.logIn(person)
       const second = await refresh(refresh_token)
@@ -158,7 +159,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expectRefusal(await me(last.body.access_token), 'token_expired')
     })
 
-    test('by what is no token of ours is refused, and its body is judged as everywhere', async () => {
+    rule('by what is no token of ours is refused, and its body is judged as everywhere', async () => {
       const { access_token, refresh_token } = await signedIn()
       const flipped = (at: number) =>
         refresh_token.slice(0, at) + (refresh_token[at] === '0' ? '1' : '0') + refresh_token.slice(at + 1)
@@ -207,7 +208,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expectRefusal(await refresh(refresh_token, replica), 'invalid_token')
     })
 
-    test('with two tokens of two sessions ends both', async () => {
+    rule('with two tokens of two sessions ends both', async () => {
       const { person, access_token } = await signedIn()
       const other = await service.logIn(person)
       await service.post('logout', { refresh_token: other.refresh_token }, { bearer: access_token })
@@ -215,7 +216,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expectRefusal(await me(other.access_token), 'invalid_token')
     })
 
-    test('by an older refresh token, or an access token that has just expired, is dead too', async () => {
+    rule('by an older refresh token, or an access token that has just expired, is dead too', async () => {
       const one = await signedIn()
       const { body } = await refresh(one.refresh_token)
       expect((await service.post('logout', { refresh_token: one.refresh_token })).status).toBe(200)
@@ -226,7 +227,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expectRefusal(await refresh(other.refresh_token), 'invalid_token')
     })
 
-    test('answers tokens that have no session alike, and asks for one where there is none', async () => {
+    rule('answers tokens that have no session alike, and asks for one where there is none', async () => {
       const { refresh_token } = await signedIn()
       await service.post('logout', { refresh_token })
       const answers = [

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
 describe.each(shapes)('social login on %s', (shape) => {
+  const rule = ruleOn(shape)
   let provider: PretendProvider
   let other: PretendProvider
   let service: TestService
@@ -26,7 +27,7 @@ describe.each(shapes)('social login on %s', (shape) => {
 
   const run = (text: string, ...params: unknown[]) => service.inside.database.all({ text, params }, {})
 
-  test('lists its providers', async () => {
+  rule('lists its providers', async () => {
     const { status, body } = await service.get('social')
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -38,7 +39,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     })
   })
 
-  test('a first sign-in makes a confirmed account with the verified e-mail and no password', async () => {
+  rule('a first sign-in makes a confirmed account with the verified e-mail and no password', async () => {
     const email = newEmail()
     const person = newPerson({ email, email_verified: true })
     provider.present(person)
@@ -65,7 +66,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(again.body.account.sign_in_count).toBe(2)
   })
 
-  test('the exchange proves itself to the provider, and the browser carries no token', async () => {
+  rule('the exchange proves itself to the provider, and the browser carries no token', async () => {
     provider.present(newPerson())
     const pkce = newPkce()
     const { location, setCookie } = await browser.begin('p1', pkce, { state: 'the client’s own' })
@@ -126,7 +127,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(new Set(answers.map(({ body }) => body.account.id)).size).toBe(1)
   })
 
-  test('the redirect goes to a listed address, letter by letter, or nowhere', async () => {
+  rule('the redirect goes to a listed address, letter by letter, or nowhere', async () => {
     const { challenge } = newPkce()
     for (const redirect_uri of [
       `${APP}/`,
@@ -144,7 +145,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(own.href).toStartWith('com.example.app:/signed-in?code=')
   })
 
-  test('a challenge is wanted, and an unknown provider is not offered', async () => {
+  rule('a challenge is wanted, and an unknown provider is not offered', async () => {
     for (const code_challenge of ['', 'short', 'x'.repeat(44), `${'x'.repeat(42)}=`]) {
       const query = new URLSearchParams({ redirect_uri: APP, code_challenge })
       const { status, body } = await service.get(`social/p1/authorize?${query}`)
@@ -162,7 +163,7 @@ describe.each(shapes)('social login on %s', (shape) => {
       expect((await call).body.code).toBe('provider_not_found')
   })
 
-  test('what the provider says no to goes back as an error, with the state', async () => {
+  rule('what the provider says no to goes back as an error, with the state', async () => {
     const errors = {
       access_denied: 'access_denied',
       consent_required: 'access_denied',
@@ -278,7 +279,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     }
   })
 
-  test('without a verified e-mail there is a new account without any', async () => {
+  rule('without a verified e-mail there is a new account without any', async () => {
     const owner = await service.signUp(newEmail())
     const { account } = await service.logIn(owner)
     for (const email_verified of [false, undefined, 'true', 1, null]) {
@@ -291,7 +292,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await browser.signIn()).body.account.email).toBeNull()
   })
 
-  test('the e-mail may stand in the user info alone', async () => {
+  rule('the e-mail may stand in the user info alone', async () => {
     const email = newEmail()
     const person = newPerson()
     provider.present(person)
@@ -302,7 +303,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     provider.lie({})
   })
 
-  test('a changed e-mail of the same subject changes nothing', async () => {
+  rule('a changed e-mail of the same subject changes nothing', async () => {
     const victim = await service.signUp(newEmail())
     const person = newPerson({ email: newEmail(), email_verified: true })
     provider.present(person)
@@ -312,7 +313,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(again.account).toMatchObject({ id: account.id, email: person.email! })
   })
 
-  test('the same e-mail under another subject of the same provider is somebody else', async () => {
+  rule('the same e-mail under another subject of the same provider is somebody else', async () => {
     const email = newEmail()
     provider.present(newPerson({ email, email_verified: true }))
     const first = (await browser.signIn()).body.account
@@ -324,7 +325,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await browser.signIn('p2')).body.account.id).toBe(first.id)
   })
 
-  test('the same subject at another provider is somebody else', async () => {
+  rule('the same subject at another provider is somebody else', async () => {
     const person = newPerson()
     provider.present(person)
     other.present(person)
@@ -332,7 +333,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(one.body.account.id).not.toBe(two.body.account.id)
   })
 
-  test('a password opens a social account only once its owner set one', async () => {
+  rule('a password opens a social account only once its owner set one', async () => {
     const email = newEmail()
     provider.present(newPerson({ email, email_verified: true }))
     const { account } = (await browser.signIn()).body
@@ -389,7 +390,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     },
   )
 
-  test('a locked account stays locked', async () => {
+  rule('a locked account stays locked', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
     const { account } = (await browser.signIn()).body
     await run('update accounts set locked_at = $1 where id = $2', new Date(), account.id)

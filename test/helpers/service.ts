@@ -3,6 +3,7 @@
  * gateway. `startService` runs it in this process (a clock to move, a log to read); `startExecutable` runs
  * dist/poterne as a process of its own. Both take the settings of the TOML file.
  */
+import { test } from 'bun:test'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -28,6 +29,18 @@ import { waitFor } from './wait.ts'
 /** The three storage shapes. */
 export type Shape = 'embedded' | 'postgres' | 'redis'
 export const shapes: Shape[] = ['embedded', 'postgres', 'redis']
+
+/**
+ * Both databases, and both kinds of stores for codes and counters: what `postgres` has, one of these two has as well. For
+ * tests that need no race of many callers.
+ */
+export const differingShapes: Shape[] = ['embedded', 'redis']
+
+/** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
+export function ruleOn(shape: Shape): typeof test {
+  const nothing = Object.assign(() => {}, { each: () => () => {} })
+  return shape === 'redis' ? test : (nothing as unknown as typeof test)
+}
 
 /** Sections and keys as in config.toml. */
 export type Settings = Record<string, Record<string, unknown>>
