@@ -110,6 +110,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     version: packageJson.version,
   })
   let storeWatch: StoreWatch | null = null
+  let lostApps: Promise<void> | null = null
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
     { ...services, mailbox, ping },
@@ -145,10 +146,12 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       worker.start()
       housekeeping.start()
       hashing.start()
+      lostApps = reportLostApps(services.authenticators, logger)
     },
     async close() {
       storeWatch?.close()
       await housekeeping.close()
+      await lostApps
       await worker.close()
       await sender.close()
       keys.close()
@@ -178,3 +181,19 @@ async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys'
     `passkeys.rp_id is "${rpId}", and ${foreign} stored passkeys belong to another one: put the former rp_id back, or set passkeys.allow_rp_id_change = true to make them useless`,
   )
 }
+
+/** Beside the first requests: an authenticator app that was sealed under another server secret serves no more. */
+async function reportLostApps(
+  authenticators: Pick<Services['authenticators'], 'countLost'>,
+  logger: Logger,
+): Promise<void> {
+  try {
+    const count = await authenticators.countLost()
+    if (count > 0) logger.warn({ count }, LOST_APPS)
+  } catch {
+    logger.warn('the authenticator apps could not be counted')
+  }
+}
+
+const LOST_APPS =
+  'authenticator apps cannot be used: they were sealed under another server.secret, or are damaged; their owners sign in with a recovery code, or a code is sent to them'

@@ -103,6 +103,10 @@ describe.each(shapes)('identities on %s', (shape) => {
     const late = await link(access_token, await browser.obtainCode('p2'), 'p2')
     expect([late.status, late.body.code]).toEqual([403, 'reauthentication_required'])
     const fresh = (await browser.signIn()).body.access_token
+    const erase = (body: object, bearer = fresh) =>
+      service.call('DELETE', '/api/v1/auth/me', body, { bearer })
+    expect((await erase({ password: 'anything' })).body.code).toBe('password_not_set')
+    expect((await erase({}, access_token)).body.code).toBe('reauthentication_required')
     expect((await link(fresh, await browser.obtainCode('p2'), 'p2')).body.identities).toHaveLength(2)
   })
 

@@ -1,0 +1,159 @@
+/** What a login with two factors leaves for the call that ends it, and accounts whose app cannot be opened any more. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { appCode, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
+import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
+import { race } from '../helpers/race.ts'
+import { deliverySettings, shapes, startService, type TestService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
+
+const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
+const invalidCode = [422, 'invalid_code']
+const [OWNER, OTHER] = [from('198.51.100.20'), from('203.0.113.30')]
+
+/** As a change of the server secret leaves it: another key sealed it. */
+const damage = statement<{ email: string }>(sql`
+  update totp_factors set sealed_secret = sealed_secret || '\\x00'::bytea
+   where account_id = (select id from accounts where email = ${param('email', 'text')})`)
+
+describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startLimited({ shape, clock: noon(), settings: { limits: { enabled: false } } })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const now = () => service.clock.now()
+  async function begun(fields: Record<string, string> = {}) {
+    const owner = await protectByApp(service, newEmail())
+    const { body } = await service.post('login', { ...owner.person, ...fields }, OWNER)
+    return { ...owner, identifier: owner.person.identifier, token: body.two_factor.login_token as string }
+  }
+
+  test('the token stands for the password, from anywhere', async () => {
+    const { identifier, token, secret } = await begun()
+    const body = { identifier, otp: appCode(secret, now(), 1), login_token: token }
+    expect((await service.post('2fa/verify', body, OTHER)).status).toBe(200)
+  })
+
+  test('the token opens one session among 32 callers with codes of their own, and wrong codes do not spend it', async () => {
+    const { identifier, token, recoveryCodes, secret } = await begun()
+    const verify = (otp: string) => service.post('2fa/verify', { identifier, otp, login_token: token }, OTHER)
+    expect(failure(await verify('000000'))).toEqual(invalidCode)
+    const codes = [...recoveryCodes, appCode(secret, now(), 1)]
+    const answers = await race([service], (_, caller) => verify(codes[caller % codes.length] as string))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(
+      new Set(
+        answers
+          .filter(({ status }) => status !== 200)
+          .map(failure)
+          .map(String),
+      ),
+    ).toEqual(new Set([String(invalidCode)]))
+  })
+
+  test('a token of somebody else, of ten minutes ago or of another password is a wrong code', async () => {
+    const { identifier, token, secret, recoveryCodes, bearer } = await begun()
+    const foreign = (await begun()).token
+    const verify = (login_token: string, otp = appCode(secret, now(), 1)) =>
+      service.post('2fa/verify', { identifier, otp, login_token }, OWNER)
+    for (const wrong of [foreign, '', 'x'.repeat(43), 'x'.repeat(5000)]) {
+      expect(failure(await verify(wrong))).toEqual(invalidCode)
+    }
+    const next = 'another horse battery'
+    const change = { current_password: PASSWORD, password: next, password_confirmation: next }
+    await service.post('password/change', { ...change, otp: recoveryCodes[0] }, { bearer })
+    expect(failure(await verify(token))).toEqual(invalidCode)
+    const late = (await service.post('login', { identifier, password: next }, OWNER)).body.two_factor
+      .login_token
+    service.clock.advance(10 * 60_000 + 1000)
+    expect(failure(await verify(late))).toEqual(invalidCode)
+  })
+
+  test('a login that named a fingerprint is not finished from its address alone', async () => {
+    const { identifier, secret, recoveryCodes } = await begun({ device_fingerprint: 'the-own-device' })
+    const body = { identifier, otp: appCode(secret, now(), 1) }
+    expect(failure(await service.post('2fa/verify', body, OWNER))).toEqual(invalidCode)
+    const otp = recoveryCodes[0]
+    const device = { device_fingerprint: 'the-own-device' }
+    expect((await service.post('2fa/verify', { identifier, otp, ...device }, OTHER)).status).toBe(200)
+  })
+
+  test('an app that cannot be opened: recovery codes serve, then sent codes; the owner is told once', async () => {
+    const { person, identifier, secret, recoveryCodes, bearer } = await begun()
+    await service.inside.database.all(damage, { email: identifier })
+    const login = () => service.post('login', person, OWNER)
+    expect((await login()).body.two_factor).toMatchObject({ methods: ['recovery_code'], sent_to: null })
+    expect((await login()).status).toBe(202)
+    const verify = (otp: string) => service.post('2fa/verify', { ...person, otp }, OWNER)
+    expect(failure(await verify(appCode(secret, now(), 1)))).toEqual(invalidCode)
+    expect((await verify(recoveryCodes[0] as string)).status).toBe(200)
+    expect((await login()).body.two_factor.methods).toEqual(['email'])
+    expect((await verify(await service.inbox.nextCode(identifier))).status).toBe(200)
+    const off = await service.post('2fa/disable', { password: PASSWORD, otp: recoveryCodes[1] }, { bearer })
+    expect(off.status).toBe(200)
+    await service.delivered()
+    const told = service.inbox
+      .textsTo(identifier)
+      .filter((text) => text.includes('ne peuvent plus être vérifiés'))
+    expect(told).toHaveLength(1)
+  })
+})
+
+test('start says how many apps cannot be opened', async () => {
+  const service = await startService()
+  try {
+    const { person } = await protectByApp(service, newEmail())
+    await service.inside.database.all(damage, { email: person.identifier })
+    const { storage, smtp, gateway } = service
+    const again = await startService({ storage, settings: deliverySettings(smtp, gateway) })
+    await waitFor(() => again.log.some((line) => /"count":1.*authenticator apps cannot be used/.test(line)), {
+      what: 'the line',
+    })
+    await again.close()
+  } finally {
+    await service.close()
+  }
+})
+
+test('guesses made before two factors were on do not close the second step', async () => {
+  const service = await startLimited()
+  try {
+    const { identifier } = await service.signUp(newEmail())
+    for (let n = 0; n < 21; n++) {
+      await service.post('2fa/verify', { identifier, otp: '000000' }, newClient())
+    }
+    const password = PASSWORD
+    const { access_token: bearer } = await service.logIn({ identifier, password })
+    const { body } = await service.post('2fa/totp', { password }, { bearer })
+    const { recovery_codes } = (
+      await service.post('2fa/totp/confirm', { otp: appCode(body.secret, service.clock.now()) }, { bearer })
+    ).body
+    for (const otp of [appCode(body.secret, service.clock.now(), 1), recovery_codes[0]]) {
+      expect((await service.post('2fa/verify', { identifier, password, otp }, newClient())).status).toBe(200)
+    }
+  } finally {
+    await service.close()
+  }
+})
+
+test('sign-in by a code alone can be turned off; the second step stays', async () => {
+  const service = await startService({ settings: { codes: { login: false } } })
+  try {
+    const { identifier } = await service.signUp(newEmail())
+    const before = await service.delivered()
+    expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
+    expect(await service.delivered()).toBe(before)
+    const sent = await protectBySentCodes(service, newEmail())
+    expect((await service.post('login', sent.person)).status).toBe(202)
+    const otp = await service.inbox.nextCode(sent.person.identifier)
+    expect((await service.post('2fa/verify', { ...sent.person, otp })).status).toBe(200)
+  } finally {
+    await service.close()
+  }
+})
