@@ -1,6 +1,7 @@
 /** The public routes: the table below, and the plugins that are mounted. Knows neither SQL nor configuration: services come in, an app goes out. */
 import { Elysia } from 'elysia'
 import { createContactRoutes } from './domain/contacts/routes.ts'
+import { createReceiptRoutes } from './domain/delivery/routes.ts'
 import type { Mailbox } from './domain/dev/mailbox.ts'
 import { createDevRoutes } from './domain/dev/routes.ts'
 import { createHealthRoutes } from './domain/health/routes.ts'
@@ -38,6 +39,7 @@ export type AppServices = Pick<
   | 'contacts'
   | 'social'
   | 'identities'
+  | 'receipts'
 > & {
   keys: Pick<KeyService, 'published'>
   /** Throws when a store does not answer. */
@@ -108,6 +110,8 @@ const table = `
   GET     /api/v1/auth/passkeys                    listPasskeys                bearer    passkeys
   PATCH   /api/v1/auth/passkeys/:id                renamePasskey               bearer    passkeys
   DELETE  /api/v1/auth/passkeys/:id                removePasskey               bearer    passkeys
+  POST    /api/v1/sms/receipts/:gateway            putReceipt               none      delivery
+  GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      delivery
 `
 
 export const routes: AppRoute[] = table
@@ -154,6 +158,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
   app
     .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))
     .use(createIdentityRoutes(httpBase, bearer, services.identities))
+    .use(createReceiptRoutes(httpBase, services.receipts))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
   if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.language))

@@ -10,6 +10,7 @@ import { type Connections, connect } from './compose/connections.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
 import { choresOf, createStores } from './compose/stores.ts'
+import { createBreaker } from './domain/delivery/breaker.ts'
 import type { MessageSender } from './domain/delivery/message.ts'
 import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
@@ -90,10 +91,11 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const { config, dev, clock, logger, network = trueNetwork } = options
   const { database, redis, secret } = connections
   const mailbox = dev ? createMailbox(clock, mailboxFile(config)) : null
-  const sender = options.sender ?? createSender(config, mailbox)
+  const breaker = createBreaker(clock)
+  const sender = options.sender ?? createSender(config, mailbox, { clock, breaker })
   const reaches = createReach(config, dev)
   const stores = createStores(database, redis)
-  const foundation = { config, clock, logger, network, database, stores, secret, sender, reaches }
+  const foundation = { config, clock, logger, network, database, stores, secret, sender, reaches, breaker }
   const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
     store: stores.housekeeping,
@@ -101,7 +103,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     clock,
     logger,
   })
-  const { hashing, keys } = services
+  const { hashing, keys, funnel } = services
   const ping = createReadiness({
     database,
     redis,
@@ -144,6 +146,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       })
       await keys.start()
       worker.start()
+      funnel.start()
       housekeeping.start()
       hashing.start()
       lostApps = reportLostApps(services.authenticators, logger)
@@ -153,6 +156,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await housekeeping.close()
       await lostApps
       await worker.close()
+      await funnel.close()
       await sender.close()
       keys.close()
       hashing.close()

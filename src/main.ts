@@ -6,6 +6,7 @@ import { migrateCommand } from './commands/migrate.ts'
 import { run } from './commands/run.ts'
 import { secretCommand } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
+import { smsCommand } from './commands/sms.ts'
 import { versionCommand } from './commands/version.ts'
 
 const commands = [
@@ -13,6 +14,7 @@ const commands = [
   migrateCommand(),
   configCommand(),
   keysCommand(),
+  smsCommand(),
   healthCommand(),
   secretCommand(),
   versionCommand(),

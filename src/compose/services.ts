@@ -3,6 +3,8 @@ import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
 import { createCodeService } from '../domain/codes/service.ts'
 import { createContactsService } from '../domain/contacts/service.ts'
+import type { Breaker } from '../domain/delivery/breaker.ts'
+import { createFunnel } from '../domain/delivery/funnel.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
 import type { Reaches } from '../domain/delivery/reach.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
@@ -33,16 +35,25 @@ export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'network
   stores: Stores
   sender: MessageSender
   reaches: Reaches
+  breaker: Breaker
 }
 
 export function createServices(foundation: Foundation) {
-  const { config, secret, clock, stores, reaches } = foundation
+  const { config, secret, clock, logger, stores, reaches, breaker } = foundation
+  const funnel = createFunnel({ records: stores.deliveryRecords, breaker, clock, logger, config })
   const hashing = createHashing(foundation)
   const { limits: limitStore, codes: codeStore, codeBudgets: budgets } = stores
   const limits = createLimitService({ store: limitStore, secret, clock, config, reaches })
-  const codes = createCodeService({ store: codeStore, budgets, secret, clock, config: config.codes })
-  const base = { ...foundation, hashing, limits, codes, ...createTokens(foundation) }
-  const { worker, outbox } = createDelivery({
+  const codes = createCodeService({
+    store: codeStore,
+    budgets,
+    secret,
+    clock,
+    config: config.codes,
+    onRight: funnel.verified,
+  })
+  const base = { ...foundation, funnel, hashing, limits, codes, ...createTokens(foundation) }
+  const { worker, outbox, receipts } = createDelivery({
     ...base,
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
   })
@@ -51,7 +62,7 @@ export function createServices(foundation: Foundation) {
   const sessionOpener = createSessionOpener(base)
   const assertions = createPasskeyAssertions({ ...base, notices })
   const { confirmByPasskey } = assertions
-  const core = { ...base, outbox, notices, authenticators, sessionOpener, confirmByPasskey }
+  const core = { ...base, outbox, receipts, notices, authenticators, sessionOpener, confirmByPasskey }
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const services: Services = {

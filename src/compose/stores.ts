@@ -5,6 +5,7 @@ import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
 import { createContactStore } from '../domain/contacts/store-postgres.ts'
+import { createDeliveryRecords } from '../domain/delivery/records-store-postgres.ts'
 import { createMessageStore } from '../domain/delivery/store-postgres.ts'
 import { createDigestStore } from '../domain/hashing/store-postgres.ts'
 import { createHousekeepingStore } from '../domain/housekeeping/store-postgres.ts'
@@ -32,6 +33,7 @@ export function createStores(database: Database, redis: RedisConnection | null):
     codeBudgets: createCodeBudgetStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),
     contacts: createContactStore(database),
+    deliveryRecords: createDeliveryRecords(database),
     digests: createDigestStore(database),
     erasure: createErasureStore(database),
     housekeeping: createHousekeepingStore(database),
@@ -56,6 +58,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   registration_claims: stores.accounts.sweepRegistrationClaims,
   sessions: stores.sessions.sweep,
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
+  delivery_records: stores.deliveryRecords.sweep,
   contact_changes: stores.contacts.sweep,
   totp_enrolments: stores.authenticators.sweepEnrolments,
   codes: stores.codes.sweep,

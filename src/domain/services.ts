@@ -16,7 +16,10 @@ import type { CodeService } from './codes/service.ts'
 import type { CodeBudgetStore, CodeStore } from './codes/store.ts'
 import type { ContactsService } from './contacts/service.ts'
 import type { ContactStore } from './contacts/store.ts'
+import type { Funnel } from './delivery/funnel.ts'
 import type { Outbox } from './delivery/outbox.ts'
+import type { ReceiptService } from './delivery/receipts.ts'
+import type { DeliveryRecords } from './delivery/records.ts'
 import type { MessageStore } from './delivery/store.ts'
 import type { HashService } from './hashing/service.ts'
 import type { DigestStore } from './hashing/store.ts'
@@ -62,6 +65,7 @@ export interface Stores {
   codeBudgets: CodeBudgetStore
   codes: CodeStore
   contacts: ContactStore
+  deliveryRecords: DeliveryRecords
   digests: DigestStore
   erasure: ErasureStore
   housekeeping: HousekeepingStore
@@ -90,6 +94,8 @@ export interface Services {
   codes: CodeService
   limits: LimitService
   outbox: Outbox
+  receipts: ReceiptService
+  funnel: Funnel
   notices: OwnerNotices
   authenticators: Authenticators
   authentication: Authentication

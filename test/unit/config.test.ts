@@ -42,7 +42,14 @@ describe('without anything set', () => {
         defaultCountry: 'FR',
       },
       smtp: null,
-      sms: { allowedCountries: [], dailyBudget: 1000, autofillDomain: null, gateways: [] },
+      sms: {
+        allowedCountries: [],
+        dailyBudget: 1000,
+        minimumConversion: 0,
+        pumpingGuard: true,
+        autofillDomain: null,
+        gateways: [],
+      },
       texts: { serviceName: null },
       codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20, login: true },
       tokens: {

@@ -79,9 +79,11 @@ interface Options {
   secret: ServerSecret
   clock: Clock
   config: Config['codes']
+  /** A code was right; nobody waits for what follows. */
+  onRight?(binding: CodeBinding): void
 }
 
-export function createCodeService({ store, budgets, secret, clock, config }: Options): CodeService {
+export function createCodeService({ store, budgets, secret, clock, config, onRight }: Options): CodeService {
   const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
 
   /** 64 bits modulo a million: no digit is likelier than another by more than one in 10¹³. */
@@ -128,7 +130,9 @@ export function createCodeService({ store, budgets, secret, clock, config }: Opt
   /** People paste codes with spaces in them, not with pages of them. */
   const takeCounted = async (binding: CodeBinding, typed: string) => {
     const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
-    return (await store.take(binding, hash(binding, digits), config.attempts, clock.now())) === 'right'
+    const verdict = await store.take(binding, hash(binding, digits), config.attempts, clock.now())
+    if (verdict === 'right') onRight?.(binding)
+    return verdict === 'right'
   }
 
   return {

@@ -5,6 +5,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
+import type { Funnel } from './funnel.ts'
 import {
   type MessageSender,
   NOBODY,
@@ -50,6 +51,8 @@ export interface AttemptOptions {
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
   /** Throws for a message this version does not know. `minutes`: how long its code will live. */
+  /** Counts what becomes of SMS. */
+  funnel?: Pick<Funnel, 'count' | 'codeSent'>
   render(message: QueuedMessage, code: string | null, minutes: number): RenderedMessage
   sender: MessageSender
   clock: Clock
@@ -82,7 +85,7 @@ export interface AttemptResult {
 export type Attempt = (message: QueuedMessage) => Promise<AttemptResult>
 
 export function createAttempt(options: AttemptOptions): Attempt {
-  const { store, codes, codeLifetimeSeconds, render, sender, clock, logger, strangersTurn } = options
+  const { store, codes, codeLifetimeSeconds, render, sender, clock, logger, strangersTurn, funnel } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
   let codesAreAway = false
@@ -99,6 +102,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const result = await send(message, code, endsAtMs)
     const { outcome, detail, reason, refusals = [] } = result
     for (const refusal of refusals) logRefusal(message, refusal)
+    if (message.channel === 'sms') countSms(message, result)
     if (outcome !== 'failed') return end(message, outcome, detail, result)
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
@@ -201,6 +205,16 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
     if (outcome === 'sent' || outcome === 'replaced') logger.info(fields, 'message')
     else logger.warn(fields, 'message')
+  }
+
+  function countSms({ destination, detail, codeSeed }: QueuedMessage, result: SendOutcome): void {
+    const { gateway, refusals = [] } = result
+    if (detail === null) funnel?.count('asked', destination)
+    for (const refusal of refusals) funnel?.count('handed_over', destination, refusal.gateway)
+    if (gateway === undefined) return
+    funnel?.count('handed_over', destination, gateway)
+    funnel?.count('accepted', destination, gateway)
+    if (codeSeed !== null) funnel?.codeSent(destination)
   }
 
   /** Also where another gateway took the message afterwards: the operator would not learn of it otherwise. */

@@ -4,15 +4,20 @@ import type { Config } from '../../platform/config/types.ts'
 import type { Logger } from '../../platform/http/logging.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { CodeService } from '../codes/service.ts'
+import type { LimitStore } from '../limits/store.ts'
+import type { Funnel } from './funnel.ts'
 import type { MessageSender } from './message.ts'
 import { createOutbox } from './outbox.ts'
+import { createReceiptService } from './receipts.ts'
+import type { DeliveryRecords } from './records.ts'
 import { createRenderer } from './render.ts'
 import type { MessageStore } from './store.ts'
 import { createDeliveryWorker } from './worker.ts'
 
 interface Options {
   database: Pick<Database, 'onInsert'>
-  stores: { messages: MessageStore }
+  stores: { messages: MessageStore; deliveryRecords: DeliveryRecords; limits: LimitStore }
+  funnel: Funnel
   codes: CodeService
   /** See AttemptOptions. */
   strangersTurn(): Promise<number>
@@ -27,12 +32,13 @@ interface Options {
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
 export function createDelivery(options: Options) {
-  const { database, stores, codes, strangersTurn, sender, clock, logger, config } = options
+  const { database, stores, codes, funnel, strangersTurn, sender, clock, logger, config } = options
   const { messages } = stores
   const worker = createDeliveryWorker({
     store: messages,
     codes,
     strangersTurn,
+    funnel,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
     render: createRenderer(config),
     sender,
@@ -45,5 +51,12 @@ export function createDelivery(options: Options) {
   return {
     worker,
     outbox: createOutbox({ messages, codes, worker, clock, language: config.server.language }),
+    receipts: createReceiptService({
+      records: stores.deliveryRecords,
+      funnel,
+      limits: stores.limits,
+      clock,
+      config,
+    }),
   }
 }

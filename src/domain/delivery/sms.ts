@@ -14,17 +14,13 @@ import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from './mes
 
 const REPLY_BYTES = 65_536
 
-/** What a gateway was asked and answered, for the funnel. */
-export type OnAsked = (gateway: string, to: string, verdict: Verdict) => void
-
 export interface SmsSenderOptions {
   clock?: Clock
   breaker?: Breaker
-  onAsked?: OnAsked
 }
 
 export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOptions = {}): MessageSender {
-  const { clock = systemClock, onAsked } = options
+  const { clock = systemClock } = options
   const breaker = options.breaker ?? createBreaker(clock)
   const askers = new Map(gateways.map((gateway) => [gateway.name, createGateway(gateway, clock)]))
   return {
@@ -34,7 +30,6 @@ export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOpt
       for (const { name } of breaker.order(gateways.filter((gateway) => covers(gateway, message.to)))) {
         const { outcome, detail, reason, providerId } = await askers.get(name)!(message)
         breaker.note(name, outcome !== 'failed')
-        onAsked?.(name, message.to, { outcome, detail })
         if (outcome === 'sent') {
           return { outcome, detail: name, gateway: name, ...(providerId ? { providerId } : {}), refusals }
         }

@@ -217,6 +217,15 @@ export const schema = {
         [0, many],
         'SMS a day of the whole service; of each hundred, five are kept for notices to owners. 0: none.',
       ),
+      minimum_conversion: integer(
+        0,
+        [0, 100],
+        'A gateway of whose last 200 codes fewer in a hundred were verified is asked after the others. 0: off.',
+      ),
+      pumping_guard: boolean(
+        true,
+        'Close a prefix of seven digits to strangers for a day when of at least 50 codes sent there fewer than 2 in 100 were verified.',
+      ),
       autofill_domain: text(
         null,
         'The domain on which people type the code. SMS then end with the line by which phones fill the code in there, and nowhere else.',

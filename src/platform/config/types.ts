@@ -36,6 +36,9 @@ export interface Config {
   sms: {
     allowedCountries: string[]
     dailyBudget: number
+    /** In a hundred; 0: off. */
+    minimumConversion: number
+    pumpingGuard: boolean
     /** Null: SMS are bound to no site. */
     autofillDomain: string | null
     gateways: GatewayConfig[]

@@ -18,8 +18,10 @@ import {
   BODY_DEADLINE_MS,
   FORM_ROUTES,
   isUnbounded,
+  parseAny,
   parseForm,
   parseJsonObject,
+  RECEIPT_ROUTES,
   readBody,
 } from './request-body.ts'
 import { findUnstorableText } from './unstorable-text.ts'
@@ -188,9 +190,10 @@ export function createHttpBase({
   return plugin
     .wrap((handle) => (request: Request) => answer(request, handle as (request: Request) => unknown))
     .onParse({ as: 'global' }, async ({ request, route }) => {
-      const type = FORM_ROUTES.has(route) ? 'form' : 'json'
+      const type = FORM_ROUTES.has(route) ? 'form' : RECEIPT_ROUTES.has(route) ? 'any' : 'json'
       const bytes = await readBody(request, bodyDeadlineMs, type)
       exchangeOf(request).bodyComplete = true
+      if (type === 'any') return parseAny(bytes, request.headers)
       return type === 'form' ? parseForm(bytes) : parseJsonObject(bytes)
     })
     .derive({ as: 'global' }, ({ request, route }) => {

@@ -13,6 +13,9 @@ export const BODY_DEADLINE_MS = 15_000
 /** OAuth 2.0 Form Post Response Mode: the browser brings the answer of a sign-in provider as a form. */
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback'])
 
+/** Gateways of all kinds: JSON of any shape, or a form. */
+export const RECEIPT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway'])
+
 /** Real bodies are flat; this keeps functions that walk them far from a stack overflow. */
 const MAXIMUM_DEPTH = 32
 
@@ -44,6 +47,15 @@ export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknow
   return value as Record<string, unknown>
 }
 
+/** A form or any JSON, by the content type. */
+export function parseAny(bytes: Uint8Array | null, headers: Headers): unknown {
+  if (!bytes?.byteLength) return {}
+  if (readable.form(headers)) return parseForm(bytes)
+  const value = parseJson(bytes)
+  if (!tidy(value, MAXIMUM_DEPTH)) throw new AppError('malformed_json', { cause: 'depth' })
+  return value
+}
+
 /** The fields of a form, the last of each name. Throws malformed_json for invalid UTF-8. */
 export function parseForm(bytes: Uint8Array | null): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(decode(bytes ?? new Uint8Array())))
@@ -54,9 +66,10 @@ export function isUnbounded(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length')) > 128 * 1024 * 1024
 }
 
-const readable = {
+const readable: Record<'json' | 'form' | 'any', (headers: Headers) => boolean> = {
   json: (headers: Headers) => isOfType(headers, 'application/json'),
   form: (headers: Headers) => isOfType(headers, 'application/x-www-form-urlencoded'),
+  any: (headers: Headers) => readable.json(headers) || readable.form(headers),
 }
 
 function isOfType(headers: Headers, expected: string): boolean {

@@ -1,0 +1,67 @@
+/** `poterne sms report`: what became of SMS, by gateway and country. */
+import { Command, InvalidArgumentError } from 'commander'
+import { withServices } from '../compose.ts'
+import { type StageCount, stages } from '../domain/delivery/records.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+
+const NOTHING = 'No SMS in this time.\n'
+const MOST_DAYS = 365
+
+export function smsCommand(): Command {
+  const command = new Command('sms').description('tell what became of SMS')
+  command
+    .command('report')
+    .description('count SMS by gateway and country: asked, handed over, accepted, delivered, verified')
+    .option(...configOption)
+    .option('--days <days>', 'how many days, today (UTC) included', readDays, 7)
+    .option('--json', 'print for programs')
+    .action(report)
+  return command
+}
+
+function readDays(text: string): number {
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (days < 1 || days > MOST_DAYS)
+    throw new InvalidArgumentError(`Expected a number from 1 to ${MOST_DAYS}.`)
+  return days
+}
+
+async function report({ days, json, ...options }: CommandOptions & { days: number; json?: boolean }) {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const counts = await withServices(config, ({ funnel }) => funnel.report(days))
+  const rows = toRows(counts)
+  if (json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
+  else process.stdout.write(rows.length > 0 ? toTable(rows) : NOTHING)
+}
+
+/** What was asked for has no gateway yet: it stands in a row of its own. */
+function toRows(counts: StageCount[]) {
+  const groups = Map.groupBy(counts, ({ gateway, country }) => `${gateway} ${country}`)
+  return [...groups.values()].map((group) => {
+    const of = (stage: string) => group.find((each) => each.stage === stage)?.count ?? 0
+    const { gateway, country } = group[0] as StageCount
+    return { gateway, country, ...(Object.fromEntries(stages.map((stage) => [stage, of(stage)])) as Counts) }
+  })
+}
+
+type Counts = Record<(typeof stages)[number], number>
+type Row = ReturnType<typeof toRows>[number]
+
+function toTable(rows: Row[]): string {
+  const head = [
+    'gateway',
+    'country',
+    ...stages.map((stage) => stage.replace('_', ' ')),
+    'verified of accepted',
+  ]
+  const lines = rows.map((row) => [
+    row.gateway || '-',
+    row.country || '-',
+    ...stages.map((stage) => String(row[stage])),
+    row.accepted > 0 ? `${Math.round((row.verified / row.accepted) * 100)} %` : '-',
+  ])
+  const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]?.length ?? 0)))
+  const print = (cells: string[]) =>
+    `${cells.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')}\n`
+  return [head, ...lines].map(print).join('')
+}

@@ -1,0 +1,177 @@
+/**
+ * What became of SMS, counted by gateway and country: asked for, handed over, accepted, delivered, verified. The counts
+ * of a second are added to the database together, so that all replicas share them; a crash loses that second. Also the
+ * guard against SMS pumping: a prefix of numbers whose codes are hardly ever verified is closed to strangers for a day.
+ */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { daysBefore } from '../../platform/postgres/sweep.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import { causeOf, type DeliveryLogger } from './attempt.ts'
+import type { Breaker } from './breaker.ts'
+import type { DeliveryRecords, PrefixCount, Stage, StageCount } from './records.ts'
+
+export interface Funnel {
+  count(stage: Stage, to: string, gateway?: string): void
+  /** A gateway took a code. */
+  codeSent(to: string): void
+  /** A code was right. Never throws, and nobody waits for it. */
+  verified(code: { subject: string; purpose: CodePurpose; destination: string }): void
+  /** Until when strangers get no code at this number; null where they do. */
+  closedUntil(to: string): Date | null
+  /** The counts of the last days, today included. */
+  report(days: number): Promise<StageCount[]>
+  /** Adds what was counted since the last time. Never throws. */
+  flush(): Promise<void>
+  start(): void
+  close(): Promise<void>
+}
+
+interface Options {
+  records: DeliveryRecords
+  breaker: Breaker
+  clock: Clock
+  logger: DeliveryLogger
+  config: Pick<Config, 'sms' | 'codes'>
+}
+
+const FLUSH_MS = 1000
+/** How often the closed prefixes and the conversions are read again, in flushes. */
+const REFRESH_EVERY = 5
+const CONVERSION_EVERY = 30
+/** The plus sign and seven digits. */
+const PREFIX_LENGTH = 8
+/** A conversion of fewer codes says nothing. */
+const LEAST_CODES = 200
+
+export const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
+
+export function createFunnel({ records, breaker, clock, logger, config }: Options): Funnel {
+  const { minimumConversion, pumpingGuard, gateways } = config.sms
+  let counts = new Map<string, StageCount>()
+  let prefixes = new Map<string, PrefixCount>()
+  let closed = new Map<string, Date>()
+  const underWay = new Set<Promise<void>>()
+  let timer: Timer | undefined
+  let flushes = 0
+
+  function add(added: StageCount): void {
+    const key = `${added.gateway} ${added.country} ${added.stage}`
+    counts.set(key, { ...added, count: (counts.get(key)?.count ?? 0) + added.count })
+  }
+
+  function count(stage: Stage, to: string, gateway = ''): void {
+    const country = parsePhoneNumberFromString(to)?.country ?? ''
+    add({ gateway, country, stage, count: 1 })
+  }
+
+  function countPrefix(to: string, what: 'codes' | 'verified'): void {
+    const prefix = prefixOf(to)
+    const counted = prefixes.get(prefix) ?? { prefix, codes: 0, verified: 0 }
+    counted[what]++
+    prefixes.set(prefix, counted)
+  }
+
+  /** What could not be added is counted again with the next ones. */
+  async function flush(): Promise<void> {
+    const [taken, takenPrefixes] = [counts, prefixes]
+    counts = new Map()
+    prefixes = new Map()
+    const now = clock.now()
+    try {
+      if (taken.size > 0) await records.addCounts([...taken.values()], now)
+      taken.clear()
+      if (takenPrefixes.size > 0) await addPrefixes([...takenPrefixes.values()], now)
+    } catch (error) {
+      for (const each of taken.values()) add(each)
+      logger.warn({ cause: causeOf(error) }, 'the counts of SMS could not be recorded')
+    }
+  }
+
+  async function addPrefixes(added: PrefixCount[], now: Date): Promise<void> {
+    const newlyClosed = await records.addPrefixes(added, now)
+    if (!pumpingGuard) return
+    for (const { prefix, codes, verified } of newlyClosed) {
+      logger.warn(
+        { prefix, codes, verified },
+        'a prefix of numbers is closed to strangers for a day: hardly any code sent there is verified',
+      )
+    }
+    if (newlyClosed.length > 0) await refreshClosed()
+  }
+
+  async function applyEarlyReceipts(): Promise<void> {
+    for (const { receipt, destination, gateway } of await records.applyEarlyReceipts())
+      count(receipt, destination, gateway)
+  }
+
+  async function refreshClosed(): Promise<void> {
+    if (!pumpingGuard) return
+    const rows = await records.closedPrefixes(clock.now())
+    closed = new Map(rows.map(({ prefix, closedUntil }) => [prefix, closedUntil]))
+  }
+
+  /** A gateway whose codes do not arrive is asked last, however politely it accepts them. */
+  async function judgeConversions(): Promise<void> {
+    if (minimumConversion === 0) return
+    const before = new Date(clock.now().getTime() - config.codes.lifetimeSeconds * 1000)
+    for (const { name } of gateways) {
+      const { codes, verified } = await records.conversion(name, before)
+      if (codes >= LEAST_CODES && verified * 100 < minimumConversion * codes) {
+        breaker.suspend(name)
+        logger.warn({ gateway: name, codes, verified }, 'too few codes of a gateway are verified')
+      }
+    }
+  }
+
+  async function round(): Promise<void> {
+    await flush()
+    flushes++
+    try {
+      if (flushes % REFRESH_EVERY === 1) await Promise.all([refreshClosed(), applyEarlyReceipts()])
+      if (flushes % CONVERSION_EVERY === 1) await judgeConversions()
+    } catch (error) {
+      logger.warn({ cause: causeOf(error) }, 'the counts of SMS could not be read')
+    }
+  }
+
+  function run(work: () => Promise<void>): void {
+    const running = work().finally(() => underWay.delete(running))
+    underWay.add(running)
+  }
+
+  return {
+    count,
+    codeSent: (to) => countPrefix(to, 'codes'),
+    verified({ subject, purpose, destination }) {
+      if (!destination.startsWith('+')) return
+      run(async () => {
+        try {
+          const sent = await records.markVerified({ subject, purpose }, clock.now())
+          if (sent === null) return
+          count('verified', sent.destination, sent.gateway)
+          countPrefix(sent.destination, 'verified')
+        } catch (error) {
+          logger.warn({ cause: causeOf(error) }, 'a verified code could not be recorded')
+        }
+      })
+    },
+    closedUntil(to) {
+      const until = pumpingGuard ? closed.get(prefixOf(to)) : undefined
+      return until !== undefined && until > clock.now() ? until : null
+    },
+    report: (days) => records.report(daysBefore(clock.now(), days - 1)),
+    flush,
+    start() {
+      timer = setInterval(() => {
+        if (underWay.size < 100) run(round)
+      }, FLUSH_MS)
+    },
+    async close() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+      await flush()
+    },
+  }
+}
