@@ -142,6 +142,22 @@ test('guesses made before two factors were on do not close the second step', asy
   }
 })
 
+test('turning two factors on again opens what guesses closed while they were on before', async () => {
+  const service = await startService({ clock: noon() })
+  try {
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+    const { identifier, password } = person
+    for (let n = 0; n < 21; n++) await service.post('2fa/verify', { ...person, otp: '000000' })
+    await service.post('2fa/disable', { password, otp: recoveryCodes[0] }, { bearer })
+    const { body } = await service.post('2fa/totp', { password }, { bearer })
+    await service.post('2fa/totp/confirm', { otp: appCode(body.secret, service.clock.now()) }, { bearer })
+    const otp = appCode(body.secret, service.clock.now(), 1)
+    expect((await service.post('2fa/verify', { identifier, password, otp })).status).toBe(200)
+  } finally {
+    await service.close()
+  }
+})
+
 test('sign-in by a code alone can be turned off; the second step stays', async () => {
   const service = await startService({ settings: { codes: { login: false } } })
   try {

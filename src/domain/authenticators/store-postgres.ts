@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
 import {
   accounts,
+  codeBudgets,
   passkeys,
   recoveryCodes,
   sessions,
@@ -130,6 +131,11 @@ const afterEnabling = sql`
     update ${sessions} set revoked_at = ${now} from enabled
      where account_id = enabled.id and ${sessions}.id <> ${param('sessionId', 'uuid')}
        and revoked_at is null and not string_to_array(amr, ' ') @> array['mfa']),
+  /* What was guessed while they were on before does not close the second step of today. */
+  reopened as (
+    delete from ${codeBudgets} using enabled, ${accounts} account
+     where account.id = enabled.id and ${codeBudgets}.subject = account.uuid
+       and ${codeBudgets}.purpose in ('two_factor', 'step_up')),
   notices as (${queueNotices(sql`enabled`)})
   select id from enabled`
 
