@@ -8,6 +8,7 @@ import { checkImports } from './checks/layers.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkLint } from './checks/lint.ts'
 import { checkMigrations } from './checks/migrations.ts'
+import { checkOpenapi } from './checks/openapi.ts'
 import { checkRoutes } from './checks/routes.ts'
 import type { Check } from './checks/source-files.ts'
 import { checkTypes } from './checks/types.ts'
@@ -23,6 +24,7 @@ const checks: Record<string, Check> = {
   migrations: checkMigrations,
   'configuration files': checkConfigurationFiles,
   'error table': checkErrorTable,
+  'interface description': checkOpenapi,
   links: checkLinks,
 }
 

@@ -12,7 +12,7 @@ export const checkDependencies: Check = async () => {
     .map((file) => `${file}: bun.lock is the only lock file`)
   const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
   for (const [name, version] of versions)
-    if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    if (!/^(npm:[^@]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
       problems.push(`package.json: ${name} ${version} is not one exact version`)
   if (manifest.devDependencies.bun !== manifest.devDependencies['bun-types'])
     problems.push('package.json: bun and bun-types are of two versions')

@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { accountSchema, messageAnswer, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
+import { accountAnswer, messageAnswer, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { ContactsService } from './service.ts'
@@ -23,7 +23,7 @@ const changeResponses = () => ({
 const confirmSchema = () => ({
   body: t.Object({ otp: otpField }),
   response: {
-    200: t.Object({ status: t.Literal(200), account: accountSchema }),
+    200: accountAnswer,
     ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests'),
   },
 })

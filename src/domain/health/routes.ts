@@ -1,9 +1,13 @@
 /** For load balancers and supervisors: whether the process runs, and whether its stores answer. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../errors.ts'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 
-const alive = t.Object({ status: t.Literal(200), state: t.Literal('ok') })
+const alive = component(
+  'Alive',
+  t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'It does.' }),
+)
 
 /** `ping` throws if a store does not answer. */
 export function createHealthRoutes(ping: () => Promise<void>) {

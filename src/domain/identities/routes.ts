@@ -1,32 +1,44 @@
 /** The ways in through other providers, of somebody signed in. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
   codeVerifierField,
   idTokenField,
   nonceField,
+  nullable,
   optionalField,
   ownerProofFields,
+  timeField,
 } from '../../platform/http/schemas.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { IdentityService } from './service.ts'
 
-const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
-  t.Object({
-    status: t.Literal(status),
-    identities: t.Array(
-      t.Object({
-        provider: t.String({ examples: ['google'] }),
-        provider_uid: t.String({ description: 'Who it is there' }),
-        email: t.Union([t.String(), t.Null()], {
-          description: 'As the provider gave it when it was linked',
-        }),
-        created_at: t.String({ format: 'date-time' }),
+const identitySchema = component(
+  'Identity',
+  t.Object(
+    {
+      provider: t.String({ examples: ['google'] }),
+      provider_uid: t.String({ description: 'Who it is there', examples: ['110169484474386276334'] }),
+      email: nullable(t.String({ examples: ['ada@example.com'] }), {
+        description: 'As the provider gave it when it was linked',
       }),
+      created_at: timeField(),
+    },
+    { description: 'A sign-in through a provider, linked to the account.' },
+  ),
+)
+
+const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
+  component(
+    status === 200 ? 'Identities' : 'IdentitiesAfterLinking',
+    t.Object(
+      { status: t.Literal(status), identities: t.Array(identitySchema) },
+      { description: 'The identities that are linked now.' },
     ),
-  })
+  )
 
 const providerParams = t.Object({
   provider: t.String({ description: 'Name of the provider, e.g. google' }),

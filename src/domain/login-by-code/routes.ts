@@ -50,6 +50,8 @@ export function createLoginByCodeRoutes(
             'country_not_allowed',
             'channel_not_available',
             'two_factor_not_enabled',
+            'invalid_token',
+            'token_expired',
           ),
         },
         detail: {

@@ -1,10 +1,11 @@
 /** Reading and erasing one's own account. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
-  accountSchema,
+  accountAnswer,
   messageAnswer,
   nullable,
   ownerProofFields,
@@ -18,22 +19,28 @@ import type { AccountService } from './service.ts'
 const verifiedField = (contact: string) =>
   t.Union([t.Boolean(), t.Null()], { description: `Null: the account has no ${contact}` })
 
-const securityAnswer = t.Object({
-  status: t.Literal(200),
-  email_verified: verifiedField('e-mail address'),
-  phone_verified: verifiedField('telephone number'),
-  has_password: t.Boolean(),
-  language: t.String({ description: 'Of the messages to the owner', examples: ['fr'] }),
-  last_password_change_at: nullable(timeField()),
-  two_factor: t.Object({
-    enabled: t.Boolean(),
-    methods: twoFactorMethodsField,
-    recovery_codes_left: t.Integer(),
-  }),
-  passkeys: t.Integer(),
-  identities: t.Integer(),
-  sessions: t.Integer(),
-})
+const securityAnswer = component(
+  'Security',
+  t.Object(
+    {
+      status: t.Literal(200),
+      email_verified: verifiedField('e-mail address'),
+      phone_verified: verifiedField('telephone number'),
+      has_password: t.Boolean(),
+      language: t.String({ description: 'Of the messages to the owner', examples: ['fr'] }),
+      last_password_change_at: nullable(timeField()),
+      two_factor: t.Object({
+        enabled: t.Boolean(),
+        methods: twoFactorMethodsField,
+        recovery_codes_left: t.Integer(),
+      }),
+      passkeys: t.Integer(),
+      identities: t.Integer(),
+      sessions: t.Integer(),
+    },
+    { description: 'What protects the account, for a settings page.' },
+  ),
+)
 
 export function createAccountRoutes(
   httpBase: HttpBase,
@@ -44,7 +51,7 @@ export function createAccountRoutes(
     .use(httpBase)
     .use(bearer)
     .get('/me', ({ signedIn }) => ({ status: 200 as const, account: accounts.describe(signedIn) }), {
-      response: { 200: t.Object({ status: t.Literal(200), account: accountSchema }), ...errorResponses() },
+      response: { 200: accountAnswer, ...errorResponses() },
       detail: {
         tags: ['Account'],
         operationId: 'getAccount',

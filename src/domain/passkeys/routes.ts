@@ -1,6 +1,7 @@
 /** Sign in with a passkey, and look after the passkeys of an account. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../platform/http/passkey-schemas.ts'
@@ -19,19 +20,28 @@ import { passkeyRecord } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'
 
-const passkeySchema = t.Object({
-  id: t.String({ format: 'uuid' }),
-  name: t.String({ examples: ['iCloud Keychain'] }),
-  created_at: timeField(),
-  last_used_at: nullable(timeField()),
-  backed_up: t.Boolean({ description: 'It is synced: losing the device does not lose it' }),
-  transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
-  aaguid: t.String({ description: 'The kind of authenticator that keeps it' }),
-})
+const passkeySchema = component(
+  'Passkey',
+  t.Object(
+    {
+      id: t.String({ format: 'uuid' }),
+      name: t.String({ examples: ['iCloud Keychain'] }),
+      created_at: timeField(),
+      last_used_at: nullable(timeField()),
+      backed_up: t.Boolean({ description: 'It is synced: losing the device does not lose it' }),
+      transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
+      aaguid: t.String({
+        description: 'The kind of authenticator that keeps it',
+        examples: ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd'],
+      }),
+    },
+    { description: 'A passkey of the account.' },
+  ),
+)
 
 const signalSchema = t.Object(
   {
-    rp_id: t.String(),
+    rp_id: t.String({ examples: ['example.com'] }),
     user_id: nullable(t.String({ description: 'Base64url; null where there is no passkey' })),
     credential_ids: t.Array(t.String({ description: 'Base64url' })),
   },
@@ -39,16 +49,41 @@ const signalSchema = t.Object(
 )
 
 const optionsAnswer = (dictionary: string) =>
-  t.Object({
-    status: t.Literal(200),
-    options: t.Object(
-      { challenge: t.String({ description: 'Base64url; valid for five minutes, once' }) },
-      { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
+  component(
+    dictionary.replace('PublicKeyCredential', 'Passkey').replace('JSON', ''),
+    t.Object(
+      {
+        status: t.Literal(200),
+        options: t.Object(
+          {
+            challenge: t.String({
+              description: 'Base64url; valid for five minutes, once',
+              examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+            }),
+          },
+          { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
+        ),
+      },
+      { description: 'What the browser needs to make its part.' },
     ),
-  })
+  )
 
 const passkeyAnswer = <const Status extends 200 | 201>(status: Status) =>
-  t.Object({ status: t.Literal(status), passkey: passkeySchema })
+  component(
+    status === 200 ? 'PasskeyAnswer' : 'PasskeyAdded',
+    t.Object(
+      { status: t.Literal(status), passkey: passkeySchema },
+      { description: 'The passkey as it is now.' },
+    ),
+  )
+
+const passkeysAnswer = component(
+  'Passkeys',
+  t.Object(
+    { status: t.Literal(200), passkeys: t.Array(passkeySchema), signal: signalSchema },
+    { description: 'The passkeys of the account, and what the browser may be told of them.' },
+  ),
+)
 
 const idParams = t.Object({ id: t.String({ format: 'uuid' }) })
 
@@ -143,11 +178,7 @@ export function createPasskeyRoutes(
       },
       {
         response: {
-          200: t.Object({
-            status: t.Literal(200),
-            passkeys: t.Array(passkeySchema),
-            signal: signalSchema,
-          }),
+          200: passkeysAnswer,
           ...errorResponses(),
         },
         detail: withBearer('listPasskeys', 'The passkeys of the own account', 'The oldest first.'),

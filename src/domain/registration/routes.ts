@@ -1,5 +1,6 @@
 /** Register, confirm the account, send the confirmation code again (two paths, one handler). */
 import { Elysia, t } from 'elysia'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
@@ -51,13 +52,19 @@ const confirmBody = t.Object({
   ...deviceFields,
 })
 
-const confirmAnswer = t.Object({
-  status: t.Literal(201),
-  message: t.String(),
-  access_token: t.Optional(signedInAnswer.properties.access_token),
-  refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
-  account: t.Optional(accountSchema),
-})
+const confirmAnswer = component(
+  'AccountConfirmed',
+  t.Object(
+    {
+      status: t.Literal(201),
+      message: t.String(),
+      access_token: t.Optional(signedInAnswer.properties.access_token),
+      refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
+      account: t.Optional(accountSchema),
+    },
+    { description: 'The account is confirmed; with `sign_in` the tokens and the account, too.' },
+  ),
+)
 const resendBody = t.Object({ identifier: identifierField })
 
 export function createRegistrationRoutes(httpBase: HttpBase, registration: RegistrationService) {

@@ -1,6 +1,7 @@
 /** The life of a session after login. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
@@ -16,17 +17,31 @@ import type { SessionService } from './service.ts'
 
 const refreshToken = t.String({ description: 'The newest one of the session' })
 
-const sessionSchema = t.Object({
-  id: t.String({ format: 'uuid' }),
-  device_type: nullable(t.String()),
-  device_name: nullable(t.String()),
-  device_os: nullable(t.String()),
-  ip: nullable(t.String({ description: 'Where it was last refreshed from' })),
-  created_at: timeField(),
-  last_used_at: timeField(),
-  expires_at: timeField(),
-  current: t.Boolean({ description: 'The session of the access token that asks' }),
-})
+const sessionSchema = component(
+  'Session',
+  t.Object(
+    {
+      id: t.String({ format: 'uuid' }),
+      device_type: nullable(t.String({ examples: ['Mobile'] })),
+      device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
+      device_os: nullable(t.String({ examples: ['Android 16'] })),
+      ip: nullable(t.String({ description: 'Where it was last refreshed from', examples: ['203.0.113.7'] })),
+      created_at: timeField(),
+      last_used_at: timeField(),
+      expires_at: timeField(),
+      current: t.Boolean({ description: 'The session of the access token that asks' }),
+    },
+    { description: 'A device that is signed in.' },
+  ),
+)
+
+const sessionsAnswer = component(
+  'Sessions',
+  t.Object(
+    { status: t.Literal(200), sessions: t.Array(sessionSchema) },
+    { description: 'The devices that are signed in.' },
+  ),
+)
 
 export function createSessionRoutes(
   httpBase: HttpBase,
@@ -56,7 +71,7 @@ export function createSessionRoutes(
       async ({ signedIn }) => ({ status: 200 as const, sessions: await sessions.list(signedIn) }),
       {
         response: {
-          200: t.Object({ status: t.Literal(200), sessions: t.Array(sessionSchema) }),
+          200: sessionsAnswer,
           ...errorResponses(),
         },
         detail: {

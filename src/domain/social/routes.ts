@@ -1,5 +1,6 @@
 /** Sign in through another provider: in a browser, or with the identity token of a native app. */
 import { Elysia, t } from 'elysia'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../platform/http/redirect.ts'
@@ -31,13 +32,41 @@ const answerFields = {
 }
 
 /** As at login; `two_factor.identifier` stands for the account where nobody typed an identifier. */
-const socialTwoFactorAnswer = t.Object({
-  ...twoFactorAnswer.properties,
-  two_factor: t.Object({
-    ...twoFactorAnswer.properties.two_factor.properties,
-    identifier: t.String({ description: 'What `2fa/verify` and `2fa/request-otp` take as `identifier`' }),
-  }),
-})
+const socialTwoFactorAnswer = component(
+  'SocialTwoFactorDue',
+  t.Object(
+    {
+      ...twoFactorAnswer.properties,
+      two_factor: t.Object({
+        ...twoFactorAnswer.properties.two_factor.properties,
+        identifier: t.String({
+          description: 'What `2fa/verify` and `2fa/request-otp` take as `identifier`',
+          examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'],
+        }),
+      }),
+    },
+    { description: 'The provider answered for the person, and a second factor is due.' },
+  ),
+)
+
+const providersAnswer = component(
+  'Providers',
+  t.Object(
+    {
+      status: t.Literal(200),
+      providers: t.Array(
+        t.Object({
+          name: t.String({ examples: ['google'] }),
+          authorize_url: t.String({
+            description: 'Where the browser begins',
+            examples: ['https://auth.example.com/api/v1/auth/social/google/authorize'],
+          }),
+        }),
+      ),
+    },
+    { description: 'The providers to offer, in the order of the configuration.' },
+  ),
+)
 
 const entryErrors = [
   'provider_not_found',
@@ -58,12 +87,7 @@ export function createSocialRoutes(
     .use(httpBase)
     .get('', () => ({ status: 200 as const, providers: social.list() }), {
       response: {
-        200: t.Object({
-          status: t.Literal(200),
-          providers: t.Array(
-            t.Object({ name: t.String({ examples: ['google'] }), authorize_url: t.String() }),
-          ),
-        }),
+        200: providersAnswer,
         ...errorResponses(),
       },
       detail: { tags: ['Social login'], operationId: 'listProviders', summary: 'The providers offered' },

@@ -1,5 +1,6 @@
 /** What other services need to verify access tokens: the public keys, and the documents by which libraries find them. */
 import { Elysia, t } from 'elysia'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { KeyService } from './key-service.ts'
 
@@ -22,33 +23,39 @@ const publicHeaders = {
   'access-control-allow-origin': '*',
 }
 
-const publishedKeys = t.Object(
-  {
-    keys: t.Array(
-      t.Object({
-        kty: t.Literal('EC'),
-        crv: t.Literal('P-256'),
-        x: t.String(),
-        y: t.String(),
-        kid: t.String(),
-        use: t.Literal('sig'),
-        alg: t.Literal('ES256'),
-      }),
-    ),
-  },
-  { description: 'A JSON Web Key Set (RFC 7517)' },
+const publishedKeys = component(
+  'PublishedKeys',
+  t.Object(
+    {
+      keys: t.Array(
+        t.Object({
+          kty: t.Literal('EC'),
+          crv: t.Literal('P-256'),
+          x: t.String({ examples: ['f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU'] }),
+          y: t.String({ examples: ['x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0'] }),
+          kid: t.String({ examples: ['oHk0-Oj0FTQ3FH0rXnzL2CPTMxCg5pfmSfm3ZhpWZLI'] }),
+          use: t.Literal('sig'),
+          alg: t.Literal('ES256'),
+        }),
+      ),
+    },
+    { description: 'A JSON Web Key Set (RFC 7517).' },
+  ),
 )
 
-const metadata = t.Object(
-  {
-    issuer: t.String(),
-    jwks_uri: t.String(),
-    response_types_supported: t.Array(t.String(), { maxItems: 0 }),
-    subject_types_supported: t.Array(t.Literal('public')),
-    id_token_signing_alg_values_supported: t.Array(t.Literal('ES256')),
-    grant_types_supported: t.Array(t.String(), { maxItems: 0 }),
-  },
-  { description: 'Metadata of an authorization server (RFC 8414)' },
+const metadata = component(
+  'IssuerMetadata',
+  t.Object(
+    {
+      issuer: t.String({ examples: ['https://auth.example.com'] }),
+      jwks_uri: t.String({ examples: ['https://auth.example.com/.well-known/jwks.json'] }),
+      response_types_supported: t.Array(t.String(), { maxItems: 0 }),
+      subject_types_supported: t.Array(t.Literal('public')),
+      id_token_signing_alg_values_supported: t.Array(t.Literal('ES256')),
+      grant_types_supported: t.Array(t.String(), { maxItems: 0 }),
+    },
+    { description: 'Metadata of an authorization server (RFC 8414).' },
+  ),
 )
 
 export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {

@@ -1,6 +1,7 @@
 /** Turn two factors on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
+import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, optionalField, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
@@ -13,20 +14,41 @@ const ok = 200 as const
 /** What a try with a code can end in. */
 const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
 
-const recoveryCodesAnswer = t.Object({
-  status: t.Literal(200),
-  recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
-    description:
-      'Ten; each serves once in place of a code. They are shown this once, and older ones are dead',
-  }),
-})
+const recoveryCodesAnswer = component(
+  'RecoveryCodes',
+  t.Object(
+    {
+      status: t.Literal(200),
+      recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
+        description:
+          'Ten; each serves once in place of a code. They are shown this once, and older ones are dead',
+      }),
+    },
+    { description: 'Recovery codes to show and to save: they are not shown again.' },
+  ),
+)
 
-const appAnswer = t.Object({
-  status: t.Literal(200),
-  secret: t.String({ description: 'Base32, for typing in', pattern: '^[A-Z2-7]{32}$' }),
-  otpauth_uri: t.String({ description: 'RFC 6238: SHA-1, 6 digits, 30 seconds' }),
-  qr_svg: t.String({ description: '`otpauth_uri` as a QR code' }),
-})
+const appAnswer = component(
+  'AuthenticatorApp',
+  t.Object(
+    {
+      status: t.Literal(200),
+      secret: t.String({
+        description: 'Base32, for typing in',
+        pattern: '^[A-Z2-7]{32}$',
+        examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+      }),
+      otpauth_uri: t.String({
+        description: 'RFC 6238: SHA-1, 6 digits, 30 seconds',
+        examples: [
+          'otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
+        ],
+      }),
+      qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
+    },
+    { description: 'What the app is to scan; confirm it with its first code.' },
+  ),
+)
 
 const proofBody = t.Object(ownerProofFields)
 const codeBody = t.Object({ otp: otpField })

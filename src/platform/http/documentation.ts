@@ -58,6 +58,8 @@ export function createDocumentation({ baseUrl, version }: DocumentationOptions) 
           path: PAGE,
           specPath: DOCUMENT,
           excludeMethods: ['OPTIONS', 'HEAD'],
+          // The published keys end in .json, and are no file.
+          excludeStaticFile: false,
           documentation: documentation(baseUrl, version),
         }),
       )
@@ -69,12 +71,32 @@ export function createDocumentation({ baseUrl, version }: DocumentationOptions) 
 
 const languageList = new Intl.ListFormat('en', { type: 'disjunction' }).format(languageNames)
 
+const introduction = `Registration, confirmation by one-time code, login and two-factor login, by e-mail and by phone.
+
+**The journey of a person**
+
+1. \`POST /api/v1/auth/register\` with an e-mail address or a telephone number: a code is sent there.
+2. \`POST /api/v1/auth/verify-account\` with that code; with \`password\` and \`sign_in\` it signs in too.
+3. \`POST /api/v1/auth/login\`: 200 with an access token and a refresh token, or 202 where a second factor is due.
+4. After a 202: \`POST /api/v1/auth/2fa/verify\` with the code.
+5. \`POST /api/v1/auth/refresh\` whenever the access token has expired: each refresh token serves once.
+6. \`POST /api/v1/auth/logout\`.
+
+**What holds everywhere**
+
+- Success and error bodies are JSON, and their \`status\` is the HTTP status. Decide by the \`code\` of an error, which is
+  stable, and show its \`message\`, which is ${languageList} by Accept-Language.
+- Fields of a request that are not described are ignored, and new fields may come into answers.
+- Access tokens are verified with the keys at [/.well-known/jwks.json](/.well-known/jwks.json).
+- This document for generators: [/swagger/json](/swagger/json).`
+
 function documentation(baseUrl: string, version: string) {
   return {
     info: {
       title: 'Poterne',
       version,
-      description: `Registration, confirmation by one-time code, login and two-factor login. Messages are ${languageList} by Accept-Language; error codes are stable.`,
+      description: introduction,
+      contact: { name: 'The operator of this service', url: baseUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

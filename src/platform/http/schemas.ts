@@ -3,6 +3,7 @@ import { type TSchema, t } from 'elysia'
 import type { TwoFactorMethod } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { languages } from '../../texts/languages.ts'
+import { component } from './components.ts'
 import { assertionField } from './passkey-schemas.ts'
 
 export const identifierField = t.String({
@@ -99,71 +100,116 @@ export function deviceOf(body: DeviceFields) {
   }
 }
 
-export const twoFactorMethodsField = t.Array(
-  t.Union([
-    t.Literal('passkey'),
-    t.Literal('totp'),
-    t.Literal('email'),
-    t.Literal('sms'),
-    t.Literal('recovery_code'),
-  ]),
-  {
-    description:
-      'What can serve now; `recovery_code` stands here only where nothing else can, and serves in any case',
-  },
+const twoFactorMethod = component(
+  'TwoFactorMethod',
+  t.Union(
+    [
+      t.Literal('passkey'),
+      t.Literal('totp'),
+      t.Literal('email'),
+      t.Literal('sms'),
+      t.Literal('recovery_code'),
+    ],
+    { description: 'A way to prove the second factor.' },
+  ),
 )
 
+export const twoFactorMethodsField = t.Array(twoFactorMethod, {
+  examples: [['email']],
+  description:
+    'What can serve now; `recovery_code` stands here only where nothing else can, and serves in any case',
+})
+
 export function messageAnswer<const Status extends 200 | 201>(status: Status) {
-  return t.Object({ status: t.Literal(status), message: t.String() })
+  const [name, description, example] =
+    status === 200
+      ? ['Done', 'Done; `message` says so to the person.', 'Done.']
+      : ['Accepted', 'Accepted; `message` tells the person what comes next.', 'A code is on its way.']
+  return component(
+    name,
+    t.Object({ status: t.Literal(status), message: t.String({ examples: [example] }) }, { description }),
+  )
 }
 
 export const nullable = <Schema extends ReturnType<typeof t.String> | ReturnType<typeof t.Integer>>(
   schema: Schema,
-) => t.Union([schema, t.Null()])
+  options: { examples?: unknown[]; description?: string } = {},
+) => t.Union([schema, t.Null()], options)
 export const timeField = () => t.String({ description: 'ISO 8601, UTC, milliseconds', format: 'date-time' })
 
 /** Clients rely on exactly these 24 fields, in this order. */
-export const accountSchema = t.Object({
-  failed_attempts: t.Integer(),
-  id: t.Integer(),
-  uuid: t.String({ format: 'uuid' }),
-  email: nullable(t.String()),
-  phone: nullable(t.String({ description: 'E.164, with the leading plus' })),
-  password_digest: t.String({
-    description: 'PHC string; salt and hash are replaced unless configured "full"',
-  }),
-  accountable_type: t.String(),
-  accountable_id: t.Integer(),
-  role_id: t.Integer(),
-  remember_created_at: nullable(timeField()),
-  sign_in_count: t.Integer(),
-  current_sign_in_at: nullable(timeField()),
-  last_sign_in_at: nullable(timeField()),
-  current_sign_in_ip: nullable(t.String()),
-  last_sign_in_ip: nullable(t.String()),
-  account_confirmed_at: nullable(timeField()),
-  account_confirmed: t.Boolean(),
-  unlock_token: nullable(t.String()),
-  locked_at: nullable(timeField()),
-  two_factor_enabled: t.Boolean(),
-  provider: t.String(),
-  provider_uid: nullable(t.String()),
-  created_at: timeField(),
-  updated_at: timeField(),
-})
+export const accountSchema = component(
+  'Account',
+  t.Object(
+    {
+      failed_attempts: t.Integer({ examples: [0] }),
+      id: t.Integer(),
+      uuid: t.String({ format: 'uuid' }),
+      email: nullable(t.String({ examples: ['ada@example.com'] })),
+      phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
+      password_digest: t.String({
+        description:
+          'PHC string; salt and hash are replaced unless configured "full"; empty without a password',
+        examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
+      }),
+      accountable_type: t.String({ examples: ['User'] }),
+      accountable_id: t.Integer(),
+      role_id: t.Integer(),
+      remember_created_at: nullable(timeField(), { examples: [null] }),
+      sign_in_count: t.Integer(),
+      current_sign_in_at: nullable(timeField()),
+      last_sign_in_at: nullable(timeField()),
+      current_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
+      last_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
+      account_confirmed_at: nullable(timeField()),
+      account_confirmed: t.Boolean(),
+      unlock_token: nullable(t.String(), { examples: [null] }),
+      locked_at: nullable(timeField(), { examples: [null] }),
+      two_factor_enabled: t.Boolean({ examples: [false] }),
+      provider: t.String({
+        description: '`local`, or the provider that made the account',
+        examples: ['local'],
+      }),
+      provider_uid: nullable(t.String(), { examples: [null] }),
+      created_at: timeField(),
+      updated_at: timeField(),
+    },
+    { description: 'The account; times are UTC.' },
+  ),
+)
 
 const tokenFields = {
-  access_token: t.String({ description: 'JWT (ES256); its keys are at /.well-known/jwks.json' }),
-  refresh_token: t.String({ pattern: '^[0-9a-f]{64}$' }),
+  access_token: t.String({
+    examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…'],
+    description: 'JWT (ES256); its keys are at /.well-known/jwks.json',
+  }),
+  refresh_token: t.String({ pattern: '^[0-9a-f]{64}$', examples: ['9f2c4e6a'.repeat(8)] }),
 }
 
-export const signedInAnswer = t.Object({
-  status: t.Literal(200),
-  ...tokenFields,
-  account: accountSchema,
-})
+export const signedInAnswer = component(
+  'SignedIn',
+  t.Object(
+    {
+      status: t.Literal(200),
+      ...tokenFields,
+      account: accountSchema,
+    },
+    { description: 'Signed in: the tokens of the new session, and the account.' },
+  ),
+)
 
-export const refreshedAnswer = t.Object({ status: t.Literal(200), ...tokenFields })
+export const refreshedAnswer = component(
+  'Tokens',
+  t.Object(
+    { status: t.Literal(200), ...tokenFields },
+    { description: 'The next two tokens of the session.' },
+  ),
+)
+
+export const accountAnswer = component(
+  'AccountAnswer',
+  t.Object({ status: t.Literal(200), account: accountSchema }, { description: 'The account as it is now.' }),
+)
 
 /** What `twoFactorAnswer` describes; an app needs no word of a message on its way. */
 export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, language: Language) {
@@ -181,19 +227,26 @@ function twoFactorSentence(methods: TwoFactorMethod[]) {
   return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
 }
 
-export const twoFactorAnswer = t.Object({
-  status: t.Literal(202),
-  code: t.Literal('two_factor_required'),
-  message: t.String(),
-  two_factor: t.Object({
-    methods: twoFactorMethodsField,
-    sent_to: nullable(
-      t.String({ description: 'Null where no code was sent', examples: ['a•••@example.com'] }),
-    ),
-    expires_in: t.Integer({ description: 'Seconds' }),
-    login_token: t.String({
-      pattern: '^[A-Za-z0-9_-]{43}$',
-      description: 'Stands for the first factor in `2fa/verify`, for 10 minutes and one session',
-    }),
-  }),
-})
+export const twoFactorAnswer = component(
+  'TwoFactorDue',
+  t.Object(
+    {
+      status: t.Literal(202),
+      code: t.Literal('two_factor_required'),
+      message: t.String({ examples: ['A code is on its way.'] }),
+      two_factor: t.Object({
+        methods: twoFactorMethodsField,
+        sent_to: nullable(
+          t.String({ description: 'Null where no code was sent', examples: ['a•••@example.com'] }),
+        ),
+        expires_in: t.Integer({ description: 'Seconds' }),
+        login_token: t.String({
+          pattern: '^[A-Za-z0-9_-]{43}$',
+          examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+          description: 'Stands for the first factor in `2fa/verify`, for 10 minutes and one session',
+        }),
+      }),
+    },
+    { description: 'The password is right, and a second factor is due: `2fa/verify` finishes the login.' },
+  ),
+)

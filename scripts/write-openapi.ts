@@ -1,0 +1,4 @@
+/** Writes docs/openapi.json from the routes. */
+import { openapiPage } from './openapi-page.ts'
+
+await Bun.write(new URL('../docs/openapi.json', import.meta.url), await openapiPage())

@@ -1,0 +1,13 @@
+/** Names for schemas, under which the OpenAPI document lists them once and refers to them everywhere. */
+import type { TSchema } from 'elysia'
+
+/** The key under which a schema carries its name to openapi-components.ts. */
+export const COMPONENT_KEY = 'x-component'
+
+/**
+ * The same schema, which the document calls `name` (generated clients name a type after it). Two schemas of one name
+ * must be the same. A `description` serves as the description of the answer, and `examples` as its example.
+ */
+export function component<Schema extends TSchema>(name: string, schema: Schema): Schema {
+  return { ...schema, [COMPONENT_KEY]: name }
+}
