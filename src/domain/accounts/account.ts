@@ -1,4 +1,4 @@
-/** The account as it is stored, and the record clients see of it: 24 fields, in the specification's order. */
+/** The account as it is stored, and the record that clients see: 24 fields in a fixed order. */
 import type { Config } from '../../platform/config/types.ts'
 import type { Language } from '../../texts/languages.ts'
 import { maskDigest } from '../hashing/digest.ts'
@@ -31,14 +31,14 @@ export interface Account {
   emailKey: string | null
   emailConfirmedAt: Date | null
   phoneConfirmedAt: Date | null
-  /** The identifier this registration waits to have verified, in comparable form; null once confirmed. */
+  /** The identifier that this pending registration has to verify, in comparable form; null once confirmed. */
   waitingFor: string | null
   language: Language
-  /** When the owner last replaced the password; null: never, or before this was kept. */
+  /** When the owner last replaced the password; null if never, or before this was recorded. */
   passwordChangedAt: Date | null
 }
 
-/** An account and the session that speaks for it. What the end of that session overtakes does not happen. */
+/** An account and the session acting for it. If the session ends before a change commits, the change is refused. */
 export interface AccountSession {
   account: Account
   sessionId: string
@@ -48,7 +48,7 @@ export type AccountRecord = ReturnType<typeof accountRecord>
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
-/** `password_digest` keeps its type and shape; salt and hash leave only where the configuration says "full". */
+/** `password_digest` keeps its type and shape; salt and hash are shown only if the configuration says "full". */
 export function accountRecord(account: Account, passwordDigest: Config['accounts']['passwordDigest']) {
   return {
     failed_attempts: account.failedAttempts,
@@ -79,7 +79,7 @@ export function accountRecord(account: Account, passwordDigest: Config['accounts
   }
 }
 
-/** The account's own contact of that kind, verified or claimed; null when it has none. */
+/** The account's contact of that kind, verified or claimed; null if it has none. */
 export function contactOf(account: Account, kind: Identifier['kind']): string | null {
   return kind === 'email' ? account.email : account.phone
 }
@@ -89,7 +89,7 @@ export interface Contact {
   destination: string
 }
 
-/** Where codes for this account may go: its verified contacts, the kind named first. */
+/** The contacts to which codes for this account may go: the verified ones, the named kind first. */
 export function verifiedContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
   const contacts: Contact[] = []
   if (account.email !== null && account.emailConfirmedAt !== null) {
@@ -101,13 +101,13 @@ export function verifiedContacts(account: Account, first: Identifier['kind'] = '
   return first === 'phone' ? contacts.reverse() : contacts
 }
 
-/** The comparable forms of the identifiers that are the account's own, the e-mail address first. */
+/** The verified identifiers of the account in comparable form, the e-mail address first. */
 export function verifiedKeys(account: Account): string[] {
   const keys = [account.emailConfirmedAt && account.emailKey, account.phoneConfirmedAt && account.phone]
   return keys.filter((key) => key !== null)
 }
 
-/** True when this identifier is the account's own: nobody else can have it. */
+/** Whether the account has verified this identifier, so that nobody else can have it. */
 export function hasVerified(account: Account, { kind, key }: Identifier): boolean {
   return kind === 'email'
     ? account.emailKey === key && account.emailConfirmedAt !== null

@@ -1,6 +1,6 @@
 /**
- * "Something happened to your account": the messages to its owner, for each proved contact one, to be queued by the
- * statement that makes it happen. Never holds a code.
+ * Messages that tell the owner what happened to the account: one for each verified contact, queued by the statement that
+ * makes it happen. They never contain a code.
  */
 
 import type { NewMessage, NoticePurpose } from '../delivery/message.ts'
@@ -9,7 +9,7 @@ import type { Services } from '../services.ts'
 import { type Account, type Contact, verifiedContacts } from './account.ts'
 
 export interface OwnerNotices {
-  /** Counted as sent, without those that a limit forbids now. `contacts`: instead of all the proved ones. */
+  /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
   about(account: Account, purpose: NoticePurpose, contacts?: Contact[]): Promise<NewMessage[]>
 }
 

@@ -1,19 +1,19 @@
 /**
- * Where accounts live: PostgreSQL, in every shape. The promise: a verified e-mail or phone belongs to one account; a
- * claim that nobody verified keeps nobody from registering, confirming or resetting; each change and the messages it
- * causes are one atomic statement.
+ * The accounts, in PostgreSQL in every shape. The promise: a verified e-mail address or phone number belongs to one
+ * account; an unverified claim keeps nobody from registering, confirming or resetting; each change is committed together
+ * with the messages that it causes.
  */
 import type { Language } from '../../texts/languages.ts'
 import type { Email, Identifier, Phone } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
 
 export interface Registration {
-  /** Taken when the registration is the first one that waits for its identifier. */
+  /** Used if this is the first registration that waits for the identifier. */
   uuid: string
   email: Email | null
   phone: Phone | null
   passwordDigest: string
-  /** For each contact a short keyed tag of the password: two tags tell that two people may have named the contact. */
+  /** A short keyed tag of the password for each contact. Two different tags mean that two people may have named it. */
   emailTag: Uint8Array | null
   phoneTag: Uint8Array | null
   language: Language
@@ -34,7 +34,7 @@ export interface Registration {
 export const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
 export type IdentifierUse = (typeof identifierUses)[number]
 
-/** A password that comes with the code of a confirmation, and its tag, as a registration has it. */
+/** A password that is sent with the code of a confirmation, and its tag, as in a registration. */
 export interface NamedPassword {
   digest: string
   tag: Uint8Array
@@ -43,12 +43,12 @@ export interface NamedPassword {
 export interface AccountStore {
   findByIdentifier(identifier: Identifier, use: IdentifierUse): Promise<Account | null>
   findByUuid(uuid: string): Promise<Account | null>
-  /** True when one of them is somebody's verified identifier, or one of an account that was made for somebody. */
+  /** Whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
   isTaken(identifiers: Identifier[]): Promise<boolean>
   /**
-   * Adds the registration, or replaces the one that waits for the same identifier, and queues its code; when the
-   * identifier is taken, queues a notice to the owner instead. Both give the subject of the code and the id of the
-   * message.
+   * Adds the registration, or replaces the one that waits for the same identifier, and queues its code. If the identifier
+   * is taken, queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
+   * cases.
    */
   register(registration: Registration, now: Date): Promise<{ uuid: string; messageId: number }>
   /**
@@ -63,10 +63,10 @@ export interface AccountStore {
     password: NamedPassword | null,
     now: Date,
   ): Promise<Account | null>
-  /** As Devise's lockable counts. Nothing happens for an id that does not exist (0), in the same time. */
+  /** Counts as Devise's lockable does. For an id that does not exist (0), it does nothing in the same time. */
   noteFailure(accountId: number): Promise<void>
-  /** Removes registrations that nobody confirmed within a week after they were last sent; gives their number. */
+  /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
   sweepRegistrations(now: Date, limit: number): Promise<number>
-  /** Removes after a week with which passwords registrations named a contact, unless an unconfirmed account still names it. */
+  /** Removes the password tags of registrations after a week, unless an unconfirmed account still names the contact. */
   sweepRegistrationClaims(now: Date, limit: number): Promise<number>
 }

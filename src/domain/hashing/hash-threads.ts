@@ -1,6 +1,6 @@
 /**
- * Threads of our own that run Bun.password. Bun's asynchronous form would do the same on the threads that WebCrypto
- * uses too: with every one of them at a hash, signing an access token waits 40 ms and more.
+ * Threads of our own that run Bun.password (docs/decisions/hashing-threads.md). Bun's asynchronous form uses the threads
+ * of WebCrypto: if all of them are hashing, signing an access token waits for 40 ms and more.
  */
 
 import { AppError } from '../../errors.ts'
@@ -10,43 +10,43 @@ export type HashJob =
   | {
       kind: 'verify'
       password: string
-      /** Null: there is none. `decoy` is verified where Bun.password refuses it before any work was done. */
+      /** Null if there is none. `decoy` is verified instead if Bun.password refuses the digest without any work. */
       stored: { digest: string; decoy: string } | null
-      /** Verified in vain, so that the work is that of everybody else. */
+      /** Verified as well, so that the work is the same for everybody. */
       decoys: string[]
-      /** Made where the password is right; where it is wrong, `decoy` costs the same. */
+      /** Made if the password is right; if it is wrong, `decoy` costs the same. */
       renewal: { password: string; memoryKib: number; iterations: number; decoy: string } | null
     }
 
-/** The new digest; or whether the password is right, and its renewed digest. Null when Bun.password refused the job. */
+/** The new digest, or whether the password is right and its renewed digest. Null if Bun.password refused the job. */
 export type Result = string | { right: boolean; newDigest: string | null } | null
 
 export interface HashThreads {
-  /** How many are at work or wait. */
+  /** The number of jobs that run or wait. */
   readonly jobs: number
   /**
-   * First come, first served, and all that are `first` before all others. Rejects with AppError('unavailable') when
-   * the thread ends, and after `close`.
+   * First come, first served, with all `first` jobs before all others. Rejects with AppError('unavailable') if the thread
+   * ends, and after `close`.
    */
   run(job: HashJob, options?: { first?: boolean }): Promise<Result>
-  /** Starts the first ones before anybody waits for them. */
+  /** Starts the first threads before they are needed. */
   warmUp(): void
   close(): void
 }
 
-/** What `warmUp` starts, 3 MB each: as many as a small machine has processors. */
+/** How many threads `warmUp` starts, at 3 MB each: as many as a small machine has processors. */
 const WARM_THREADS = 2
 
 /**
- * How far hashing stands back (nice, 0 to 19): with every processor at it, the thread that answers, PostgreSQL and
- * Redis still come first, and whoever logs in waits a little longer. Not further, or other programs on a full machine
- * would stop logins altogether.
+ * The lower priority of hashing (nice, 0 to 19). When all processors are hashing, the thread that answers, PostgreSQL and
+ * Redis still come first, and people who log in wait a little longer. With a higher number other programs on a busy
+ * machine could stop logins altogether.
  */
 const NICENESS = 5
 
 /**
- * What a thread runs. Text, so that the executable needs no second file. On Linux a priority is a thread's own; where
- * the system forbids to lower it, hashing is as important as all else.
+ * The code of a thread, as a text, so that the executable needs no second file. On Linux each thread has its own priority;
+ * if the system forbids lowering it, hashing is as important as everything else.
  */
 const THREAD_SOURCE = `try { require('node:os').setPriority(0, ${NICENESS}) } catch {}
 const { hashSync, verifySync } = Bun.password
@@ -77,7 +77,7 @@ interface Task {
   reject(error: AppError): void
 }
 
-/** At most `count` at work; unless warmed up, a thread starts when it is first needed. */
+/** At most `count` threads; unless warmed up, a thread starts when it is first needed. */
 export function createHashThreads(count: number): HashThreads {
   const source = URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
   const threads = new Set<Thread>()
@@ -93,9 +93,9 @@ export function createHashThreads(count: number): HashThreads {
   }
 
   /**
-   * To whoever has nothing to do; and one ahead, as long as the others would still find one. With hardly a pause
-   * between two hashes the second one mostly gets the memory of the first; the longer the pause, the more often the
-   * allocator has something else there, and what was freed stays resident beside what is new.
+   * Gives a job to an idle thread. If all are busy and enough jobs wait, queues one job ahead for each thread: without a
+   * pause between two hashes the second one mostly reuses the memory of the first. The longer the pause, the more often
+   * the allocator has put something else there, so that the freed block stays resident beside a new one.
    */
   function handOut(): void {
     for (;;) {
@@ -139,7 +139,7 @@ export function createHashThreads(count: number): HashThreads {
 }
 
 interface Thread {
-  /** The one at work, and those after it. */
+  /** The number of jobs: the one that runs, and those after it. */
   readonly tasks: number
   take(task: Task): void
   stop(): void
@@ -147,7 +147,7 @@ interface Thread {
 
 function startThread(source: string, onDone: () => void, onEnd: () => void): Thread {
   const worker = new Worker(source, { smol: true })
-  // Only a thread at work keeps the process alive.
+  // Only a thread with work keeps the process alive.
   worker.unref()
   const tasks: Task[] = []
   const end = () => {

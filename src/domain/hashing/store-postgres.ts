@@ -1,4 +1,4 @@
-/** Reads the parameters of stored digests in the order of the accounts' numbers: a piece takes some milliseconds. */
+/** Reads the parameters of stored digests in the order of the accounts' ids; a piece takes a few milliseconds. */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts } from '../../platform/postgres/schema.ts'
@@ -6,7 +6,7 @@ import type { DigestStore } from './store.ts'
 
 type Group = { work: string | null; last: number; count: number }
 
-/** Bcrypt's digests differ from the seventh character on, all others from their fourth dollar sign on. */
+/** Digests of bcrypt differ from the seventh character on, all others from their fourth dollar sign on. */
 const groups = statement<{ after: number; limit: number }, Group>(sql`
   select work, max(id)::float8 as last, count(*)::int as count
     from (select id,

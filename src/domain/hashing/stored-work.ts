@@ -1,16 +1,15 @@
 /**
- * Which work stored passwords ask for. As long as all of them were hashed under today's parameters, a wrong password
- * takes the same time for every account, and for an identifier that nobody has. Once the parameters were changed, or
- * accounts came with hashes of another system, it would not: the time would tell an old account from a new one, and
- * either from none.
+ * How much work the stored passwords require. As long as all of them have today's parameters, a wrong password takes the
+ * same time for every account and for an identifier without one. After a change of the parameters, or an import of hashes
+ * from another system, it would not: the time would distinguish old accounts, new accounts and no account.
  *
- * So every password that is judged costs one hash under each set of parameters that any stored digest has: the account's
- * own digest under its own, and decoys under the others; without account, decoys under all. The sum is the same for
- * everybody, and needs neither a calibrated pause, which a busy machine would betray, nor a guess at how many accounts
- * have which parameters. It costs more as long as old digests are left: each is renewed when its owner logs in.
+ * So every check of a password costs one hash for each set of parameters in use: the account's digest with its own, and
+ * decoys with the others; without an account, decoys with all of them. The sum is the same for everybody. This needs
+ * neither a calibrated pause, which would show on a busy machine, nor a guess at how many accounts have which parameters.
+ * It costs more as long as there are old digests; each is renewed when its owner logs in.
  *
- * The table is read in small pieces, over and over. What it does not tell in time is learned from the first digest of
- * an unknown kind that is judged.
+ * The table is read in small pieces, again and again. Parameters that were not found yet are learned from the first digest
+ * that is checked.
  */
 import { decoyDigest } from '../decoys/decoys.ts'
 import { parseDigest } from './digest.ts'
@@ -18,30 +17,30 @@ import type { DigestStore } from './store.ts'
 
 export interface StoredWork {
   /**
-   * Begins to read the table, if nobody did before; resolves after the first piece, when a small one is known. Never
+   * Begins to read the table unless that has begun; resolves after the first piece, when a small table is known. Never
    * rejects.
    */
   start(): Promise<void>
   /**
-   * A decoy for every set of parameters in use, by its name (see `workOf`), always in the same order; today's among
-   * them. Nothing is known that any of them opens to.
+   * A decoy for every set of parameters in use, including today's, by its name (see `workOf`) and always in the same
+   * order. No password that opens one of them is known.
    */
   decoys(): ReadonlyMap<string, string>
-  /** A digest was met: its parameters are in use, whether the table was read that far or not. */
+  /** Called for a digest that is checked: its parameters are in use, even if the table was not read that far. */
   learn(work: string): void
   close(): void
 }
 
 interface Options {
   store: DigestStore
-  /** What `hash` makes today, as `workOf` names it. */
+  /** Today's parameters, as `workOf` names them. */
   today: string
-  /** There are several sets now: each wrong password costs a hash under each of them. */
+  /** Called if there are several sets, each of which now costs a hash for every wrong password. */
   onSeveral?: ((works: string[]) => void) | undefined
 }
 
 const PIECE = 5_000
-/** Between two pieces of a large table: it is never in a hurry. */
+/** Between two pieces of a large table; there is no hurry. */
 const PAUSE_MS = 50
 const INTERVAL_MS = 3_600_000
 const RETRY_MS = 60_000
@@ -62,7 +61,7 @@ export function createStoredWork({ store, today, onSeveral = () => {} }: Options
     said = names.join()
   }
 
-  /** Up to PIECE accounts; then it plans the next ones, or the next round. */
+  /** Reads up to PIECE accounts, then schedules the next piece or the next round. */
   async function readPiece(after: number): Promise<void> {
     let next = { after: 0, inMs: INTERVAL_MS }
     try {
@@ -101,7 +100,7 @@ export function createStoredWork({ store, today, onSeveral = () => {} }: Options
   }
 }
 
-/** `$argon2id$v=19$m=19456,t=2,p=1` or `$2b$10`: what stands before the salt. All names of bcrypt are one. */
+/** `$argon2id$v=19$m=19456,t=2,p=1` or `$2b$10`: the part before the salt. All variants of bcrypt have the same name. */
 export function workOf(digest: string): string {
   return digest.startsWith('$2') ? `$2b$${digest.slice(4, 6)}` : digest.split('$').slice(0, 4).join('$')
 }

@@ -1,6 +1,6 @@
 /**
- * Removes, in the background, what nobody needs any more: in small batches, by one replica at a time, and never in the
- * way of a request. What fails is tried again in the next round.
+ * Removes expired rows in the background: in small batches, by one replica at a time, and without blocking requests. What
+ * fails is tried again in the next round.
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/http/logging.ts'
@@ -9,9 +9,9 @@ import { causeOf } from '../delivery/attempt.ts'
 import type { HousekeepingStore } from './store.ts'
 
 export interface Housekeeping {
-  /** One round, if it is this process's turn. Never throws. */
+  /** Runs one round if it is this process's turn. Never throws. */
   run(): Promise<void>
-  /** From now on a round runs every minute. */
+  /** Starts the timer: a round runs every minute from now on. */
   start(): void
   /** Waits for the batch under way. */
   close(): Promise<void>
@@ -19,19 +19,19 @@ export interface Housekeeping {
 
 export interface HousekeepingOptions {
   store: HousekeepingStore
-  /** By the name that the log gives them. Each store decides which of its rows are over. */
+  /** By their names in the log. Each store decides which of its rows have expired. */
   chores: Record<string, Sweep>
   clock: Clock
   logger: Logger
   intervalMs?: number
 }
 
-/** A batch of rows is gone within milliseconds. */
+/** Small enough that a batch takes milliseconds. */
 const BATCH = 500
-/** Of each kind in one round, so that none keeps the others waiting: 30,000 a minute. */
+/** For each kind of rows in one round (30,000 a minute), so that none keeps the others waiting. */
 const BATCHES = 60
 const INTERVAL_MS = 60_000
-/** Less than the interval, so that timers which drift apart lose no round; no batch begins in its last ten seconds. */
+/** Shorter than the interval, so that no round is lost when timers drift; no batch begins in its last ten seconds. */
 const TURN_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
@@ -44,7 +44,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
 
   const isOver = () => ending || clock.now().getTime() >= endsAtMs
 
-  /** Gives the number of rows that were removed. */
+  /** Returns the number of removed rows. */
   async function whileMore(sweep: Sweep): Promise<number> {
     let total = 0
     for (let batch = 0; batch < BATCHES && !isOver(); batch++) {

@@ -4,7 +4,7 @@ import { type Database, param, statement } from '../../platform/postgres/databas
 import { housekeeping } from '../../platform/postgres/schema.ts'
 import type { HousekeepingStore } from './store.ts'
 
-/** Far beyond any round: a time written before the clock was set back holds up nothing for long. */
+/** A due time further ahead was written before the clock was set back, and is ignored. */
 const HORIZON_MS = 600_000
 
 const claim = statement<{ now: Date; nextAt: Date; horizon: Date }, { id: number }>(sql`

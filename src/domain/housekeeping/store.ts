@@ -1,6 +1,6 @@
-/** Whose turn the next round of housekeeping is: one row in PostgreSQL, in every shape. */
+/** Which process runs the next round of housekeeping: one row in PostgreSQL, in every shape. */
 
 export interface HousekeepingStore {
-  /** True for one caller, of all replicas, until `nextAt`; `now` is when it asks. */
+  /** True for one caller among all replicas, until `nextAt`. */
   claimRound(now: Date, nextAt: Date): Promise<boolean>
 }

@@ -1,17 +1,17 @@
-/** A way in through another provider, proved just now or linked to an account. */
+/** An identity at a sign-in provider: just proved, or linked to an account. */
 import type { ProviderIdentity } from '../providers/provider.ts'
 
-/** Somebody has just signed in there. */
+/** An identity with which somebody has just signed in at the provider. */
 export interface ProvedIdentity extends ProviderIdentity {
-  /** Name of the provider in the configuration. */
+  /** The name of the provider in the configuration. */
   provider: string
 }
 
-/** As it stands with its account. */
+/** An identity that is linked to an account. */
 export interface LinkedIdentity {
   provider: string
   subject: string
-  /** As the provider gave it when the identity was linked; null where it gave none, or an unverified one. */
+  /** As the provider gave it when the identity was linked; null if it gave none, or an unverified one. */
   email: string | null
   createdAt: Date
 }

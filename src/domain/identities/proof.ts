@@ -1,6 +1,6 @@
 /**
- * How a client shows that a person has just signed in at a provider: by the one-time code that a browser flow ends
- * with, or by the identity token of a native app. Each counts once.
+ * How a client proves that a person has just signed in at a provider: by the one-time code at the end of a browser flow,
+ * or by the identity token of a native app. Each is accepted once.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -10,15 +10,15 @@ import type { Services, Stores } from '../services.ts'
 import type { ProvedIdentity } from './identity.ts'
 
 export interface IdentityProofs {
-  /** A code that lives for 60 s, for the client that holds the verifier of this S256 challenge (RFC 7636). */
+  /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
   issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string>
-  /** A code that is tried is spent. Throws `invalid_code`, `provider_not_found` (disabled meanwhile). */
+  /** Trying a code uses it up. Throws `invalid_code`, or `provider_not_found` if the provider was disabled meanwhile. */
   takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
-  /** Throws `invalid_token`, also for one that was brought before, `provider_not_found`, `provider_unavailable`. */
+  /** Throws `invalid_token`, also for a token that was used before. */
   takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>
 }
 
-/** RFC 6749 4.1.2 asks for a short life, ten minutes at most. */
+/** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
 const CODE_LIFETIME_MS = 60_000
 
 type Needs = Pick<Services, 'providers' | 'clock'> & { stores: Pick<Stores, 'tickets' | 'spentTokens'> }
@@ -51,7 +51,7 @@ export function createIdentityProofs({ stores, providers, clock }: Needs): Ident
       const provider = providers.get(name)
       if (provider.readIdToken === null) throw new AppError('provider_not_found')
       const { expiresAt, ...identity } = await provider.readIdToken(idToken, nonce).catch(toAppError)
-      // What was signed, not the signature: some signatures have two spellings.
+      // The signed part, not the signature, because some signatures have two spellings.
       const signed = sha256(idToken.slice(0, idToken.lastIndexOf('.')))
       if (!(await spentTokens.spend(signed, expiresAt))) {
         throw new AppError('invalid_token', { cause: 'identity token brought before' })

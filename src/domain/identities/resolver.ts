@@ -1,6 +1,6 @@
 /**
- * Whose account an identity opens. Issuer and subject alone say who it is; an e-mail address opens an account only
- * where the provider is authoritative for it and the account has verified it, and only at the first sign-in.
+ * Finds the account that an identity opens. Only issuer and subject identify a person. An e-mail address opens an account
+ * only if the provider is authoritative for it and the account has verified it, and only at the first sign-in.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -14,13 +14,13 @@ import type { EmailOfNew, IdentityStore } from './store.ts'
 
 export interface IdentityResolver {
   /**
-   * The account it opens; at its first sign-in one is found for it, or made. Throws `account_exists` where an account
-   * has verified its e-mail address and the provider's word is not enough to open that account.
+   * The account that it opens. At the first sign-in an account is found for it, or created. Throws `account_exists` if an
+   * account has verified its e-mail address and the provider is not authoritative enough to open that account.
    */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
-  /** Adds it to the account, and tells the owner. False: it is an account's already. */
+  /** Links it to the account and tells the owner. False if it is already linked to an account. */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
-  /** Removes the identities of that provider, and tells the owner. Gives what became of it. */
+  /** Removes the identities of that provider and tells the owner. Returns the outcome. */
   unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
 }
 
@@ -28,7 +28,7 @@ type Needs = Pick<Services, 'providers' | 'notices' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'identities' | 'accounts'>
 }
 
-/** Each try fails only because another call finished what it was about; one of them is soon the last. */
+/** A try fails only because another call completed something in between, so a few are enough. */
 const TRIES = 10
 
 export function createIdentityResolver(needs: Needs): IdentityResolver {
@@ -36,7 +36,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
 
-  /** A provider that is no longer configured is called by its name. */
+  /** A provider that is no longer configured has only its name. */
   async function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
     const label = providers.names.includes(provider) ? providers.get(provider).label : provider
     return (await notices.about(account, purpose)).map((notice) => ({
@@ -45,7 +45,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     }))
   }
 
-  /** The account that verified the e-mail of the identity. */
+  /** The account that has verified the e-mail address of the identity. */
   async function ownerOf({ email }: ProvedIdentity): Promise<Account | null> {
     const account = email && (await accounts.findByIdentifier(email.address, 'provider'))
     return account && hasVerified(account, email.address) ? account : null
@@ -54,13 +54,13 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   const mayLink = ({ email }: ProvedIdentity) =>
     email?.authoritative === true && config.social.linkByEmail === 'authoritative'
 
-  /** A new account gets no e-mail that another account has verified: that one's holder had the address before. */
+  /** A new account does not get an e-mail address that another account has verified, whose owner had it before. */
   function emailOfNew({ email }: ProvedIdentity, owner: Account | null): EmailOfNew {
     if (email === null || owner !== null) return 'none'
     return email.authoritative ? 'verified' : 'claimed'
   }
 
-  /** Null: something of it changed meanwhile. */
+  /** Null if something relevant changed meanwhile. */
   async function findOrOpen(identity: ProvedIdentity, language: Language): Promise<Account | null> {
     const account = await store.findAccount(identity)
     if (account) return account

@@ -1,4 +1,4 @@
-/** The ways in through other providers, of somebody signed in: seen, added, removed; never the last one. */
+/** The linked identities of somebody who is signed in: listing, linking, unlinking, but never the last sign-in method. */
 
 import { AppError, type FieldError } from '../../errors.ts'
 import type { Services, Stores } from '../services.ts'
@@ -31,11 +31,10 @@ interface Client {
 export interface IdentityService {
   list(signedIn: Authenticated): Promise<IdentityRecord[]>
   /**
-   * The list with it. Nothing changes where it is the account's already. Throws `invalid_code`, `invalid_token`,
-   * `identity_taken`, `provider_not_found`, `provider_unavailable` and what Reauthentication does.
+   * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
    */
   link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<IdentityRecord[]>
-  /** The list without it. Throws `identity_not_found`, `last_sign_in_method` and what Reauthentication does. */
+  /** Unlinks the provider's identities after reauthentication and returns the new list. */
   unlink(
     signedIn: Authenticated,
     provider: string,

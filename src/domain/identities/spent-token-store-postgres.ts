@@ -1,4 +1,4 @@
-/** Table `spent_id_tokens`: see spent-token-store.ts for what each method promises. One statement a method. */
+/** The table `spent_id_tokens`; spent-token-store.ts says what each method promises. Each method is one statement. */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { spentIdTokens } from '../../platform/postgres/schema.ts'

@@ -1,7 +1,7 @@
 /**
- * Where identities live: PostgreSQL, in every shape. The promise: an identity (issuer and subject) belongs to one
- * account; an account that somebody merely claimed keeps nothing of theirs when its owner comes; no account is left
- * without a way in.
+ * The identities, in PostgreSQL in every shape. The promise: an identity (issuer and subject) belongs to one account; an
+ * account with an unverified claim keeps nothing from a stranger when its owner comes; no account is left without a
+ * sign-in method.
  */
 import type { Language } from '../../texts/languages.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
@@ -15,26 +15,26 @@ export interface NewSocialAccount {
   roleId: number
 }
 
-/** Whether a new account verifies the e-mail of its identity, has it as a mere claim, or has none. */
+/** Whether the e-mail address of a new account is verified by its identity, is a mere claim, or is missing. */
 export type EmailOfNew = 'verified' | 'claimed' | 'none'
 
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
-   * Adds the identity to the account and queues the notices. False: it is an account's already, or the session has
-   * ended, or the account has another password than when it was read: whoever chose that does not know of the identity.
+   * Links the identity to the account and queues the notices. False if it is already linked to an account, if the session
+   * has ended, or if the password has changed since the account was read: whoever chose that does not know of the identity.
    */
   link(signedIn: AccountSession, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * The same on the provider's word for the e-mail alone. False also when the account has not verified this e-mail any
-   * more, or has another identity of that issuer: whom the address was given to then is somebody else.
+   * The same, based only on the provider's statement about the e-mail address. False also if the address is not verified
+   * by the account any more, or if the account has another identity of that issuer: then the address was given to somebody
+   * else.
    */
   linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * A confirmed account without password for the identity. With its e-mail `verified` it is that of an account that
-   * claims the address and has verified nothing, emptied of password, sessions, factors and every other thing a
-   * stranger may have put there; other claims to the address end. Null: the identity, or the address, has become
-   * somebody's meanwhile.
+   * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the account that
+   * claims the address and has verified nothing, after removing its password, sessions, factors and everything else that
+   * a stranger may have added; other claims to the address end. Null if the identity or the address was taken meanwhile.
    */
   open(
     identity: ProvedIdentity,
@@ -42,12 +42,11 @@ export interface IdentityStore {
     email: EmailOfNew,
     now: Date,
   ): Promise<Account | null>
-  /** The oldest first. */
+  /** Oldest first. */
   list(accountId: number): Promise<LinkedIdentity[]>
   /**
-   * Removes every identity of that provider from the account, unless nothing would be left to sign in with: a password
-   * with an identifier, a passkey, or an identity of one of `usableProviders`.
-   * Queues the notices with it.
+   * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
+   * left: a password with an identifier, a passkey, or an identity of one of `usableProviders`.
    */
   unlink(
     signedIn: AccountSession,

@@ -1,6 +1,6 @@
 /**
- * The life of a session after login. A refresh token serves once; the same one again soon after gives the same
- * successor, to the device of the session for longer than to anybody else. Later it is taken for stolen, and its
+ * The life of a session after login. A refresh token can be used once. Soon after, the same token gives the same
+ * successor again, to the device of the session for longer than to anybody else. Later it counts as stolen, and its
  * session ends.
  */
 
@@ -19,19 +19,19 @@ export interface RefreshingClient {
 
 export interface SessionService {
   /**
-   * One round trip to the database where the token is the newest of its session. Throws `token_expired` for a session
-   * whose idle or absolute end has come, `invalid_token` for everything else that does not serve.
+   * One round trip to the database if the token is the newest of its session. Throws `token_expired` for a session past
+   * its idle or absolute end, and `invalid_token` for every other token that is refused.
    */
   refresh(
     refreshToken: string,
     client: RefreshingClient,
   ): Promise<{ access_token: string; refresh_token: string }>
   /**
-   * Ends the session of each token given, and says nothing of tokens that have none. Throws `validation_failed` when
-   * there is neither.
+   * Ends the session of each token given and ignores tokens without a session. Throws `validation_failed` if neither is
+   * given.
    */
   logOut(tokens: { refreshToken: string | null; authorization: string | undefined }): Promise<void>
-  /** Every session of the account, the asking one too. */
+  /** Ends every session of the account, including the caller's. */
   logOutAll(signedIn: Authenticated): Promise<void>
   list(signedIn: Authenticated): Promise<SessionRecord[]>
   /** Throws `session_not_found`, also for a session of another account. */
@@ -44,17 +44,17 @@ type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'cloc
   stores: Pick<Stores, 'sessions'>
 }
 
-/** A client that lost the answer tries again, and two tabs that wake up together are one person. */
+/** For clients that lost the answer and try again, and for two tabs of one person that wake up together. */
 const OWN_DEVICE_MS = 30_000
-/** People change networks between two tries. */
+/** For people who change networks between two tries. */
 const ANYBODY_MS = 10_000
-/** A device may have slept with the request under way. */
+/** For a device that slept while the request was under way. */
 const LATE_RETRIES = 2
 const LATE_RETRIES_MS = 7 * 86_400_000
 
 /**
- * How long after its end an access token may still name the session to log out of: as long as its key is published
- * (core/tokens/key-rotation.ts).
+ * How long after its expiry an access token may still name the session to log out of: as long as its key is published
+ * (tokens/key-rotation.ts).
  */
 const LATE_LOGOUT_SECONDS = 3600
 
@@ -67,7 +67,7 @@ export function createSessionService(needs: Needs): SessionService {
   const { accessTokens, refreshTokens, notices, clock, config } = needs
   const store = needs.stores.sessions
 
-  /** The token is not the newest of a living session: whose is it, and is it only late? */
+  /** For a token that is not the newest of a valid session: finds its session, and whether the token is only late. */
   async function checkOlder(
     { familyHash, generation }: RefreshToken,
     client: RefreshingClient,
@@ -83,7 +83,7 @@ export function createSessionService(needs: Needs): SessionService {
     throw new AppError('invalid_token', { cause: 'reused' })
   }
 
-  /** Whether the token before the newest one is served once more; the newest one was never used. */
+  /** Whether the token before the newest one is accepted once more; the newest one was never used. */
   async function mayRepeat(family: SessionFamily, client: RefreshingClient, now: Date): Promise<boolean> {
     const rotatedMsAgo = now.getTime() - (family.rotatedAt?.getTime() ?? 0)
     if (rotatedMsAgo < ANYBODY_MS) return true
@@ -136,7 +136,7 @@ export function createSessionService(needs: Needs): SessionService {
     },
   }
 
-  /** Null for every token that is not one of ours. */
+  /** Null for a token that is not one of ours. */
   async function readClaims(authorization: string | undefined) {
     const token = readBearerToken(authorization)
     if (token === null) return null
@@ -149,7 +149,7 @@ export function createSessionService(needs: Needs): SessionService {
   }
 }
 
-/** By the fingerprint that its sign-in named; where it named none, by the address of its sign-in or of its last use. */
+/** By the fingerprint of its sign-in or, if that had none, by the address of its sign-in or of its last use. */
 function isOwnDevice(
   { deviceFingerprint, ip, signInIp }: SessionFamily,
   { address, fingerprint }: RefreshingClient,

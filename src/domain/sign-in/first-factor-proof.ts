@@ -1,8 +1,8 @@
 /**
- * "The first factor of this account was proved a moment ago": what a login of an account with two factors leaves for
- * the call that brings the second one. The login hands out a token. A client that does not send it is recognised by
- * the device fingerprint that the login named or, where it named none, by its address. A proof opens one session at
- * most, and holds for the password that the account had then: another one set meanwhile ends it.
+ * A record that the first factor of an account was verified a moment ago. A login with two factors leaves it for the call
+ * with the second one, and returns a token for it. A client that does not send the token is recognised by the device
+ * fingerprint that the login named or, if it named none, by its address. A proof opens at most one session, and is only
+ * valid for the password that the account had then: a change of the password ends it.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Account } from '../accounts/account.ts'
@@ -10,7 +10,7 @@ import type { Services, Stores } from '../services.ts'
 
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 
-/** By password, or through another provider (a value of its own, RFC 8176 has none). */
+/** By password, or through a provider (with a value of our own, since RFC 8176 has none for it). */
 export type FirstFactor = 'pwd' | 'fed'
 
 export interface ProvingClient {
@@ -20,9 +20,9 @@ export interface ProvingClient {
 
 export interface FirstFactorProofs {
   readonly lifetimeSeconds: number
-  /** `account` as it was when its first factor was checked. Gives the token, in clear this once. */
+  /** `account` is as it was when its first factor was verified. Returns the token, which is stored only as a hash. */
   remember(account: Proved, factor: FirstFactor, client: ProvingClient): Promise<string>
-  /** By the token where there is one, and then by nothing else. */
+  /** Finds it by the token if there is one, and then by nothing else. */
   find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorProof | null>
 }
 
@@ -30,7 +30,7 @@ export interface FirstFactorProof {
   factor: FirstFactor
   /** How the client was recognised. */
   by: 'token' | 'device' | 'address'
-  /** True for exactly one of any number of callers: theirs is the session that this login opens. */
+  /** True for exactly one of any number of callers, which may open the session of this login. */
   take(): Promise<boolean>
 }
 
@@ -42,7 +42,7 @@ export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorPr
   const { tickets } = stores
   const proofKey = (tokenHash: string) => `login-token:${tokenHash}`
   const passwordOf = ({ passwordDigest }: Proved) => hashOf(passwordDigest ?? '')
-  /** Where the hash of the token stands for a client that does not send it. */
+  /** The key under which the hash of the token is kept for a client that does not send it. */
   const clientKey = (accountUuid: string, by: 'device' | 'address', name: string) =>
     `first-factor:${hashOf(`${accountUuid} ${by} ${name}`)}`
   const deviceKey = ({ uuid }: Proved, { fingerprint }: ProvingClient) =>
@@ -50,7 +50,7 @@ export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorPr
   const addressKey = ({ uuid }: Proved, { addressBucket }: ProvingClient) =>
     clientKey(uuid, 'address', addressBucket)
 
-  /** The token's hash, by what the client sent or what it is recognised by. */
+  /** The hash of the token: of the one that the client sent, or of the one it is recognised for. */
   async function findTokenHash(account: Proved, client: ProvingClient, loginToken: string | null, now: Date) {
     if (loginToken !== null) return { by: 'token' as const, tokenHash: hashOf(loginToken) }
     const [device, address] = await Promise.all([

@@ -1,7 +1,7 @@
 /**
- * One sign-in under way in a browser: begun here, continued at the provider, ended by the callback. What must not be
- * guessed follows from the random state by the server secret, so the ticket holds nothing of it; the state itself
- * stands there only as a tag.
+ * A sign-in in a browser: begun here, continued at the provider, ended by the callback. All secret values are derived
+ * from the random state with the server secret, so the ticket contains none of them; it is stored under a tag of the
+ * state.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
@@ -9,16 +9,16 @@ import { hasSecureCookies } from '../../platform/config/types.ts'
 import type { FlowChecks } from '../providers/provider.ts'
 import type { Services, Stores } from '../services.ts'
 
-/** What the client asked for. */
+/** The client's request. */
 export interface FlowRequest {
   provider: string
   redirectUri: string
   codeChallenge: string
-  /** The client's own; null where it sent none. */
+  /** The client's own state; null if it sent none. */
   clientState: string | null
 }
 
-/** For the browser that began: nobody else can end the sign-in. One for each, so that two tabs go their own ways. */
+/** Only the browser that began the sign-in can end it. Each sign-in has its own cookie, so that two tabs do not clash. */
 export interface BrowserBinding {
   name: string
   value: string
@@ -27,14 +27,17 @@ export interface BrowserBinding {
 
 export interface Flows {
   begin(request: FlowRequest): Promise<{ checks: FlowChecks; binding: BrowserBinding }>
-  /** Once. Null: unknown, over, ended already, or of another browser, which leaves it as it is. */
+  /**
+   * Can be called once. Returns null if the sign-in is unknown, expired or already completed, or if it belongs to another
+   * browser, which leaves it unchanged.
+   */
   take(
     state: string,
     cookies: ReadonlyMap<string, string>,
   ): Promise<{ request: FlowRequest; checks: FlowChecks; binding: BrowserBinding } | null>
 }
 
-/** Long enough to find a password and a second factor there. */
+/** Long enough to find the password and the second factor for the provider. */
 const LIFETIME_SECONDS = 600
 
 type Needs = Pick<Services, 'secret' | 'clock' | 'config'> & { stores: Pick<Stores, 'tickets'> }

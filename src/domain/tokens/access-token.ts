@@ -15,20 +15,20 @@ import { createVerifiedTokens } from './verified-tokens.ts'
 const TOKEN_TYPE = 'at+jwt'
 const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id']
 /**
- * How much longer than the configured lifetime a token may still be valid: clocks of replicas differ. Beyond that it is
- * none of ours, whatever key signed it, or was signed under a longer `tokens.access_lifetime` than today's.
+ * How much longer than the configured lifetime a token may still be valid, because the clocks of replicas differ. A token
+ * that is valid for longer is not ours, whatever key signed it, or was signed under a longer `tokens.access_lifetime`.
  */
 const LIFETIME_MARGIN_SECONDS = 60
-/** Ours have some 500; a longer one is not worth decoding. */
+/** Our tokens have about 500 characters; a much longer one is not worth decoding. */
 const MAXIMUM_LENGTH = 4096
 
 export interface TokenSubject {
   accountUuid: string
   sessionId: string
   roleId: number
-  /** When the person proved who they are; the same for all tokens of a session. */
+  /** The time of the login; the same for all tokens of a session. */
   authTime: Date
-  /** How: RFC 8176 values. */
+  /** The methods of the login, as RFC 8176 values. */
   amr: string[]
 }
 
@@ -39,11 +39,11 @@ export interface AccessTokenClaims extends TokenSubject {
 }
 
 export interface AccessTokenService {
-  /** `iat` is the system's time, which @elysiajs/jwt sets itself; `exp` is reckoned from the clock. */
+  /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */
   sign(subject: TokenSubject): Promise<string>
   /**
-   * Throws AppError('token_expired') when that is all that is wrong, else AppError('invalid_token'). A token that has
-   * been expired for less than `lateSeconds` still passes.
+   * Throws AppError('token_expired') if the token is only too old, otherwise AppError('invalid_token'). A token that
+   * expired less than `lateSeconds` ago still passes.
    */
   verify(token: string, lateSeconds?: number): Promise<AccessTokenClaims>
 }
@@ -73,7 +73,7 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
 
   const verified = createVerifiedTokens()
 
-  /** What was proved before, as far as it still holds now; null: never, or its key is gone. */
+  /** The claims of a token that was verified before, if its key is still published; otherwise null. */
   async function recall(token: string, lateSeconds: number): Promise<AccessTokenClaims | null> {
     const known = verified.find(token)
     if (known === null || (await keys.findPublicKey(known.kid)) === null) return null
@@ -123,7 +123,7 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
   }
 }
 
-/** The plugin holds one key: one instance for each. `exp` is given at each signing. */
+/** The plugin holds one key, so each key has its own instance. `exp` is passed at each signing. */
 function createSigner({ kid, privateKey }: SigningKey, issuer: string, audience: string) {
   const plugin = jwt({
     secret: privateKey,

@@ -13,11 +13,11 @@ export const SEAL_LABEL = 'signing key'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** NIST SP 800-57 allows a private signature key years; short, so that changing it is everyday. */
+/** NIST SP 800-57 allows years for a private signature key. Ours is short, so that changing keys is routine. */
 const SIGNS_FOR_MS = 90 * DAY_MS
 /** Much longer than anybody should keep a copy of the published keys. */
 const PUBLISHED_BEFORE_MS = DAY_MS
-/** Replicas that notice late, and clocks that differ. */
+/** Time for replicas that notice late and for clocks that differ. */
 const PUBLISHED_AFTER_MARGIN_MS = HOUR_MS
 /** By how much the clocks of replicas may differ without one of them missing the successor of a revoked key. */
 const CLOCK_MARGIN_MS = HOUR_MS
@@ -37,14 +37,14 @@ export interface KeyRotation {
   /** Oldest first. */
   list(): Promise<KeyDescription[]>
   /**
-   * Adds a key that signs after a day, or at once. A key that waits to sign is taken back: it has signed nothing.
-   * Needs no old key's private part, so it also leads out after the server secret was changed.
+   * Adds a key that signs after a day, or at once. A key that was waiting to sign is withdrawn, since it has signed
+   * nothing. This needs no private part of an old key, so it also works after the server secret was changed.
    */
   rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
   /**
-   * Takes a leaked key out: it is not published any more, and nothing that it signed is accepted. In place of the key
-   * that signs comes one that signs at once, in place of the next one another next one (`successor`). Null: there is
-   * no key of this name.
+   * Withdraws a leaked key: it is not published any more, and nothing that it signed is accepted. The key that signs is
+   * replaced by one that signs at once, and the next key by another next key (`successor`). Null if there is no key of
+   * this name.
    */
   revoke(kid: string): Promise<{ successor: KeyDescription | null } | null>
   /** All keys, after adding what is due: the very first, or a successor. Any number of processes may call it. */
@@ -59,8 +59,8 @@ export interface KeyRotationOptions {
 }
 
 /**
- * The key that signs: the newest that has begun. If none has (the clock was set back), the oldest there is, since
- * a service that signs with a young key is better than one that signs nothing.
+ * The key that signs: the newest one whose time has begun. If there is none (the clock was set back), the oldest key,
+ * since signing with a key too early is better than signing nothing.
  */
 export function pickSigningKey<Key extends { signsFrom: Date }>(
   keys: readonly Key[],
@@ -77,7 +77,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   const { store, secret, clock, accessLifetimeSeconds } = options
   const publishedAfterMs = accessLifetimeSeconds * 1000 + PUBLISHED_AFTER_MARGIN_MS
 
-  /** Null when another process added a key first. `revoked` is taken out in the same step. */
+  /** Null if another process added a key first. `revoked` is removed in the same step. */
   const addKey = async (
     keys: readonly StoredKey[],
     signsFrom: Date,
@@ -143,8 +143,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
 }
 
 /**
- * When the successor of a revoked key begins. After the key that signed it is not now but a while ago: a replica whose
- * clock is behind would otherwise find no key that has begun, or an older one that is not published any more.
+ * When the successor of a revoked key begins. For the key that was signing, this is not now but some time ago: otherwise
+ * a replica whose clock is behind would find no key that has begun, or only an older one that is not published any more.
  */
 function startOfSuccessor(revoked: StoredKey, keys: readonly StoredKey[], now: Date): Date {
   const signing = pickSigningKey(keys, now)
@@ -152,7 +152,7 @@ function startOfSuccessor(revoked: StoredKey, keys: readonly StoredKey[], now: D
   return new Date(Math.max(now.getTime() - CLOCK_MARGIN_MS, revoked.signsFrom.getTime() + 1))
 }
 
-/** When the key that is missing now is to begin signing; null when none is missing. */
+/** When the missing key begins to sign; null if no key is missing. */
 function dueSuccessor(keys: readonly StoredKey[], now: Date): Date | null {
   const newest = keys.at(-1)
   if (!newest) return now
@@ -187,7 +187,7 @@ async function makeKey(secret: ServerSecret, signsFrom: Date, createdAt: Date): 
   }
 }
 
-/** Only these four, whatever else a JWK holds. */
+/** Only these four members, whatever else the JWK contains. */
 function pickPublic({ kty, crv, x, y }: JWK): PublicJwk {
   return { kty, crv, x, y } as PublicJwk
 }

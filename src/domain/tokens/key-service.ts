@@ -1,7 +1,7 @@
 /**
- * The signing keys as a process holds them: imported once, read again every two seconds and whenever a token names a
- * key not known yet, so that all replicas follow a rotation without a restart, and refuse a revoked key within five
- * seconds. Rotation itself is in key-rotation.ts.
+ * The signing keys in the memory of a process. They are read every two seconds, and whenever a token names an unknown
+ * key, so that all replicas follow a rotation without a restart and refuse a revoked key within five seconds. Rotation
+ * itself is in key-rotation.ts.
  */
 import { type CryptoKey, importJWK } from 'jose'
 import { AppError } from '../../errors.ts'
@@ -22,27 +22,26 @@ export interface SigningKey {
   privateKey: CryptoKey
 }
 
-/** What other services read: RFC 7517. */
+/** What other services read (RFC 7517). */
 export interface PublishedKeys {
   keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
 }
 
 export interface KeyService {
-  /** The one that signs now. Throws AppError('unavailable') when no key opens under this server secret. */
+  /** The key that signs now. Throws AppError('unavailable') if no key can be decrypted with this server secret. */
   signingKey(): SigningKey
-  /** The public key of that name, null when none is published; asks the store for names not known yet. */
+  /** The public key of that name; null if none is published. Asks the store about unknown names. */
   findPublicKey(kid: string): Promise<CryptoKey | null>
   /** Every key that may have signed a living token, and the next one. */
   published(): PublishedKeys
   list(): Promise<KeyDescription[]>
   rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
   revoke: KeyRotation['revoke']
-  /** Reads the store again and rotates if it is time; runs by itself every `refreshMs` after `start`. */
+  /** Reads the store again and rotates if it is time. Runs by itself every `refreshMs` after `start`. */
   refresh(): Promise<void>
   /**
-   * Reads the keys for the first time, and from then on by itself. Makes the first key when there is none. Rejects
-   * when the key that signs now does not open under this server secret: the secret was changed, and whoever did it
-   * should know.
+   * Reads the keys for the first time, and then regularly. Creates the first key if there is none. Rejects if the key
+   * that signs now cannot be decrypted: then the server secret was changed, and whoever changed it should know.
    */
   start(): Promise<void>
   close(): void
@@ -51,8 +50,8 @@ export interface KeyService {
 export interface KeyServiceOptions extends KeyRotationOptions {
   refreshMs?: number
   /**
-   * Refreshes fail: called for the first one, then once a minute. The keys in memory stay, the next refresh tries
-   * again.
+   * Called when refreshes fail: for the first failure, then once a minute. The keys in memory stay, and the next refresh
+   * tries again.
    */
   onRefreshFailure?: (error: unknown) => void
 }
@@ -61,16 +60,16 @@ interface HeldKey {
   kid: string
   publicJwk: PublicJwk
   publicKey: CryptoKey
-  /** Null: sealed under another server secret. */
+  /** Null if it was sealed under another server secret. */
   privateKey: CryptoKey | null
   signsFrom: Date
   publishedUntil: Date | null
 }
 
-/** A small read of a few rows; the longest that a revoked key is still accepted, but for the read itself. */
+/** Reading a few rows is cheap. A revoked key is accepted for this long at most, plus the time of the read itself. */
 const REFRESH_MS = 2_000
 const FAILURE_INTERVAL_MS = 60_000
-/** Invented names cost the database at most one small read in this time. */
+/** However many unknown names clients invent, the database is asked at most once in this time. */
 const UNKNOWN_KEY_INTERVAL_MS = 1_000
 
 export function createKeyService(options: KeyServiceOptions): KeyService {
@@ -121,7 +120,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     },
     async findPublicKey(kid) {
       const nowMs = clock.now().getTime()
-      // Both ways, so that a clock set back does not close this for as long.
+      // Math.abs: if the clock was set back, the time of the last read is in the future and must not block this.
       if (!findHeld(kid) && Math.abs(nowMs - askedAtMs) >= UNKNOWN_KEY_INTERVAL_MS) {
         askedAtMs = nowMs
         await refresh()
@@ -137,7 +136,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     revoke: rotation.revoke,
     async rotate(how) {
       const key = await rotation.rotate(how)
-      // One under way may have read the store before.
+      // A refresh that is under way may have read the store before the change.
       await refreshing?.catch(() => {})
       await refresh()
       return key

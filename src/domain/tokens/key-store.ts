@@ -1,6 +1,6 @@
 /**
- * The keys that sign access tokens, for all replicas: table signing_keys. The promise: a key is added only after the
- * newest one its maker knew of, so that of any number of replicas that find one due, exactly one adds it.
+ * The keys that sign access tokens, shared by all replicas. The promise: a key is added only if its maker knew the newest
+ * one, so that of any number of replicas that find a key due, exactly one adds it.
  */
 
 /** An EC public key of RFC 7518, 6.2.1: only kty, crv, x, y. */
@@ -13,27 +13,27 @@ export interface StoredKey {
   /** ServerSecret.seal('signing key', …) of the private JWK. */
   sealedPrivateJwk: Uint8Array
   createdAt: Date
-  /** Never equal to, and always after, that of every key added before. */
+  /** Always later than that of every key that was added before. */
   signsFrom: Date
-  /** Null: until a successor comes. */
+  /** Null until there is a successor. */
   publishedUntil: Date | null
 }
 
 export interface KeyAddition {
   key: StoredKey
-  /** The newest key its maker knew; null for the very first key. */
+  /** The newest key that its maker knew; null for the very first key. */
   after: string | null
-  /** Keys to take out: those that never signed, those whose last token has expired, and those that were revoked. */
+  /** Keys to remove: those that never signed, those whose last token has expired, and revoked ones. */
   remove: string[]
-  /** The key it takes over from, and until when that one stays published; null where there is none, or it goes. */
+  /** The key that it replaces and until when that one stays published; null if there is none or it is removed. */
   supersedes: { kid: string; publishedUntil: Date } | null
 }
 
 export interface KeyStore {
   /** Oldest first. */
   list(): Promise<StoredKey[]>
-  /** All of it or nothing: false when `after` is no longer the newest key. */
+  /** All of it or nothing: false if `after` is no longer the newest key. */
   add(addition: KeyAddition): Promise<boolean>
-  /** Takes out keys that need no successor. */
+  /** Removes keys that need no successor. */
   remove(kids: string[]): Promise<void>
 }

@@ -1,28 +1,27 @@
 /**
- * Refresh tokens: 32 bytes in hex that look random, and tell only this service something. 16 random ones name the
- * session's family to whoever holds a token of it, four count its generations, twelve authenticate both under the
- * server secret and mask them. So the successor of a token is the same however often it is reckoned, an older token of
- * a family is recognised without keeping it, and what stands in the database (the SHA-256 of the random part, and a
- * number) is of no use to who reads it.
+ * Refresh tokens (docs/decisions/refresh-tokens.md): 32 bytes in hex that look random to everybody else. 16 random bytes
+ * name the session's family, four count its generations, and twelve authenticate both under the server secret and mask
+ * them. Therefore the successor of a token is always the same, older tokens of a family are recognised without being
+ * stored, and what the database holds (the SHA-256 of the random part, and a number) is of no use to anybody who reads it.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServerSecret } from '../../platform/secret.ts'
 
 export interface RefreshToken {
-  /** Secret, as the token is. */
+  /** As secret as the token itself. */
   family: Uint8Array
-  /** What stands in the database in its place. */
+  /** What the database holds instead of the family. */
   familyHash: Uint8Array
-  /** 0 is the login's. */
+  /** 0 for the token of the login. */
   generation: number
 }
 
 export interface RefreshTokens {
-  /** Of a new session. */
+  /** The first token of a new session. */
   create(): RefreshToken
   /** 64 hexadecimal digits. */
   write(token: Pick<RefreshToken, 'family' | 'generation'>): string
-  /** Null for everything that `write` did not make under this server secret. */
+  /** Null for a text that `write` did not make under this server secret. */
   read(text: string): RefreshToken | null
 }
 
@@ -32,9 +31,9 @@ const TAG_BYTES = 12
 const TOKEN = /^[0-9a-f]{64}$/
 
 export function createRefreshTokens(secret: ServerSecret): RefreshTokens {
-  /** 96 bits, of which each guess costs a request (NIST SP 800-107, 5.3.3, asks for 32 at least). */
+  /** 96 bits; each guess costs a request (NIST SP 800-107, 5.3.3, requires at least 32). */
   const tagOf = (body: Uint8Array) => secret.tag('refresh token', body).subarray(0, TAG_BYTES)
-  /** Puts the mask on, or takes it off: the tag is its nonce, as in SIV (RFC 5297). */
+  /** Applies or removes the mask; the tag is its nonce, as in SIV (RFC 5297). */
   const masked = (body: Uint8Array, tag: Uint8Array) => {
     const mask = secret.tag('refresh token mask', tag)
     return Buffer.from(body.map((byte, index) => byte ^ (mask[index] ?? 0)))

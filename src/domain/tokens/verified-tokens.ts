@@ -1,7 +1,7 @@
 /**
- * Remembers which tokens proved to be ours, so that a client's next call costs no second proof: one ES256 verification
- * takes longer than everything else such a call does. Only tokens whose signature held come in, by their SHA-256; what
- * changes with time (expiry, the key's place among the published ones, the session) is for the caller to check again.
+ * Remembers verified tokens by their SHA-256, so that the next call with the same token needs no second verification: one
+ * ES256 verification takes longer than everything else in such a call. Only tokens with a valid signature are added. The
+ * caller must still check what changes with time: expiry, whether the key is still published, and the session.
  */
 import { createHash } from 'node:crypto'
 import type { AccessTokenClaims } from './access-token.ts'
@@ -17,10 +17,10 @@ export interface VerifiedTokens {
   put(token: string, verified: VerifiedToken): void
 }
 
-/** Some 4 MB. */
+/** About 4 MB. */
 const MAXIMUM = 4096
 
-/** The ones used longest ago make room. */
+/** The least recently used ones are dropped first. */
 export function createVerifiedTokens(maximum = MAXIMUM): VerifiedTokens {
   const known = new Map<string, VerifiedToken>()
   const keyOf = (token: string) => createHash('sha256').update(token).digest('base64')
@@ -29,7 +29,7 @@ export function createVerifiedTokens(maximum = MAXIMUM): VerifiedTokens {
       const key = keyOf(token)
       const verified = known.get(key)
       if (!verified) return null
-      // A map keeps the order of insertion: the newest use goes last.
+      // A map keeps the order of insertion, so the latest use goes to the end.
       known.delete(key)
       known.set(key, verified)
       return verified
