@@ -28,6 +28,7 @@ export const floors = [
 export const domainOrder = [
   'decoys',
   'identifiers',
+  'events',
   'hashing',
   'tickets',
   'tokens',

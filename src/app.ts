@@ -79,6 +79,7 @@ const table = `
   DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions
   GET     /api/v1/auth/me                          getAccount               bearer    me
   GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    me
+  GET     /api/v1/auth/events                      listEvents               bearer    me
   DELETE  /api/v1/auth/me                          eraseAccount             bearer    me
   POST    /api/v1/auth/2fa/enable                  requestTwoFactor         bearer    two-factor
   POST    /api/v1/auth/2fa/enable/confirm          confirmTwoFactor         bearer    two-factor

@@ -94,7 +94,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const breaker = createBreaker(clock)
   const sender = options.sender ?? createSender(config, mailbox, { clock, breaker })
   const reaches = createReach(config, dev)
-  const stores = createStores(database, redis)
+  const stores = createStores(config, database, redis)
   const foundation = { config, clock, logger, network, database, stores, secret, sender, reaches, breaker }
   const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
@@ -103,7 +103,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     clock,
     logger,
   })
-  const { hashing, keys, funnel } = services
+  const { hashing, keys, funnel, events } = services
   const ping = createReadiness({
     database,
     redis,
@@ -145,6 +145,8 @@ export function build(options: ComposeOptions, connections: Connections): Servic
         version: packageJson.version,
       })
       await keys.start()
+      await stores.events.adoptRestored()
+      events.start()
       worker.start()
       funnel.start()
       housekeeping.start()
@@ -157,6 +159,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await lostApps
       await worker.close()
       await funnel.close()
+      await events.close()
       await sender.close()
       keys.close()
       hashing.close()

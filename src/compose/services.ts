@@ -8,6 +8,7 @@ import { createFunnel } from '../domain/delivery/funnel.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
 import type { Reaches } from '../domain/delivery/reach.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
+import { createGatheredEvents } from '../domain/events/gathered-events.ts'
 import { createHashing } from '../domain/hashing/room.ts'
 import { createIdentities } from '../domain/identities/room.ts'
 import { createLimitService } from '../domain/limits/service.ts'
@@ -52,7 +53,8 @@ export function createServices(foundation: Foundation) {
     config: config.codes,
     onRight: funnel.verified,
   })
-  const base = { ...foundation, funnel, hashing, limits, codes, ...createTokens(foundation) }
+  const events = createGatheredEvents(foundation)
+  const base = { ...foundation, funnel, events, hashing, limits, codes, ...createTokens(foundation) }
   const { worker, outbox, receipts } = createDelivery({
     ...base,
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),

@@ -7,6 +7,7 @@ import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
 import { createContactStore } from '../domain/contacts/store-postgres.ts'
 import { createDeliveryRecords } from '../domain/delivery/records-store-postgres.ts'
 import { createMessageStore } from '../domain/delivery/store-postgres.ts'
+import { createEventStore } from '../domain/events/store-postgres.ts'
 import { createDigestStore } from '../domain/hashing/store-postgres.ts'
 import { createHousekeepingStore } from '../domain/housekeeping/store-postgres.ts'
 import { createSpentTokenStore } from '../domain/identities/spent-token-store-postgres.ts'
@@ -21,12 +22,17 @@ import { createSessionStore } from '../domain/sessions/store-postgres.ts'
 import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
 import { createRedisTicketStore } from '../domain/tickets/store-redis.ts'
 import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
+import type { Config } from '../platform/config/types.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { daysBefore, type Sweep } from '../platform/postgres/sweep.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 
 /** `redis` null: codes, limits and tickets are kept in the database too. */
-export function createStores(database: Database, redis: RedisConnection | null): Stores {
+export function createStores(
+  config: Pick<Config, 'events'>,
+  database: Database,
+  redis: RedisConnection | null,
+): Stores {
   return {
     accounts: createAccountStore(database),
     authenticators: createFactorStore(database),
@@ -36,6 +42,7 @@ export function createStores(database: Database, redis: RedisConnection | null):
     deliveryRecords: createDeliveryRecords(database),
     digests: createDigestStore(database),
     erasure: createErasureStore(database),
+    events: createEventStore(database, config.events),
     housekeeping: createHousekeepingStore(database),
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
@@ -67,4 +74,6 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   budgets: stores.codeBudgets.sweep,
   spent_id_tokens: stores.spentTokens.sweep,
   spent_challenges: stores.passkeys.sweep,
+  event_addresses: stores.events.sweepDetails,
+  events: stores.events.sweep,
 })

@@ -21,6 +21,8 @@ import type { Outbox } from './delivery/outbox.ts'
 import type { ReceiptService } from './delivery/receipts.ts'
 import type { DeliveryRecords } from './delivery/records.ts'
 import type { MessageStore } from './delivery/store.ts'
+import type { GatheredEvents } from './events/gathered-events.ts'
+import type { EventStore } from './events/store.ts'
 import type { HashService } from './hashing/service.ts'
 import type { DigestStore } from './hashing/store.ts'
 import type { HousekeepingStore } from './housekeeping/store.ts'
@@ -68,6 +70,7 @@ export interface Stores {
   deliveryRecords: DeliveryRecords
   digests: DigestStore
   erasure: ErasureStore
+  events: EventStore
   housekeeping: HousekeepingStore
   identities: IdentityStore
   limits: LimitStore
@@ -93,6 +96,7 @@ export interface Services {
   refreshTokens: RefreshTokens
   codes: CodeService
   limits: LimitService
+  events: GatheredEvents
   outbox: Outbox
   receipts: ReceiptService
   funnel: Funnel

@@ -1,19 +1,40 @@
 /**
  * The request that the running code works for: a message that it queues is joined to the request's log line, and tells
- * the owner which device it was.
+ * the owner which device it was; an event that it records says who did it, and from where.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 interface RequestContext {
   requestId: string
+  /** Null for a command. */
+  address: string | null
+  addressBucket: string | null
   /** The name of the signed-in device, as its client gave it at login. */
   deviceName: string | null
+  /** Of the access token. */
+  sessionId: string | null
+  /** Null: the account that it is about. */
+  actor: RequestActor | null
+}
+
+interface RequestActor {
+  type: 'account' | 'administrator' | 'token' | 'operator' | 'system'
+  id: string | null
+  name: string | null
 }
 
 const requests = new AsyncLocalStorage<RequestContext>()
 
-export function runAsRequest<Result>(requestId: string, work: () => Result): Result {
-  return requests.run({ requestId, deviceName: null }, work)
+type Origin = Pick<RequestContext, 'requestId'> & Partial<RequestContext>
+
+export function runAsRequest<Result>(origin: Origin, work: () => Result): Result {
+  const nobody = { address: null, addressBucket: null, deviceName: null, sessionId: null, actor: null }
+  return requests.run({ ...nobody, ...origin }, work)
+}
+
+/** Undefined outside of any request. */
+export function currentRequest(): Readonly<RequestContext> | undefined {
+  return requests.getStore()
 }
 
 /** Null outside of any request. */
@@ -26,7 +47,15 @@ export function currentDeviceName(): string | null {
   return requests.getStore()?.deviceName ?? null
 }
 
-export function setCurrentDeviceName(name: string | null): void {
+/** The session that the request's access token names. */
+export function setCurrentSession(session: { id: string; deviceName: string | null }): void {
   const context = requests.getStore()
-  if (context) context.deviceName = name
+  if (!context) return
+  context.deviceName = session.deviceName
+  context.sessionId = session.id
+}
+
+export function setCurrentActor(actor: RequestActor): void {
+  const context = requests.getStore()
+  if (context) context.actor = actor
 }

@@ -19,6 +19,8 @@ import {
   strangersLane,
   supersedePending,
 } from '../delivery/store-postgres.ts'
+import type { NewEvent } from '../events/event.ts'
+import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
 import { type AccountStore, type IdentifierUse, identifierUses } from './store.ts'
@@ -39,11 +41,14 @@ export const updateLockedAccount = <Params extends { accountId: number }, Row ex
   database: Database,
   change: Statement<Params, Row>,
   params: Params,
+  record?: { at: Date; eventsOf: (row: Row) => NewEvent[] },
 ): Promise<Row | null> =>
   retryDeadlocks(() =>
     database.transaction(async (transaction) => {
       await transaction.all(holdAccount, { accountId: params.accountId })
-      return transaction.first(change, params)
+      const row = await transaction.first(change, params)
+      if (row !== null && record) await recordEvents(transaction, record.eventsOf(row), record.at)
+      return row
     }),
   )
 
@@ -370,13 +375,25 @@ export function createAccountStore(database: Database): AccountStore {
     async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, now) {
       const digest = password?.digest ?? null
       const params = { uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now }
+      const record = {
+        at: now,
+        eventsOf: ({ uuid }: Account): NewEvent[] => [
+          { type: 'account.registered', account: uuid, data: { contact: kind } },
+          { type: 'account.confirmed', account: uuid, data: { contact: kind } },
+        ],
+      }
       return verifyIdentifier(kind, () =>
         retryDeadlocks(async () => {
           const apart =
             waitingFor === key
               ? null
-              : await database.first(confirmApart[kind], { ...params, newUuid: randomUUID() })
-          return apart ?? database.first(confirm[kind], params)
+              : await changeAndRecord(
+                  database,
+                  confirmApart[kind],
+                  { ...params, newUuid: randomUUID() },
+                  record,
+                )
+          return apart ?? changeAndRecord(database, confirm[kind], params, record)
         }),
       )
     },

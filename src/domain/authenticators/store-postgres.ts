@@ -14,6 +14,8 @@ import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
+import type { EventType, NewEvent } from '../events/event.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
 import type { Enabling, FactorStore, StoredFactors, TotpFactor } from './store.ts'
 
 type AccountParams = { accountId: number }
@@ -79,7 +81,7 @@ const use = statement<
     lostApp: Uint8Array | null
     now: Date
   },
-  { accountId: number }
+  { accountId: number; recovered: string | null }
 >(
   sql`
   with stepped as (
@@ -95,7 +97,7 @@ const use = statement<
      where ${totpFactors}.account_id = recovered.account_id and sealed_secret = ${param('lostApp', 'bytea')}),
   owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
   notice as (${recoveryNotice})
-  select account_id from stepped union all select account_id from recovered`,
+  select account_id, null::uuid as recovered from stepped union all select id, uuid from owner`,
   { mayInsert: ({ recoveryHash }) => recoveryHash !== null },
 )
 
@@ -208,6 +210,12 @@ const enablingParams = (
   now: at,
 })
 
+const about = ({ account }: AccountSession, type: EventType, data = {}): NewEvent => ({
+  type,
+  account: account.uuid,
+  data,
+})
+
 /** An app that waits for its first code cannot be confirmed after half an hour. */
 const ENROLMENT_DAYS = 1
 
@@ -223,7 +231,11 @@ export function createFactorStore(database: Database): FactorStore {
   const change = async <Params extends AccountParams>(
     query: Statement<Params, { id: number }>,
     params: Params,
-  ) => (await updateLockedAccount(database, query, params)) !== null
+    record?: { at: Date; events: NewEvent[] },
+  ) => {
+    const recording = record && { at: record.at, eventsOf: () => record.events }
+    return (await updateLockedAccount(database, query, params, recording)) !== null
+  }
 
   return {
     async find(account) {
@@ -237,31 +249,45 @@ export function createFactorStore(database: Database): FactorStore {
     },
     listApps: (after, limit) => database.all(listApps, { accountId: after, limit }),
     async use(account, { totp, recoveryHash, lostApp }, at) {
-      const used = await database.first(use, {
+      const params = {
         accountId: account,
         sealedSecret: totp?.sealedSecret ?? null,
         step: totp?.step ?? null,
         recoveryHash,
         lostApp,
         now: at,
-      })
-      return used !== null
+      }
+      if (recoveryHash === null) return (await database.first(use, params)) !== null
+      const eventsOf = ({ recovered }: { recovered: string | null }): NewEvent[] =>
+        recovered === null ? [] : [{ type: 'recovery_code.used', account: recovered }]
+      return (await changeAndRecord(database, use, params, { at, eventsOf })) !== null
     },
     putEnrolment: (signedIn, secret, at) =>
       change(putEnrolment, { ...ownerParams(signedIn), sealedSecret: secret, now: at }),
     findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
-    enable: (signedIn, enabling, at) => change(enable, enablingParams(signedIn, enabling, at)),
-    confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
-      change(confirmEnrolment, { ...enablingParams(signedIn, enabling, at), ...totp }),
-    disable: (signedIn, notices, at) =>
-      change(disable, { ...ownerParams(signedIn), ...noticeParams(notices), now: at }),
-    putRecoveryCodes: (signedIn, hashes, notices, at) =>
-      change(putRecoveryCodes, {
-        ...ownerParams(signedIn),
-        ...noticeParams(notices),
-        recoveryHashes: hex(hashes),
-        now: at,
+    enable: (signedIn, enabling, at) =>
+      change(enable, enablingParams(signedIn, enabling, at), {
+        at,
+        events: [about(signedIn, 'two_factor.enabled', { method: 'code' })],
       }),
+    confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
+      change(
+        confirmEnrolment,
+        { ...enablingParams(signedIn, enabling, at), ...totp },
+        { at, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
+      ),
+    disable: (signedIn, notices, at) =>
+      change(
+        disable,
+        { ...ownerParams(signedIn), ...noticeParams(notices), now: at },
+        { at, events: [about(signedIn, 'two_factor.disabled')] },
+      ),
+    putRecoveryCodes: (signedIn, hashes, notices, at) =>
+      change(
+        putRecoveryCodes,
+        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(hashes), now: at },
+        { at, events: [about(signedIn, 'recovery_codes.replaced')] },
+      ),
     sweepEnrolments: (at, limit) =>
       sweepEnrolments(database, { before: daysBefore(at, ENROLMENT_DAYS), limit }),
   }

@@ -149,15 +149,29 @@ export function createContactStore(database: Database): ContactStore {
     find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
     confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, notices, now) =>
       verifyIdentifier(kind, () =>
-        updateLockedAccount(database, confirm[kind], {
-          accountId: account.id,
-          sessionId,
-          kind,
-          key: destinationKey,
-          subject: codeSubject,
-          now,
-          ...noticeParams(notices),
-        }),
+        updateLockedAccount(
+          database,
+          confirm[kind],
+          {
+            accountId: account.id,
+            sessionId,
+            kind,
+            key: destinationKey,
+            subject: codeSubject,
+            now,
+            ...noticeParams(notices),
+          },
+          {
+            at: now,
+            eventsOf: () => [
+              {
+                type: account[kind] === null ? 'identifier.added' : 'identifier.changed',
+                account: account.uuid,
+                data: { contact: kind },
+              },
+            ],
+          },
+        ),
       ),
     sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }

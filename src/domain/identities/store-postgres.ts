@@ -15,6 +15,8 @@ import {
 import type { Account } from '../accounts/account.ts'
 import { endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import type { NewEvent } from '../events/event.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
 
@@ -147,42 +149,51 @@ const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed
   notices as (${queueNotices(sql`(select 1 from removed limit 1) as unlinked`)})
   select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`)
 
+const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
+  at,
+  eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
+})
+
 export function createIdentityStore(database: Database): IdentityStore {
   return {
     findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
-    async link({ account: { id, passwordDigest }, sessionId }, identity, notices, now) {
-      const linked = await updateLockedAccount(database, link, {
+    async link({ account: { id, uuid, passwordDigest }, sessionId }, identity, notices, now) {
+      const params = {
         accountId: id,
         sessionId,
         digestWhenChecked: passwordDigest,
         now,
         ...paramsOf(identity),
         ...noticeParams(notices),
-      })
+      }
+      const linked = await updateLockedAccount(database, link, params, linking(uuid, identity, now))
       return linked !== null
     },
-    async linkByEmail({ id }, identity, notices, now) {
+    async linkByEmail({ id, uuid }, identity, notices, now) {
       const key = identity.email?.address.key
       if (key === undefined) return false
-      const linked = await updateLockedAccount(database, linkByEmail, {
-        accountId: id,
-        key,
-        now,
-        ...paramsOf(identity),
-        ...noticeParams(notices),
-      })
+      const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
+      const linked = await updateLockedAccount(database, linkByEmail, params, linking(uuid, identity, now))
       return linked !== null
     },
     async open(identity, account, email, now) {
       const own = email === 'none' ? undefined : identity.email?.address
       try {
-        return await database.first(open, {
+        const params = {
           ...account,
           ...paramsOf(identity),
           now,
           key: (email === 'verified' && own?.key) || null,
           accountEmailKey: own?.key ?? null,
           accountEmail: own?.destination ?? null,
+        }
+        const data = { provider: identity.provider }
+        return await changeAndRecord(database, open, params, {
+          at: now,
+          eventsOf: ({ uuid }) => [
+            { type: 'account.registered', account: uuid, data },
+            { type: 'identity.linked', account: uuid, data },
+          ],
         })
       } catch (error) {
         if (violates(error, 'identities_issuer_subject') || violates(error, 'accounts_email_proved'))
@@ -194,7 +205,11 @@ export function createIdentityStore(database: Database): IdentityStore {
     async unlink({ account, sessionId }, provider, usableProviders, notices, now) {
       const usable = JSON.stringify(usableProviders)
       const params = { accountId: account.id, sessionId, provider, usable, now, ...noticeParams(notices) }
-      const row = await updateLockedAccount(database, unlink, params)
+      const row = await updateLockedAccount(database, unlink, params, {
+        at: now,
+        eventsOf: ({ removed }) =>
+          removed ? [{ type: 'identity.unlinked', account: account.uuid, data: { provider } }] : [],
+      })
       if (!row?.lives) return 'session_over'
       if (!row.found) return 'not_found'
       return row.removed ? 'unlinked' : 'last_sign_in_method'

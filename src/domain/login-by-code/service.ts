@@ -42,11 +42,11 @@ export interface LoginByCodeService {
 
 type Needs = Pick<
   Services,
-  'sessionOpener' | 'passwordCheck' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'config'
+  'sessionOpener' | 'passwordCheck' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'events' | 'config'
 > & { stores: Pick<Stores, 'accounts'> }
 
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
-  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor, limits, config } = needs
+  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor, limits, events, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
@@ -74,6 +74,13 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     const proof = await firstFactorProofs.find(claimed, client, token)
     if (token === null && !account?.twoFactorEnabled) return { passes: true, ...noFirstFactor }
     return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
+  }
+
+  /** Throws it again. */
+  function noteFailure(account: Account | null, error: unknown): never {
+    if (error instanceof AppError)
+      events.add(account?.twoFactorEnabled ? 'two_factor.failed' : 'login.failed', account)
+    throw error
   }
 
   return {
@@ -104,12 +111,14 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
       const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
       const name = typeof body.password === 'string' ? `${key} with password` : key
-      await secondFactor.takeCode(tried, identifier, {
-        typed: body.otp,
-        countsOn: tried && first ? 'account' : { name },
-        client,
-      })
-      if (tried === null) throw new AppError('invalid_code')
+      await secondFactor
+        .takeCode(tried, identifier, {
+          typed: body.otp,
+          countsOn: tried && first ? 'account' : { name },
+          client,
+        })
+        .catch((error: unknown) => noteFailure(account, error))
+      if (tried === null) return noteFailure(account, new AppError('invalid_code'))
       if (tried.lockedAt !== null) throw new AppError('account_locked')
       // Of several callers with right codes and one proof, the first one opens the session of that login.
       if (proof !== null && !(await proof.take())) throw new AppError('invalid_code')

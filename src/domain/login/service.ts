@@ -18,26 +18,34 @@ export interface LoginService {
   ): Promise<SignInOutcome>
 }
 
-type Needs = Pick<Services, 'passwordCheck' | 'limits' | 'signIn' | 'config'> & {
+type Needs = Pick<Services, 'passwordCheck' | 'limits' | 'signIn' | 'events' | 'config'> & {
   stores: Pick<Stores, 'accounts'>
 }
 
 export function createLoginService(needs: Needs): LoginService {
-  const { passwordCheck, limits, signIn, config } = needs
+  const { passwordCheck, limits, signIn, events, config } = needs
   const { accounts } = needs.stores
   return {
     async logIn({ identifier: typed, password }, device, client) {
       passwordCheck.requireRoom()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier, 'login')
-      const { right, newDigest } = await passwordCheck.judge({
+      const judging = passwordCheck.judge({
         account,
         identifierKey: identifier.key,
         fingerprint: device.fingerprint,
         password,
         charges: limits.loginCharges(client.addressBucket),
       })
-      if (!right || !account) throw new AppError('invalid_credentials')
+      const { right, newDigest } = await judging.catch((error: unknown) => {
+        if (error instanceof AppError && error.errorCode === 'too_many_requests')
+          events.add('login.locked_out', account)
+        throw error
+      })
+      if (!right || !account) {
+        events.add('login.failed', account)
+        throw new AppError('invalid_credentials')
+      }
       return signIn.continue({ account, identifier, factor: 'pwd', device, client, newDigest })
     },
   }

@@ -13,6 +13,7 @@ import {
   twoFactorMethodsField,
 } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { AccountService } from './service.ts'
 
@@ -69,6 +70,25 @@ export function createAccountRoutes(
           operationId: 'getAccountSecurity',
           summary: 'What protects the own account',
           description: 'For a settings page: the last three fields are counts.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/events',
+      async ({ signedIn, query }) => ({
+        status: 200 as const,
+        ...(await accounts.listEvents(signedIn, query)),
+      }),
+      {
+        query: t.Object(pageQuery),
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        detail: {
+          tags: ['Account'],
+          operationId: 'listEvents',
+          summary: 'Read the history of your account',
+          description:
+            'Sign-ins, failed attempts and changes, newest first. `next_cursor` is the `cursor` of the next page, or null. Addresses and devices are forgotten earlier than the events.',
           security: bearerSecurity,
         },
       },

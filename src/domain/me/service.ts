@@ -3,6 +3,8 @@
 import { AppError, type TwoFactorMethod } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type AccountRecord, accountRecord } from '../accounts/account.ts'
+import { type EventRecord, eventRecord } from '../events/event.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
@@ -25,12 +27,14 @@ export interface AccountService {
   /** The current record, in the form in which login returns it. */
   describe(signedIn: Authenticated): AccountRecord
   describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
+  /** What happened to the account, newest first. Throws `validation_failed`. */
+  listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
   /** Nothing brings it back. Throws what Reauthentication does. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 
 type Needs = Pick<Services, 'reauthentication' | 'secondFactor' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'erasure'>
+  stores: Pick<Stores, 'erasure' | 'events'>
 }
 
 export function createAccountService(needs: Needs): AccountService {
@@ -58,9 +62,15 @@ export function createAccountService(needs: Needs): AccountService {
         ...counts,
       }
     },
+    async listEvents({ account }, query) {
+      const { limit, after } = readPage(query)
+      const found = await stores.events.list({ account: account.uuid }, after, limit + 1)
+      return toPage(found, limit, eventRecord)
+    },
     async erase(signedIn, proof, client) {
       await reauthentication.require(signedIn, proof, client)
-      if (!(await store.erase(signedIn))) throw new AppError('invalid_token', { cause: 'session_over' })
+      if (!(await store.erase(signedIn, clock.now())))
+        throw new AppError('invalid_token', { cause: 'session_over' })
     },
   }
 }

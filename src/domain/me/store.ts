@@ -14,5 +14,5 @@ export interface ErasureStore {
    * that wait to be sent. Its identifiers are free again. False if the account is already gone, if its password is not
    * this one, or if the session has ended in the meantime.
    */
-  erase(signedIn: AccountSession): Promise<boolean>
+  erase(signedIn: AccountSession, now: Date): Promise<boolean>
 }

@@ -45,11 +45,11 @@ export interface PasswordsService {
 
 type Needs = Pick<
   Services,
-  'codes' | 'limits' | 'hashing' | 'reauthentication' | 'notices' | 'outbox' | 'clock' | 'config'
+  'codes' | 'limits' | 'hashing' | 'reauthentication' | 'notices' | 'outbox' | 'events' | 'clock' | 'config'
 > & { stores: Pick<Stores, 'accounts' | 'passwords'> }
 
 export function createPasswordsService(needs: Needs): PasswordsService {
-  const { codes, limits, hashing, reauthentication, notices, outbox, clock, config } = needs
+  const { codes, limits, hashing, reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
 
@@ -91,6 +91,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       const identifier = readIdentifier(typed, defaultCountry)
       await limits.charge(limits.codeCharges(identifier, 'password_reset', addressBucket))
       const account = await accounts.findByIdentifier(identifier, 'reset')
+      events.add('password.reset_requested', account)
       await outbox.sendCode(
         bindingOf(account, identifier),
         account && { channel: channelOf(identifier.kind), language: account.language },

@@ -78,19 +78,32 @@ const change = statement<ChangeParams, { lives: boolean; changed: boolean }>(sql
 
 export function createPasswordStore(database: Database): PasswordStore {
   return {
-    reset: ({ id: accountId }, { kind, key }, { digest, notices }, now) =>
+    reset: ({ id: accountId, uuid }, { kind, key }, { digest, notices }, now) =>
       verifyIdentifier(kind, () =>
-        updateLockedAccount(database, reset[kind], { accountId, key, digest, now, ...noticeParams(notices) }),
+        updateLockedAccount(
+          database,
+          reset[kind],
+          { accountId, key, digest, now, ...noticeParams(notices) },
+          { at: now, eventsOf: () => [{ type: 'password.reset', account: uuid, data: { contact: kind } }] },
+        ),
       ),
     async change({ account, sessionId }, { digest, notices }, now) {
-      const changed = await updateLockedAccount(database, change, {
-        accountId: account.id,
-        sessionId,
-        digestWhenChecked: account.passwordDigest,
-        digest,
-        now,
-        ...noticeParams(notices),
-      })
+      const changed = await updateLockedAccount(
+        database,
+        change,
+        {
+          accountId: account.id,
+          sessionId,
+          digestWhenChecked: account.passwordDigest,
+          digest,
+          now,
+          ...noticeParams(notices),
+        },
+        {
+          at: now,
+          eventsOf: (row) => (row.changed ? [{ type: 'password.changed', account: account.uuid }] : []),
+        },
+      )
       if (changed?.changed) return 'changed'
       return changed?.lives ? 'other_password' : 'session_over'
     },

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from '../../errors.ts'
-import { setCurrentDeviceName } from '../../platform/request-context.ts'
+import { setCurrentSession } from '../../platform/request-context.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 import type { AccessTokenClaims } from '../tokens/access-token.ts'
@@ -44,7 +44,7 @@ export function createAuthentication({ stores, accessTokens, clock }: Needs): Au
       const found = await store.findSignedIn(sessionId, accountUuid, clock.now())
       if (found === null) throw new AppError('invalid_token', { cause: 'session_over' })
       const { deviceFingerprint, deviceName, ...account } = found
-      setCurrentDeviceName(deviceName)
+      setCurrentSession({ id: sessionId, deviceName })
       return { account, sessionId, deviceFingerprint, claims }
     },
   }

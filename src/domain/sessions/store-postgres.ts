@@ -8,6 +8,8 @@ import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import type { EventType, NewEvent } from '../events/event.ts'
+import { changeAndRecord, type EventParams, eventCtes, eventParams } from '../events/event-sql.ts'
 import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
 
 const knowsDevice = statement<{ accountId: number; fingerprint: string }, { known: boolean }>(sql`
@@ -32,7 +34,7 @@ type SignInParams = {
   familyHash: Uint8Array
   expiresAt: Date
   endsAt: Date
-}
+} & EventParams
 
 const now = param('now', 'timestamptz')
 const familyHash = param('familyHash', 'bytea')
@@ -62,7 +64,8 @@ const signIn = statement<SignInParams, Account & { others: number }>(sql`
            ${param('deviceOs', 'text')}, ${param('deviceFingerprint', 'text')}, ${param('address', 'text')},
            ${param('address', 'text')}, ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
            ${param('endsAt', 'timestamptz')}, ${familyHash}
-      from signed_in)
+      from signed_in),
+  ${eventCtes(sql`signed_in`)}
   select signed_in.*, (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives}) as others
     from signed_in`)
 
@@ -135,24 +138,33 @@ const findFamily = statement<{ familyHash: Uint8Array }, FamilyRow>(sql`
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where family_hash = ${familyHash}`)
 
-const endReused = statement<{ sessionId: string; now: Date } & NoticeParams, { id: string }>(sql`
+const endReused = statement<{ sessionId: string; now: Date } & NoticeParams, EndedRow>(sql`
   with revoked as (
-    update ${sessions} set revoked_at = ${now} where id = ${param('sessionId', 'uuid')} and ${lives} returning id),
+    update ${sessions} set revoked_at = ${now} where id = ${param('sessionId', 'uuid')} and ${lives}
+    returning id, account_id),
   notices as (${queueNotices(sql`revoked`)})
-  select id from revoked`)
+  select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`)
 
-const endFamily = statement<{ familyHash: Uint8Array; now: Date }>(sql`
-  update ${sessions} set revoked_at = ${now} where family_hash = ${familyHash} and revoked_at is null`)
+type EndedRow = { id: string; uuid: string }
 
-const end = statement<{ sessionId: string; accountUuid: string; now: Date }, { id: string }>(sql`
+const endFamily = statement<{ familyHash: Uint8Array; now: Date }, EndedRow>(sql`
+  update ${sessions} set revoked_at = ${now} from ${accounts}
+   where family_hash = ${familyHash} and revoked_at is null and ${accounts}.id = account_id
+  returning ${sessions}.id, uuid`)
+
+const end = statement<{ sessionId: string; accountUuid: string; now: Date }, EndedRow>(sql`
   update ${sessions} set revoked_at = ${now} from ${accounts}
    where ${sessions}.id = ${param('sessionId', 'uuid')} and ${lives}
      and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${param('accountUuid', 'uuid')}
-  returning ${sessions}.id`)
+  returning ${sessions}.id, uuid`)
 
-const endAll = statement<{ accountId: number; now: Date }>(sql`
-  update ${sessions} set revoked_at = ${now}
-   where account_id = ${param('accountId', 'bigint')} and revoked_at is null`)
+const endAll = statement<{ accountId: number; now: Date }, { uuid: string; ended: number }>(sql`
+  with ended as (
+    update ${sessions} set revoked_at = ${now}
+     where account_id = ${param('accountId', 'bigint')} and revoked_at is null
+    returning 1)
+  select uuid, (select count(*)::int from ended) as ended from ${accounts}
+   where id = ${param('accountId', 'bigint')}`)
 
 const list = statement<{ accountId: number; limit: number; now: Date }, ListedSession>(sql`
   select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
@@ -160,6 +172,10 @@ const list = statement<{ accountId: number; limit: number; now: Date }, ListedSe
    where account_id = ${param('accountId', 'bigint')} and ${lives}
    order by last_used_at desc, created_at desc, id
    limit ${param('limit', 'int')}`)
+
+const ended = ({ id, uuid }: EndedRow, type: EventType = 'session.ended'): NewEvent[] => [
+  { type, account: uuid, sessionId: id },
+]
 
 const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => ({
   sessionId,
@@ -195,8 +211,15 @@ export function createSessionStore(database: Database): SessionStore {
     findSignedIn: (sessionId, accountUuid, now) =>
       database.first(findSignedIn, { sessionId, accountUuid, now }),
     async signIn(account, { device, amr, ...session }, newDigest, now, executor = database) {
+      const happened: NewEvent = {
+        type: 'login.succeeded',
+        account: account.uuid,
+        sessionId: session.id,
+        data: { amr },
+      }
       const row = await executor.first(signIn, {
         ...session,
+        ...eventParams([happened], now, { device: device.name ?? device.os }),
         now,
         newDigest,
         accountId: account.id,
@@ -226,14 +249,38 @@ export function createSessionStore(database: Database): SessionStore {
       return row && { ...row, subject: subjectOf(row), account: row }
     },
     endReused: async (sessionId, notices, now) =>
-      (await database.first(endReused, { sessionId, now, ...noticeParams(notices) })) !== null,
+      (await changeAndRecord(
+        database,
+        endReused,
+        { sessionId, now, ...noticeParams(notices) },
+        { at: now, eventsOf: (row) => ended(row, 'session.reuse_detected') },
+      )) !== null,
     async endFamily(familyHash, now) {
-      await database.all(endFamily, { familyHash, now })
+      await changeAndRecord(
+        database,
+        endFamily,
+        { familyHash, now },
+        { at: now, eventsOf: (row) => ended(row) },
+      )
     },
     end: async (sessionId, accountUuid, now) =>
-      (await database.first(end, { sessionId, accountUuid, now })) !== null,
+      (await changeAndRecord(
+        database,
+        end,
+        { sessionId, accountUuid, now },
+        { at: now, eventsOf: (row) => ended(row) },
+      )) !== null,
     async endAll(accountId, now) {
-      await database.all(endAll, { accountId, now })
+      await changeAndRecord(
+        database,
+        endAll,
+        { accountId, now },
+        {
+          at: now,
+          eventsOf: ({ uuid, ended: count }) =>
+            count > 0 ? [{ type: 'session.ended', account: uuid, data: { sessions: count } }] : [],
+        },
+      )
     },
     list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
     async sweep(now, limit) {

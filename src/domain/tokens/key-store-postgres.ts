@@ -5,6 +5,8 @@
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { signingKeys } from '../../platform/postgres/schema.ts'
+import type { EventType, NewEvent } from '../events/event.ts'
+import { recordEvents } from '../events/event-sql.ts'
 import type { KeyStore, StoredKey } from './key-store.ts'
 
 /** Any number nobody else locks with; also taken where there is no row yet to lock. */
@@ -36,6 +38,8 @@ const add = statement<KeyParams>(sql`
           ${param('createdAt', 'timestamptz')}, ${param('signsFrom', 'timestamptz')},
           ${param('publishedUntil', 'timestamptz')})`)
 
+const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
+
 export function createKeyStore(database: Database): KeyStore {
   return {
     list: () => database.all(list, {}),
@@ -47,6 +51,7 @@ export function createKeyStore(database: Database): KeyStore {
         if (kids.length > 0) await transaction.all(remove, { kids })
         if (supersedes) await transaction.all(supersede, supersedes)
         await transaction.all(add, { ...key })
+        await recordEvents(transaction, [about('key.rotated', key.kid)], key.createdAt)
         return true
       }),
     async remove(kids) {

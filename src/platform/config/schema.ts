@@ -334,6 +334,14 @@ export const schema = {
       'Of those, places that only owners may take: a session, or a device that is known. Owners are served first. Nothing is reserved in a queue that has no more places than this.',
     ),
   }),
+  events: section('What is kept of logins and changes, for owners and for the operator.', {
+    retention: duration('180d', ['1d', '3650d'], 'How long events are kept.'),
+    address_retention: duration(
+      '30d',
+      ['1d', '3650d'],
+      'How long events keep the address and the device. After that they hold neither.',
+    ),
+  }),
   social: {
     ...section('Sign-in through other providers.', {
       redirect_uris: list('Where a browser may be sent after sign-in. Exact matches only.', {

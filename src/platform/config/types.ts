@@ -55,6 +55,7 @@ export interface Config {
   }
   password: { minimumLength: number; memoryKib: number; iterations: number }
   limits: LimitsConfig
+  events: { retentionSeconds: number; addressRetentionSeconds: number }
   social: {
     redirectUris: string[]
     linkByEmail: 'authoritative' | 'never'

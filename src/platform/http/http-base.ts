@@ -153,7 +153,7 @@ export function createHttpBase({
       const handled =
         request.method === 'OPTIONS'
           ? answerOptions(request)
-          : await runAsRequest(exchange.client.requestId, () => handle(request))
+          : await runAsRequest(originOf(exchange.client), () => handle(request))
       response = exchange.refusal ?? (handled as Response)
       // An error that bypassed onError (a returned status(), Elysia's own texts) does not have our shape.
       if (response.status >= 400 && !exchange.failure) throw new Error('An error was returned, not thrown')
@@ -216,3 +216,5 @@ export function createHttpBase({
       return ''
     })
 }
+
+const originOf = ({ requestId, address, addressBucket }: Client) => ({ requestId, address, addressBucket })

@@ -22,6 +22,7 @@ import {
 } from 'drizzle-orm/pg-core'
 
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 const time = (name: string) => timestamp(name, { precision: 3, withTimezone: true })
 const id = () => bigint('id', { mode: 'number' })
 
@@ -534,3 +535,49 @@ export const housekeeping = pgTable('housekeeping', {
   id: integer('id').primaryKey(),
   nextAt: time('next_at').notNull(),
 })
+
+/**
+ * What happened: inserts only, which a trigger enforces; `sweep_events` removes what is old. No foreign key: an event
+ * outlives the account that it is about.
+ */
+export const events = pgTable(
+  'events',
+  {
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    type: text('type').notNull(),
+    outcome: text('outcome').notNull(),
+    createdAt: time('created_at').notNull(),
+    /** The uuid of the account. */
+    account: uuid('account'),
+    actorType: text('actor_type').notNull(),
+    actorId: text('actor_id'),
+    actorName: text('actor_name'),
+    sessionId: uuid('session_id'),
+    requestId: text('request_id'),
+    data: jsonb('data').notNull(),
+    /** In which it was written: who follows the events passes over none that is not committed yet. */
+    transaction: xid8('transaction').notNull().default(sql`pg_current_xact_id()`),
+  },
+  (table) => [
+    index('events_account').on(table.account, table.id),
+    index('events_type').on(table.type, table.id),
+    index('events_transaction').on(table.transaction, table.id),
+    index('events_actor').on(table.actorId, table.id).where(sql`${table.actorType} <> 'account'`),
+  ],
+)
+
+/** What is forgotten before the event itself, and the counts of failures. */
+export const eventDetails = pgTable(
+  'event_details',
+  {
+    eventId: bigint('event_id', { mode: 'number' }).primaryKey(),
+    address: text('address'),
+    device: text('device'),
+    /** Failures of this kind in this hour; null for what is not a failure. */
+    count: integer('count'),
+    failureKey: text('failure_key'),
+  },
+  (table) => [
+    uniqueIndex('event_details_failure_key').on(table.failureKey).where(sql`${table.failureKey} is not null`),
+  ],
+)

@@ -1,0 +1,102 @@
+/**
+ * How other rooms write events: in the statement, or in the transaction, of the change that they record. Who and where
+ * from is taken from the request that the code works for.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import {
+  type Database,
+  type Executor,
+  param,
+  type Statement,
+  statement,
+} from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
+import { eventDetails, events } from '../../platform/postgres/schema.ts'
+import { currentRequest } from '../../platform/request-context.ts'
+import type { Actor, NewEvent } from './event.ts'
+
+/** What `eventCtes` names; made by `eventParams`. */
+export type EventParams = {
+  /** JSON. */
+  events: string
+  eventAddress: string | null
+  eventDevice: string | null
+  eventRequestId: string | null
+  eventAt: Date
+}
+
+/**
+ * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:
+ * `with changed as (…), ${eventCtes(sql`changed`)} select …`.
+ */
+export const eventCtes = (source: SQL) => sql`
+  recorded as (
+    insert into ${events} (type, outcome, created_at, account, actor_type, actor_id, actor_name, session_id, request_id, data)
+    select event.type, 'success', ${param('eventAt', 'timestamptz')}, event.account, event.actor_type, event.actor_id,
+           event.actor_name, event.session_id, ${param('eventRequestId', 'text')}, event.data
+      from ${source} cross join jsonb_to_recordset(${param('events', 'text')}::jsonb) as event (
+           type text, account uuid, actor_type text, actor_id text, actor_name text, session_id uuid, data jsonb)
+    returning id),
+  detailed as (
+    insert into ${eventDetails} (event_id, address, device)
+    select id, ${param('eventAddress', 'text')}, ${param('eventDevice', 'text')} from recorded
+     where ${param('eventAddress', 'text')} is not null or ${param('eventDevice', 'text')} is not null)`
+
+const record = statement<EventParams>(
+  sql`with here as (select 1), ${eventCtes(sql`here`)} select 1 from recorded`,
+)
+
+/** `device`: where it is not that of the request's session. */
+export function eventParams(
+  recorded: NewEvent[],
+  at: Date,
+  { device }: { device?: string | null } = {},
+): EventParams {
+  const request = currentRequest()
+  // Nothing that names the person stays, the place of their last call included.
+  const isErasure = recorded.some(({ type }) => type === 'account.erased')
+  return {
+    events: JSON.stringify(
+      recorded.map(({ type, account, sessionId = request?.sessionId ?? null, data = {} }) => {
+        const actor = request?.actor ?? actorOf(account)
+        return {
+          type,
+          account,
+          actor_type: actor.type,
+          actor_id: actor.id,
+          actor_name: actor.name,
+          session_id: sessionId,
+          data,
+        }
+      }),
+    ),
+    eventAddress: isErasure ? null : (request?.address ?? null),
+    eventDevice: isErasure ? null : device === undefined ? (request?.deviceName ?? null) : device,
+    eventRequestId: request?.requestId ?? null,
+    eventAt: at,
+  }
+}
+
+const actorOf = (account: string | null): Actor =>
+  account === null ? { type: 'system', id: null, name: null } : { type: 'account', id: account, name: null }
+
+/** Part of the caller's transaction. */
+export async function recordEvents(executor: Executor, recorded: NewEvent[], at: Date): Promise<void> {
+  if (recorded.length > 0) await executor.all(record, eventParams(recorded, at))
+}
+
+/** One statement and, if it gave a row, the events that it is: both or nothing. */
+export function changeAndRecord<Params extends object, Row extends object>(
+  database: Database,
+  change: Statement<Params, Row>,
+  params: Params,
+  { at, eventsOf }: { at: Date; eventsOf: (row: Row) => NewEvent[] },
+): Promise<Row | null> {
+  return retryDeadlocks(() =>
+    database.transaction(async (transaction) => {
+      const row = await transaction.first(change, params)
+      if (row !== null) await recordEvents(transaction, eventsOf(row), at)
+      return row
+    }),
+  )
+}

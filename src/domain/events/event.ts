@@ -1,0 +1,110 @@
+/** What happened, for the owner's history and the operator's audit trail. Never holds a password, a code or a token. */
+
+export const eventTypes = [
+  'account.registered',
+  'account.created',
+  'account.invited',
+  'account.viewed',
+  'account.confirmed',
+  'account.updated',
+  'account.locked',
+  'account.unlocked',
+  'account.erased',
+  'account.exported',
+  'login.succeeded',
+  'login.failed',
+  'login.locked_out',
+  'two_factor.enabled',
+  'two_factor.disabled',
+  'two_factor.failed',
+  'recovery_code.used',
+  'recovery_codes.replaced',
+  'passkey.added',
+  'passkey.removed',
+  'passkey.used',
+  'password.changed',
+  'password.reset_requested',
+  'password.reset',
+  'identifier.added',
+  'identifier.changed',
+  'identifier.removed',
+  'identity.linked',
+  'identity.unlinked',
+  'session.started',
+  'session.ended',
+  'session.reuse_detected',
+  'recovery.created',
+  'limits.lifted',
+  'registration.contested',
+  'administrator.added',
+  'administrator.removed',
+  'administrator.role_changed',
+  'administrator.signed_in',
+  'administrator.sign_in_failed',
+  'token.created',
+  'token.revoked',
+  'token.refused',
+  'key.rotated',
+  'key.revoked',
+  'message.refused',
+  'message.retried',
+  'undo.used',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+/** What fails without changing a row: gathered in memory, see gathered-events.ts. */
+export const failureTypes = [
+  'login.failed',
+  'login.locked_out',
+  'two_factor.failed',
+  'token.refused',
+] as const satisfies EventType[]
+
+/** Who did it. `operator`: somebody at the command line; `system`: the service by itself. */
+export interface Actor {
+  type: 'account' | 'administrator' | 'token' | 'operator' | 'system'
+  id: string | null
+  name: string | null
+}
+
+export interface NewEvent {
+  type: EventType
+  /** The uuid of the account that it is about. */
+  account: string | null
+  /** Default: the session of the request. */
+  sessionId?: string | null
+  data?: Record<string, unknown>
+}
+
+export interface StoredEvent {
+  id: number
+  type: EventType
+  createdAt: Date
+  outcome: 'success' | 'failure'
+  account: string | null
+  actor: Actor
+  sessionId: string | null
+  requestId: string | null
+  address: string | null
+  device: string | null
+  data: Record<string, unknown>
+}
+
+/** As clients and operators see it. */
+export function eventRecord({ createdAt, sessionId, requestId, ...event }: StoredEvent) {
+  const { id, type, outcome, account, actor, address, device, data } = event
+  return {
+    id,
+    type,
+    created_at: createdAt.toISOString(),
+    outcome,
+    account,
+    actor,
+    session_id: sessionId,
+    request_id: requestId,
+    address,
+    device,
+    data,
+  }
+}
+export type EventRecord = ReturnType<typeof eventRecord>
