@@ -179,8 +179,10 @@ describe('the document of the service', () => {
   test('lists no refusal that an operation cannot give', async () => {
     const service = await startService({ shape: 'embedded' })
     for (const path of ['/healthz', '/readyz', '/.well-known/jwks.json', '/api/v1/auth/social']) {
-      expect(Object.keys(published.paths[path].get.responses)).toEqual(['200', '500', '503', '4XX'])
+      expect(Object.keys(published.paths[path].get.responses)).toEqual(['200', '431', '500', '503'])
       expect((await service.call('GET', `${path}?a=%00`)).status).toBe(200)
+      const long = { headers: { 'x-long': 'x'.repeat(32_000) } }
+      expect((await fetch(service.url + path, long)).status).toBe(431)
     }
     await service.close()
   }, 60_000)

@@ -73,7 +73,7 @@ function rewriteOperation(method: string, operation: Json, bodyType: string, com
   operation.responses = Object.fromEntries([
     ...successes.map(([status, response]) => [status, successResponse(response, components)]),
     ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errorResponse(ofStatus)]),
-    ...(codes.size > 0 && [...codes].every((code) => errorStatus[code] >= 500) ? [['4XX', tooLong]] : []),
+    ...(codes.size > 0 && [...codes].every((code) => errorStatus[code] >= 500) ? [['431', tooLong]] : []),
     ...(successes.every(([status]) => status.startsWith('3')) ? [['default', otherResponse]] : []),
   ])
   if (body) {
