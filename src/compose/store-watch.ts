@@ -76,7 +76,7 @@ export interface ReadinessOptions {
   version: string
 }
 
-/** Throws when a store does not answer, when a newer version migrated the database past this one, or when a store refuses a write as a full one does. */
+/** Throws if a store does not answer or refuses a write because it is full, or if a newer version migrated the database. */
 export function createReadiness({
   database,
   redis,

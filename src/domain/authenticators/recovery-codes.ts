@@ -1,7 +1,7 @@
 /**
- * Recovery codes, for somebody who has lost the other factor: 80 random bits each, in Crockford's base32, which has no
- * letters that read like digits. They leave here once, for the person. The store gets a salted SHA-256 of each, bound
- * to the account and independent of the server secret, so that they still serve when the secret has changed.
+ * Recovery codes, for people who have lost their other factor: 80 random bits each, in Crockford's base32, which has no
+ * letters that look like digits. They are shown once. The store gets a salted SHA-256 of each, bound to the account and
+ * independent of the server secret, so that they still work after the secret has changed.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServerSecret } from '../../platform/secret.ts'
@@ -10,20 +10,20 @@ import { decoyRecoveryHashes } from '../decoys/decoys.ts'
 export interface RecoveryCodes {
   /** Ten codes, `XXXX-XXXX-XXXX-XXXX`, and their hashes. */
   create(accountUuid: string): { codes: string[]; hashes: Uint8Array[] }
-  /** Whether what was typed, in any case and grouping, has the form of a recovery code. */
+  /** Whether the typed text, in any case and grouping, has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
-  /** Which of the stored hashes is the one of this code; null: none is. The work is that of ten hashes, however many. */
+  /** The stored hash that belongs to this code, or null. The work is always that of ten hashes. */
   match(accountUuid: string, typed: string, hashes: Uint8Array[]): Uint8Array | null
 }
 
 const COUNT = 10
-/** 5 bits each: 80, of which NIST SP 800-63B-4, 3.1.2.2 asks no throttling. */
+/** 5 bits each, 80 in all, for which NIST SP 800-63B-4, 3.1.2.2 requires no throttling. */
 const LENGTH = 16
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`)
 
 const SALT_BYTES = 16
-/** Older versions stored a keyed hash without a salt; these serve until they are replaced. */
+/** Older versions stored a keyed hash without a salt; these remain valid until they are replaced. */
 const KEYED_BYTES = 32
 const decoyHashes = decoyRecoveryHashes(COUNT, SALT_BYTES + 32)
 
@@ -70,7 +70,7 @@ function lettersOf(typed: string): string {
     .replace(/[IL]/g, '1')
 }
 
-/** 256 is a multiple of 32: every letter is as likely as the others. */
+/** 256 is a multiple of 32, so that all letters are equally likely. */
 function randomLetters(): string {
   return Array.from(randomBytes(LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join('')
 }

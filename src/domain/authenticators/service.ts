@@ -1,8 +1,8 @@
 /**
- * What proves the second factor beside a sent code: an authenticator app or a recovery code. It counts nothing:
- * whoever calls has counted the try. Only accounts with two factors on have either; for others, and for accounts that
- * do not exist, the work is the same and nothing is right. An app whose secret was sealed under another server secret
- * counts as set up and never matches: recovery codes serve, and then codes that are sent.
+ * The second factors besides sent codes: authenticator apps and recovery codes. Attempts are counted by the callers. Only
+ * accounts with two-factor login have either; for others, and for accounts that do not exist, the work is the same and no
+ * code is right. An app whose secret was sealed under another server secret counts as set up but never matches: recovery
+ * codes work instead, and after them codes that are sent.
  */
 
 import { AppError } from '../../errors.ts'
@@ -18,40 +18,40 @@ import { createTotp, type NewTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
 export interface HeldFactors {
-  /** Null: the identifier has no account. */
+  /** Null if the identifier has no account. */
   account: Account | null
-  /** `lost`: it is set up, and its secret cannot be opened any more. */
+  /** `lost`: it is set up, but its secret cannot be decrypted any more. */
   app: 'none' | 'usable' | 'lost'
   recoveryCodesLeft: number
-  /** Codes may be sent: there is no app, or it is lost and no recovery code stands between. */
+  /** Whether codes may be sent: there is no app, or it is lost and no recovery code is left to use first. */
   acceptsSentCodes: boolean
   stored: StoredFactors
 }
 
 export interface Authenticators {
   find(account: Account | null): Promise<HeldFactors>
-  /** Uses a code of the app up: whether it was right. */
+  /** Uses up a code of the app and returns whether it was right. */
   useAppCode(held: HeldFactors, typed: string): Promise<boolean>
-  /** Whether what was typed has the form of a recovery code. */
+  /** Whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
-  /** Uses a recovery code up: whether it was right. The owner is told how many are left. */
+  /** Uses up a recovery code and returns whether it was right. A notice tells the owner how many are left. */
   useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
-  /** Tells the owner, once, that the app cannot be used any more; nothing for an app that can. */
+  /** If the app cannot be used any more, tells the owner once. */
   tellLoss(held: HeldFactors): Promise<void>
-  /** How many apps were sealed under another server secret or are damaged. */
+  /** The number of apps whose secret was sealed under another server secret, or is damaged. */
   countLost(): Promise<number>
-  /** An app that waits for its first code, in place of one that waited before. Throws `invalid_token`. */
+  /** Creates an app that waits for its first code, replacing one that was waiting. Throws `invalid_token`. */
   beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
   /**
-   * The app that waits is the one in use now, two factors are on; gives the new recovery codes, in clear this once.
-   * Null when the code is not one of that app, or when none waits.
+   * Makes the waiting app the one in use and turns two-factor login on. Returns the new recovery codes, which are shown
+   * only this once. Null if the code is not one of that app, or if no app is waiting.
    */
   confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
-  /** With sent codes. Gives the recovery codes. Throws `two_factor_already_enabled`. */
+  /** Turns two-factor login on with sent codes, and returns the recovery codes. */
   enable(signedIn: Authenticated): Promise<string[]>
-  /** Erases app and recovery codes. Throws `two_factor_not_enabled`. */
+  /** Turns two-factor login off, and removes app and recovery codes. */
   disable(signedIn: Authenticated): Promise<void>
-  /** The old ones are dead, and the owner is told. Throws `two_factor_not_enabled`. */
+  /** Replaces the recovery codes and tells the owner. */
   replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
 }
 
@@ -61,7 +61,7 @@ type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
 
 const LISTED_AT_ONCE = 500
 
-/** Long enough to install an app; a screen that somebody left open yesterday enrols nothing. */
+/** Long enough to install an app; the code on a screen left open since yesterday is not accepted. */
 const ENROLMENT_MS = 30 * 60_000
 
 export function createAuthenticators(needs: Needs): Authenticators {

@@ -1,12 +1,12 @@
 /**
- * Where the factors beside sent codes live: PostgreSQL, in every shape. The promise: among any number of callers with
- * one code exactly one succeeds; an app in use stays the one in use until the next one is confirmed; each change,
- * with the sessions it ends and the notices to the owner, is atomic.
+ * The factors besides sent codes, in PostgreSQL in every shape. The promise: of any number of callers with the same code
+ * exactly one succeeds; an app stays in use until the next one is confirmed; each change is atomic, including the sessions
+ * that it ends and the notices to the owner.
  */
 import type { AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 
-/** An authenticator app that waits. */
+/** An authenticator app that waits for its first code. */
 export interface TotpFactor {
   sealedSecret: Uint8Array
 }
@@ -24,17 +24,17 @@ export interface StoredFactors {
   hasPasskey: boolean
 }
 
-/** What a try amounts to, once compared with what is stored; null: it is not that. */
+/** What an attempt matched when it was compared with the stored factors; null for what it did not match. */
 export interface FactorTry {
-  /** The app whose code it was, and the time step it was of. */
+  /** The app whose code it was, and the time step of the code. */
   totp: { sealedSecret: Uint8Array; step: number } | null
   /** As stored. */
   recoveryHash: Uint8Array | null
-  /** The recovery code stands in for this app, which cannot be opened any more. */
+  /** The app that the recovery code replaces, because its secret cannot be decrypted any more. */
   lostApp: Uint8Array | null
 }
 
-/** Two factors are on from now; the session stays, and has proved both of them (RFC 8176 values). */
+/** Turning two-factor login on: the session stays and has verified both factors (RFC 8176 values). */
 export interface Enabling {
   amr: string[]
   recoveryHashes: Uint8Array[]
@@ -42,44 +42,44 @@ export interface Enabling {
 }
 
 export interface FactorStore {
-  /** Empty for an account without factors, and for an id that nobody has (0), in the same time. */
+  /** Empty for an account without factors, and for an id that no account has (0), in the same time. */
   find(accountId: number): Promise<StoredFactors>
-  /** Notes that the owner is told of the loss of this app, and queues the notices: once for each app. */
+  /** Records that the owner was told of the loss of this app, and queues the notices, once for each app. */
   noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
-  /** The apps in use, by account, after that one: to count those that cannot be opened. */
+  /** The apps in use, by account and after that one, to count those that cannot be decrypted. */
   listApps(afterAccountId: number, limit: number): Promise<{ accountId: number; sealedSecret: Uint8Array }[]>
   /**
-   * Uses the step or the recovery code up; false when it was used before. A recovery code's owner gets a notice that
-   * says how many are left.
+   * Uses up the step or the recovery code; false if it was used before. For a recovery code, a notice tells the owner how
+   * many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
-  /** Replaces an app that waits; the one in use is not touched. False when the session ended meanwhile. */
+  /** Replaces a waiting app; the one in use is not touched. False if the session ended meanwhile. */
   putEnrolment(signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean>
-  /** The app that waits since no earlier than `since`. */
+  /** The waiting app, if it was created after `since`. */
   findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
   /**
-   * Turns two factors on, sets the recovery codes, ends the other sessions that only one factor opened, one that is
-   * being opened too. False when they were on already, or the session ended meanwhile.
+   * Turns two-factor login on, sets the recovery codes, and ends the other sessions that one factor opened, including one
+   * that is being opened. False if it was already on, or if the session ended meanwhile.
    */
   enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
   /**
-   * The waiting app becomes the one in use, its `step` used; then as `enable`, also where two factors were on already.
-   * False when that app does not wait any more, or the session ended meanwhile.
+   * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor login
+   * was already on. False if that app is not waiting any more, or if the session ended meanwhile.
    */
   confirmEnrolment(
     signedIn: AccountSession,
     enabling: Enabling & { totp: NonNullable<FactorTry['totp']> },
     now: Date,
   ): Promise<boolean>
-  /** Turns two factors off, erases app and recovery codes. False when they were off, or the session ended meanwhile. */
+  /** Turns two-factor login off and removes app and recovery codes. False if it was off, or the session ended meanwhile. */
   disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /** Replaces them, and queues the notices. False when two factors are off, or the session ended meanwhile. */
+  /** Replaces them and queues the notices. False if two-factor login is off, or if the session ended meanwhile. */
   putRecoveryCodes(
     signedIn: AccountSession,
     recoveryHashes: Uint8Array[],
     notices: NewMessage[],
     now: Date,
   ): Promise<boolean>
-  /** Removes apps whose first code never came; gives their number. */
+  /** Removes apps whose first code never came, and returns their number. */
   sweepEnrolments(now: Date, limit: number): Promise<number>
 }

@@ -1,6 +1,6 @@
 /**
- * Codes of authenticator apps: RFC 6238 with the parameters every app knows (SHA-1, 6 digits, 30 s). Secrets leave
- * here once, for the person; everything else sees them sealed. Which step was used before, only the store knows.
+ * Codes of authenticator apps: RFC 6238 with the parameters that every app supports (SHA-1, 6 digits, 30 s). A secret is
+ * shown once, to the person; everything else handles it sealed. The store knows which steps were used before.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { HOTP, Secret, TOTP } from 'otpauth'
@@ -16,13 +16,13 @@ export interface NewTotp {
 }
 
 export interface Totp {
-  /** `label`: which account of the service it is, for the person's eyes. */
+  /** `label` tells the person which account of the service it is for. */
   create(label: string): NewTotp
-  /** False: the secret was sealed under another server secret, or is damaged. */
+  /** False if the secret was sealed under another server secret, or is damaged. */
   opens(sealedSecret: Uint8Array): boolean
   /**
-   * The newest time step, of the present one and its two neighbours (RFC 6238, 5.2), whose code was typed; null when
-   * none. Without a secret that opens: null, for the same work.
+   * The newest time step whose code was typed, of the current one and its two neighbours (RFC 6238, 5.2), or null. Null
+   * after the same work if there is no secret, or if it cannot be decrypted.
    */
   match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null
 }
@@ -38,7 +38,7 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
   const decoyKey = secretOf(decoyTotpSecret(SECRET_BYTES))
   const decoySecret = secret.seal('totp', decoyKey.base32)
 
-  /** Null: it was sealed under another server secret, or is damaged. */
+  /** Null if it was sealed under another server secret, or is damaged. */
   function open(sealedSecret: Uint8Array): Secret | null {
     try {
       return Secret.fromBase32(secret.open('totp', sealedSecret))

@@ -1,6 +1,7 @@
 /**
- * Puts gateways in trouble behind the others. Five failures in a row, or a conversion below the configured one, and a
- * gateway is asked last for a minute; then one message probes it in its own place, and decides about the next minute.
+ * Puts gateways in trouble behind the others. After five failures in a row, or with a conversion below the configured
+ * one, a gateway is asked last for a minute. Then one message probes it at its own place, which decides about the next
+ * minute.
  */
 import type { Clock } from '../../platform/clock.ts'
 
@@ -46,7 +47,7 @@ export function createBreaker(clock: Clock): Breaker {
         const state = stateOf(gateway.name)
         if (isSuspended(state)) last.push(gateway)
         else {
-          // The minute is over: this message is the probe, and the others wait for what comes of it.
+          // The minute is over: this message is the probe, and the others keep the order until its outcome is known.
           if (state.restsUntilMs !== 0) state.isProbed = true
           first.push(gateway)
         }

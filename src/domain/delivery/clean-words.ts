@@ -1,4 +1,4 @@
-/** What a mail server or gateway says, made fit for the log: without the address, number or code of anybody. */
+/** Prepares the words of a mail server or gateway for the log: removes addresses, numbers and codes. */
 
 const MAXIMUM_LENGTH = 200
 /** Read no further: a reply may be long. */

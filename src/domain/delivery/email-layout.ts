@@ -1,4 +1,4 @@
-/** The two forms of an e-mail, from the same plain sentences. Everything is escaped here, nothing is markup before. */
+/** Lays out an e-mail as text and as HTML, from the same plain sentences, all of which are escaped here. */
 import type { Language } from '../../texts/languages.ts'
 
 export interface EmailParts {
@@ -17,7 +17,7 @@ export function plainText({ above, code, below, footer }: EmailParts): string {
 
 const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`
 
-/** Colours come from the reader's theme; no pictures, no links, nothing from elsewhere. */
+/** Colours come from the reader's theme. There are no pictures, no links, and nothing is loaded from elsewhere. */
 export function html({ language, subject, above, code, below, footer }: EmailParts): string {
   const figures =
     'margin:24px 0;font:bold 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center'

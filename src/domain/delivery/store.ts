@@ -4,7 +4,7 @@ import type { CodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 
-/** `expired`: the tries, or the life of its code, ended; `replaced`: a newer code took its place. */
+/** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
 
 export interface FinalResult {
@@ -37,7 +37,7 @@ export interface QueuedMessage {
   attempts: number
   /** When the first attempt that counts began. */
   firstAttemptAt: Date
-  /** How the last attempt failed; null while none was noted. */
+  /** How the last attempt failed; null while none was recorded. */
   detail: string | null
 }
 
@@ -52,7 +52,7 @@ export interface LaneRoom {
 export interface MessageStore {
   /** Part of the caller's transaction. */
   add(executor: Executor, message: NewMessage, now: Date): Promise<void>
-  /** Adds a message with a code, and finishes as replaced the waiting ones of that code, in one statement. Gives its id. */
+  /** Adds a message with a code and marks pending ones of that code as replaced, in one statement. Returns its id. */
   addCode(message: CodeMessage, now: Date): Promise<number>
   /** Finishes as replaced the waiting messages of this code; call it before `add` in the same transaction. */
   supersedePending(
@@ -63,19 +63,19 @@ export interface MessageStore {
     now: Date,
   ): Promise<void>
   /**
-   * Takes due messages of a channel, as many of each lane as there is room for. They are nobody else's for `leaseMs`,
-   * and committed when this returns, so that a process that dies while sending loses none.
+   * Claims due messages of a channel, as many of each lane as there is room for. For `leaseMs` they belong to this caller
+   * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
    */
   claim(channel: Channel, now: Date, leaseMs: number, room: LaneRoom): Promise<QueuedMessage[]>
-  /** Removes up to `limit` messages to nobody, and says how many. */
+  /** Removes up to `limit` messages to nobody and returns how many it removed. */
   discard(limit: number): Promise<number>
   remove(id: number): Promise<void>
   finish(id: number, result: FinalResult, now: Date): Promise<void>
   retry(id: number, nextAttemptAt: Date, detail: string): Promise<void>
-  /** Like `retry`, where nothing was tried: `attempts` is what counts so far. */
+  /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
   postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void>
   /** Keeps claimed messages while their sending takes long. */
   renew(ids: number[], leaseUntil: Date): Promise<void>
-  /** Removes up to `limit` messages finished before that time; how many it removed. */
+  /** Removes up to `limit` messages that were finished before that time and returns how many it removed. */
   sweep(finishedBefore: Date, limit: number): Promise<number>
 }

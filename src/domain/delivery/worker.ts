@@ -1,14 +1,15 @@
 /**
- * Sends what waits in the outbox: at once when it is woken, else when it looks, every second. E-mail and SMS are sent
- * beside each other, and so are messages that strangers caused and all others, so that neither a mail server in trouble
- * nor a flood of anonymous requests delays a message of an owner. Messages to nobody are discarded in batches. Any
- * number of workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice unless
- * a process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
+ * Sends the messages of the outbox: at once when it is woken, and otherwise when it looks, every second. E-mail and SMS
+ * are sent independently, and so are messages that strangers caused and all others, so that neither a mail server in
+ * trouble nor a flood of anonymous requests delays a message to an owner. Messages to nobody are discarded in batches.
+ * Any number of workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice
+ * unless a process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
  */
-import { createAlarm } from './alarm.ts'
+
 import { type AttemptOptions, causeOf, createAttempt } from './attempt.ts'
 import type { Channel } from './message.ts'
 import type { LaneRoom, QueuedMessage } from './store.ts'
+import { createWakeSignal } from './wake-signal.ts'
 
 export type { CodeBinding, DeliveryLogger, SendingCodes } from './attempt.ts'
 
@@ -24,25 +25,28 @@ export interface DeliveryWorkerOptions extends AttemptOptions {
 }
 
 export interface DeliveryWorker {
-  /** There is something new (for that channel): look at once. Cheap; call it after the transaction is committed. */
+  /** Looks at once for new messages (of that channel). Cheap; call it after the transaction is committed. */
   wake(channel?: Channel): void
-  /** Begins to send. */
+  /** Starts sending. */
   start(): void
-  /** Takes nothing more, and waits for what is under way. The sender stays open. */
+  /** Claims no more messages, and waits for those under way. The sender stays open. */
   close(): Promise<void>
 }
 
 interface DeliveryLane {
   start(): void
   wake(): void
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no message is under way any more. */
   end(): Promise<void>
-  /** Stops insisting on notes that the outbox does not take; says how many messages are left. */
+  /**
+   * Stops retrying to record results in an outbox that does not accept them; returns the number of messages that are still
+   * in progress.
+   */
   abandon(): number
 }
 
 const channels: Channel[] = ['email', 'sms']
-/** Looks at an outbox that is away. */
+/** Between two looks at an outbox that is away. */
 const AWAY_RETRY_MS = 500
 
 /** The mail server's connections (smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
@@ -80,7 +84,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   }
 }
 
-/** Messages to nobody are part of the work before an answer, and of nothing after it. */
+/** Messages to nobody belong to the work before an answer, and cause none after it. */
 function createDiscarder({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
   let running = Promise.resolve()
   let busy = false
@@ -88,7 +92,7 @@ function createDiscarder({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
   const discard = () => {
     if (busy) return
     busy = true
-    // An outbox that is away is the lanes' to report.
+    // The lanes report that the outbox is away.
     running = store
       .discard(DISCARDED_AT_ONCE)
       .catch(() => {})
@@ -112,16 +116,16 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
   const attempt = createAttempt(options)
   const underWay = new Map<number, { lane: number; work: Promise<void> }>()
   const claimedAgain = new Map<number, QueuedMessage>()
-  const alarm = createAlarm()
-  /** Some that are due may have been left for want of room. */
+  const signal = createWakeSignal()
+  /** Due messages may have been left because there was no room. */
   let isFull = false
-  /** The next of those that this lane put off, by its clock; others it finds by looking every `pollMs`. */
+  /** When the next message that this lane postponed is due; others are found by looking every `pollMs`. */
   let nextDueMs = Number.POSITIVE_INFINITY
   let ending = false
   let abandoned = false
   let away = false
 
-  /** False when the outbox does not answer; said in the log when that changes. */
+  /** False if the outbox does not answer; the log says when that changes. */
   async function reach(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
@@ -140,7 +144,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
       await reach(async () => {
         pauseMs = await takeDue()
       })
-      await alarm.wait(pauseMs)
+      await signal.wait(pauseMs)
     }
     await Promise.all([...underWay.values()].map(({ work }) => work))
   }
@@ -155,13 +159,13 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
     }
   }
 
-  /** One statement for all that is under way, however many that is. */
+  /** One statement renews all leases, however many messages are under way. */
   function renewLeases(): void {
     if (underWay.size === 0) return
     store.renew([...underWay.keys()], new Date(clock.now().getTime() + leaseMs)).catch(() => {})
   }
 
-  /** Starts what is due, and says after how many milliseconds to look again, if no ring comes before. */
+  /** Starts sending what is due, and returns after how many milliseconds to look again unless woken before. */
   async function takeDue(): Promise<number> {
     const room = roomLeft()
     isFull = true
@@ -176,7 +180,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
   }
 
   function begin(message: QueuedMessage): void {
-    // Claimed while its note was being written, or because the clock jumped: let go of again once that is done.
+    // Claimed again while its result was being recorded, or because the clock jumped: released once that is done.
     if (underWay.has(message.id)) {
       claimedAgain.set(message.id, message)
       return
@@ -188,27 +192,27 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
       .then(() => releaseReclaimed(message.id))
       .finally(() => {
         underWay.delete(message.id)
-        if (isFull) alarm.ring()
+        if (isFull) signal.wake()
       })
     underWay.set(message.id, { lane: message.lane, work })
   }
 
-  /** What is not finished is due at once, and not when the second claim's lease ends. */
+  /** A message that is not finished becomes due at once, instead of when the lease of the second claim ends. */
   async function releaseReclaimed(id: number): Promise<void> {
     for (let again = claimedAgain.get(id); again !== undefined; again = claimedAgain.get(id)) {
       claimedAgain.delete(id)
       await store.postpone(id, clock.now(), again.attempts - 1).catch(() => {})
-      alarm.ring()
+      signal.wake()
     }
   }
 
   async function handle(message: QueuedMessage): Promise<void> {
     const { note, dueAgainAt } = await attempt(message)
-    // It stays ours until that is noted: sent and not noted would be sent again.
+    // Keep the message until the result is recorded: if it was sent and not recorded, it would be sent again.
     while (!(await reach(note)) && !abandoned) await Bun.sleep(AWAY_RETRY_MS)
     if (dueAgainAt === null) return
     nextDueMs = Math.min(nextDueMs, dueAgainAt.getTime())
-    alarm.ring()
+    signal.wake()
   }
 
   let renewal: Timer | undefined
@@ -218,10 +222,10 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
       renewal = setInterval(renewLeases, leaseMs / 3)
       running = run().finally(() => clearInterval(renewal))
     },
-    wake: alarm.ring,
+    wake: signal.wake,
     async end() {
       ending = true
-      alarm.ring()
+      signal.wake()
       await running
     },
     abandon() {

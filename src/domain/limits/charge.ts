@@ -1,12 +1,12 @@
 /**
- * Charges as both stores send them to where they are evaluated: the Lua script of store-redis.ts and the SQL function
- * limits_charge. The state of a counter is the same JSON in both, `ends` being when it no longer matters:
+ * Charges in the form in which both stores send them to where they are evaluated: the Lua script of store-redis.ts and
+ * the SQL function limits_charge. The state of a counter is the same JSON in both; `ends` is when it no longer matters:
  * bucket {full, at, ends}: when it will be full again, as of when; window {n, ends}: how many, and until when;
  * failures {n, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the last.
  */
 import type { Charge, Rule } from './store.ts'
 
-/** In the order of the keys. Throws a RangeError for a key named twice: its two rules would not see each other. */
+/** In the order of the keys. Throws a RangeError if a key occurs twice, because its two rules would not see each other. */
 export function normalizeCharges(charges: Charge[]): Charge[] {
   const sorted = charges
     .map(({ key, rule }) => ({ key, rule: wholeNumbers(rule) }))
@@ -17,7 +17,7 @@ export function normalizeCharges(charges: Charge[]): Charge[] {
   return sorted
 }
 
-/** Rounded up: the wait that is given is then never too short, and Lua and SQL compute alike. */
+/** Rounded up, so that a wait is never too short, and Lua and SQL compute the same. */
 function wholeNumbers(rule: Rule): Rule {
   const numbers = Object.entries(rule).filter(([name]) => name !== 'kind')
   const rounded = numbers.map(([name, value]) => {

@@ -13,7 +13,7 @@ import type { LimitStore } from './store.ts'
 const charge = statement<{ charges: string; nowMs: number }, { waitMs: number }>(sql`
   select limits_charge(${param('charges', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
 
-/** Rows are locked in the order of their keys, as limits_charge does: two callers never wait in a circle. */
+/** Rows are locked in the order of their keys, as limits_charge does, so that two callers cannot deadlock. */
 const clear = statement<{ keys: string }>(sql`
   delete from ${limits} where key in (
     select key from ${limits}

@@ -1,7 +1,7 @@
 /**
  * Counters in Redis: `<prefix>{limits}:<key>`, a JSON string (see charge.ts) that expires when it no longer matters.
- * All counters share one hash tag, so that one script evaluates several at once, in a cluster too. They all live on
- * one master then: on purpose, for a charge costs some 20 microseconds, and being exact is worth more than spreading it.
+ * All counters share one hash tag, so that one script can evaluate several at once, also in a cluster. All of them are on
+ * one master therefore, on purpose: a charge costs about 20 microseconds, and exactness is worth more than distribution.
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
@@ -9,8 +9,8 @@ import { normalizeCharges } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
- * Each answers: the wait, the state with this charge counted, and the state mended if the clock was set back (or
- * the rule's numbers were lowered), which a refusal must write, or the wait it gives would not come true.
+ * Each function returns the wait, the state with this charge counted, and a corrected state if the clock was set back or
+ * the rule's numbers were lowered. A refusal must write the corrected state, or the returned wait would be wrong.
  */
 const charge = defineScript(`
 local now = tonumber(ARGV[1])

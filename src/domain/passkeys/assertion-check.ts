@@ -8,7 +8,7 @@ import type { ChallengePurpose, Challenges, OpenedChallenge } from './challenge.
 import type { Passkey } from './passkey.ts'
 import { type Assertion, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
-/** A signature that is right and was not spent yet. */
+/** A valid signature that was not used yet. */
 export interface CheckedAssertion {
   passkey: Passkey
   account: Account
@@ -17,7 +17,7 @@ export interface CheckedAssertion {
 }
 
 export interface AssertionCheck {
-  /** Throws `invalid_passkey`, and `unknown_passkey` for a credential that nobody has. */
+  /** Throws `invalid_passkey`, or `unknown_passkey` for a credential that no account has. */
   check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
   /**
    * Spends the challenge in one transaction with `work`; exactly one caller gets past. Throws `invalid_passkey` for a

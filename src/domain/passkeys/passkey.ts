@@ -37,7 +37,7 @@ export function passkeyRecord(passkey: Passkey) {
   }
 }
 
-/** RFC 8176: a key that never leaves its device, or one that is synced; the person was there and was verified. */
+/** RFC 8176: a key that never leaves its device, or a synced one; the person was present and verified. */
 export const amrOf = ({ backupEligible }: Pick<Passkey, 'backupEligible'>): string[] => [
   backupEligible ? 'swk' : 'hwk',
   'user',

@@ -1,4 +1,4 @@
-/** Passkeys: the check of signatures, which signing in stands on, and the operations around it. */
+/** Passkeys: the check of signatures, on which signing in depends, and the operations around it. */
 import { AppError } from '../../errors.ts'
 import type { Services, Stores } from '../services.ts'
 import type { ConfirmByPasskey } from '../sign-in/reauthentication.ts'

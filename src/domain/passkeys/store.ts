@@ -1,4 +1,4 @@
-/** Where passkeys live: PostgreSQL, in every shape. */
+/** The passkeys, in PostgreSQL in every shape. */
 import type { Executor } from '../../platform/postgres/database.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
@@ -12,7 +12,7 @@ export interface PasskeyUse {
   assertion: Assertion
 }
 
-/** Why a signature that is right by itself is refused all the same. */
+/** Why a valid signature is refused nevertheless. */
 export type UseRefusal = 'challenge_spent' | 'counter_fell'
 
 export interface NewPasskey extends NewCredential {
@@ -23,7 +23,7 @@ export interface NewPasskey extends NewCredential {
 }
 
 export interface PasskeyStore {
-  /** The passkey of this credential and its account, whatever became of that. */
+  /** The passkey of this credential and its account, whatever the state of the account. */
   find(credentialId: string): Promise<{ passkey: Passkey; account: Account } | null>
   list(accountId: number): Promise<Passkey[]>
   /**
@@ -61,6 +61,6 @@ export interface PasskeyStore {
   ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'>
   /** How many passkeys belong to another relying party than this one. */
   countForeign(rpId: string): Promise<number>
-  /** Removes up to `limit` spent challenges whose time is over; says how many. */
+  /** Removes up to `limit` expired challenges and returns how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
 }

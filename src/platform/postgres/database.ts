@@ -1,10 +1,10 @@
 /**
- * The one door to SQL for both drivers (postgres.js and PGlite). A statement is built from the drizzle schema once,
- * when its module loads, and runs as a server-side prepared statement in one round trip, on the pool or in a
- * transaction. Rows come back with camelCase keys, times as Date, bigints as numbers.
+ * The only access to SQL, for both drivers (postgres.js and PGlite). A statement is built once from the drizzle schema,
+ * when its module loads, and runs as a server-side prepared statement in one round trip, on the pool or in a transaction.
+ * Rows have camelCase keys, times as Date, and bigints as numbers.
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { PgDialect, QueryBuilder } from 'drizzle-orm/pg-core'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { type Statement, tablesInsertedInto } from './statement.ts'
 
 const dialect = new PgDialect()
@@ -35,13 +35,11 @@ export function param(name: string, type?: string): SQL {
 }
 
 /**
- * A CTE with which a statement of its own commits without waiting for the disk, where a crash may forget it. What uses
- * it joins it and asks for `unawaited.off is not null`, or it is never evaluated.
+ * A CTE that sets synchronous_commit = off for the transaction of a single statement, if a crash may forget its write
+ * (docs/decisions/commits-that-do-not-wait.md). PostgreSQL skips CTEs that nobody reads, so the statement must join it
+ * and test `unawaited.off is not null`.
  */
 export const unawaited = sql`unawaited as (select set_config('synchronous_commit', 'off', true) as off)`
-
-/** Drizzle's select builder, for statements it writes better than a template. */
-export const select = new QueryBuilder()
 
 export interface Executor {
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>
@@ -54,9 +52,9 @@ export type InsertListener = (params: Record<string, unknown>) => void
 
 export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
-  /** Everything in `work` or nothing. Keep it short: nothing slow inside. A migration may take its time. */
+  /** Commits everything in `work` or nothing. Do nothing slow inside, except in a migration. */
   transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
-  /** Throws when the database does not answer. */
+  /** Throws if the database does not answer. */
   ping(): Promise<void>
   /**
    * Calls `listener` after every commit of a statement that inserts into this table: by this process, and whether or
@@ -69,7 +67,7 @@ export interface Database extends Executor {
 /** What a driver provides; `announceInserts` makes a Database of it. */
 export type DatabaseDriver = Omit<Database, 'onInsert'>
 
-/** What a driver must do for `createExecutor`: run one prepared statement, give rows keyed by column name. */
+/** What a driver must do for `createExecutor`: run one prepared statement and return rows keyed by column name. */
 export type RunStatement = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
 export function createExecutor(run: RunStatement): Executor {

@@ -1,8 +1,8 @@
 /**
- * The embedded default: PostgreSQL as PGlite in this process, on a directory of its own, locked against a second
- * process, written through to disk before an answer. Promises for a disk that fills: nothing acknowledged is lost,
- * statements that cannot be done throw DatabaseUnavailable, reads go on while there is a reserve, and it serves again
- * by itself once there is space.
+ * The embedded default (docs/decisions/embedded-database.md): PostgreSQL as PGlite in this process, on its own directory,
+ * which is locked against a second process. Writes are on the disk before they are acknowledged. Promises for a disk that
+ * fills: nothing acknowledged is lost, statements that cannot be executed throw DatabaseUnavailable, reading works while
+ * there is a reserve, and everything works again by itself once there is space.
  */
 import { Database as LockFile } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
@@ -27,10 +27,10 @@ export interface EmbeddedOptions {
   beforeOpening?: (state: { isNewDatabase: boolean }) => void
 }
 
-/** In single-user mode PostgreSQL never checkpoints by itself, and its log would grow without end. */
+/** In single-user mode PostgreSQL never makes a checkpoint by itself, and its log would grow without limit. */
 const CHECKPOINT_INTERVAL_MS = 5 * 60_000
 
-/** Below the first the database only reads, above the second it writes again: its log must never lack a segment. */
+/** Read-only below the first, writable again above the second: there must always be space for a segment of the log. */
 const RESERVE_BYTES = 24 * 1024 * 1024
 const ENOUGH_BYTES = 32 * 1024 * 1024
 const WATCH_INTERVAL_MS = 1000
@@ -42,7 +42,7 @@ export class DataDirectoryLocked extends Error {
   }
 }
 
-/** Not enough space to open the database, let alone to write. */
+/** There is not enough space to open the database. */
 export class DataDirectoryFull extends Error {
   override name = 'DataDirectoryFull'
   constructor(readonly directory: string) {
@@ -74,7 +74,7 @@ function openLock(file: string): LockFile {
   }
 }
 
-/** Whether a database stands in the directory already; opening it makes one, with every migration applied. */
+/** Whether the directory already holds a database; opening it creates one with all migrations applied. */
 export const isEmbeddedThere = (dataDir: string) => existsSync(join(dataDir, DATABASE_DIRECTORY))
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
@@ -97,12 +97,12 @@ async function keepOpen(
 ): Promise<Database> {
   const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
-  /** Null while it ended by itself and cannot be opened again. */
+  /** Null after it ended by itself, until it can be opened again. */
   let instance: PGlite | null = await openFirst(directory)
   let isReadOnly = false
   let closed = false
 
-  /** Only within a turn. */
+  /** To be called within a turn only. */
   const run: RunStatement = async (text, values) => {
     if (instance === null) throw new DatabaseUnavailable('ended')
     try {
@@ -119,7 +119,7 @@ async function keepOpen(
     }
   }
 
-  /** Opens again what ended, and closes for writing what is about to. */
+  /** Opens an instance again that has ended, and makes it read-only before the disk is full. */
   async function watch(): Promise<void> {
     if (instance === null) {
       if (!canWrite(dataDir)) return
@@ -135,7 +135,7 @@ async function keepOpen(
 
   const every = (ms: number, work: () => Promise<unknown>) => {
     const timer = setInterval(() => {
-      // What fails is tried again the next time; the statements themselves say meanwhile that something is wrong.
+      // What fails is tried again the next time; until then the failing statements show that something is wrong.
       inTurn(async () => (closed ? undefined : work())).catch(() => {})
     }, ms)
     timer.unref()
@@ -186,7 +186,7 @@ async function openFirst(directory: string): Promise<PGlite> {
   }
 }
 
-/** One after the other: what comes next must see whether the one before ended the instance. */
+/** Runs one after the other, since each must see whether the one before ended the instance. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -196,7 +196,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** Also what the file system says that PostgreSQL has no code for: a quota (58030), a file size limit (XX000). */
+/** Includes errors of the file system without a code of their own: a quota (58030), a file size limit (XX000). */
 function isOfTheDisk(error: unknown): boolean {
   const { file } = (error ?? {}) as { file?: unknown }
   return (

@@ -12,8 +12,8 @@ export interface ServerOptions {
 }
 
 /**
- * Together under the 5 s in which a caller must have its 503. The server itself ends a slow statement first; the pool
- * cuts the connection where the server cannot even do that.
+ * Together they are below the 5 s within which a caller must get its 503. The server ends a slow statement first; if it
+ * cannot even do that, the pool cuts the connection.
  */
 const STATEMENT_TIMEOUT_MS = 2500
 const CONNECT_TIMEOUT_SECONDS = 2.5
@@ -21,12 +21,12 @@ const WORK_MS = 3000
 const WAIT_MS = 1500
 
 /**
- * A prepared plan is kept: made while a table was empty, it would read the whole table when thousands of rows are in
- * it. Every statement of ours finds its rows by an index, and none is worth compiling.
+ * Prepared plans are cached (docs/decisions/sequential-scans-off.md): a plan made while a table was empty would read the
+ * whole table once it has thousands of rows. All our statements find their rows by an index, and none is worth compiling.
  */
 const PLANS = { enable_seqscan: 'off', jit: 'off' }
 
-/** The server undid the statement to let another one go on: the same one again finds its way free. */
+/** The server rolled the statement back so that another one could continue; it can be repeated. */
 const DEADLOCK = '40P01'
 
 const bigintToNumber = { to: 20, from: [20], serialize: String, parse: Number }
@@ -78,14 +78,14 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
       ),
     ping: async () => {
       const [row] = await run(`select current_setting('transaction_read_only') as "readOnly"`, [])
-      // A standby, or a primary that an operator closed: nobody can register or log in there.
+      // A standby, or a primary that an operator made read-only: nobody can register or log in there.
       if (row?.readOnly !== 'off') throw new DatabaseUnavailable('read-only')
     },
     close: pool.close,
   })
 }
 
-/** Throws StoreUnreachable where nobody answers at `database.url`, or the server does not let us in. */
+/** Throws StoreUnreachable if nothing answers at `database.url`, or if the server does not let us in. */
 export async function connectServer(options: ServerOptions): Promise<Database> {
   const database = openServer(options)
   try {
@@ -104,7 +104,7 @@ async function inTransaction<T>(connection: Connection, work: () => Promise<T>):
     await connection.run('commit', [])
     return result
   } catch (error) {
-    // A connection that is gone refuses, and has undone everything by going.
+    // A connection that is gone refuses this, but its transaction was rolled back when it ended.
     await connection.run('rollback', []).catch(() => {})
     throw error
   }

@@ -1,19 +1,19 @@
-/** A sleep that a ring ends; a ring before the sleep is not lost. */
+/** A sleep that can be ended from outside; a call of `wake` before the sleep is not lost. */
 export interface WakeSignal {
-  ring(): void
+  wake(): void
   wait(ms: number): Promise<void>
 }
 
-export function createAlarm(): WakeSignal {
-  let rung = false
+export function createWakeSignal(): WakeSignal {
+  let woken = false
   let end: (() => void) | null = null
   return {
-    ring() {
-      rung = true
+    wake() {
+      woken = true
       end?.()
     },
     async wait(ms) {
-      if (!rung) {
+      if (!woken) {
         let timer: Timer | undefined
         await new Promise<void>((resolve) => {
           end = resolve
@@ -22,7 +22,7 @@ export function createAlarm(): WakeSignal {
         clearTimeout(timer)
         end = null
       }
-      rung = false
+      woken = false
     },
   }
 }
