@@ -7,6 +7,7 @@ import { run } from './commands/run.ts'
 import { secretCommand } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
 import { smsCommand } from './commands/sms.ts'
+import { gatewaysCommand, mailCommand } from './commands/try.ts'
 import { versionCommand } from './commands/version.ts'
 
 const commands = [
@@ -15,6 +16,8 @@ const commands = [
   configCommand(),
   keysCommand(),
   smsCommand(),
+  gatewaysCommand(),
+  mailCommand(),
   healthCommand(),
   secretCommand(),
   versionCommand(),

@@ -55,7 +55,7 @@ export function createServices(foundation: Foundation) {
   })
   const events = createGatheredEvents(foundation)
   const base = { ...foundation, funnel, events, hashing, limits, codes, ...createTokens(foundation) }
-  const { worker, outbox, receipts } = createDelivery({
+  const { worker, outbox, receipts, refusedAddresses } = createDelivery({
     ...base,
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
   })
@@ -64,7 +64,16 @@ export function createServices(foundation: Foundation) {
   const sessionOpener = createSessionOpener(base)
   const assertions = createPasskeyAssertions({ ...base, notices })
   const { confirmByPasskey } = assertions
-  const core = { ...base, outbox, receipts, notices, authenticators, sessionOpener, confirmByPasskey }
+  const core = {
+    ...base,
+    outbox,
+    receipts,
+    refusedAddresses,
+    notices,
+    authenticators,
+    sessionOpener,
+    confirmByPasskey,
+  }
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const services: Services = {

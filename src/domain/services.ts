@@ -20,6 +20,7 @@ import type { Funnel } from './delivery/funnel.ts'
 import type { Outbox } from './delivery/outbox.ts'
 import type { ReceiptService } from './delivery/receipts.ts'
 import type { DeliveryRecords } from './delivery/records.ts'
+import type { RefusedAddresses } from './delivery/refused-addresses.ts'
 import type { MessageStore } from './delivery/store.ts'
 import type { GatheredEvents } from './events/gathered-events.ts'
 import type { EventStore } from './events/store.ts'
@@ -99,6 +100,7 @@ export interface Services {
   events: GatheredEvents
   outbox: Outbox
   receipts: ReceiptService
+  refusedAddresses: RefusedAddresses
   funnel: Funnel
   notices: OwnerNotices
   authenticators: Authenticators

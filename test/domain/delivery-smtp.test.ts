@@ -54,6 +54,7 @@ function senderFor(server: TestSmtp, { smtp, timeouts, trusted = true }: Given =
       replyTo: null,
       caFile: null,
       strangersPerHour: 5000,
+      fallback: [],
       ...smtp,
     },
     ...(trusted && server.ca !== '' ? { ca: server.ca } : {}),

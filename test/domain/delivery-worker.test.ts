@@ -242,6 +242,7 @@ describe('a message', () => {
         replyTo: null,
         caFile: null,
         strangersPerHour: 5000,
+        fallback: [],
       },
     })
     await add(coded())

@@ -237,6 +237,7 @@ describe('environment variables', () => {
       replyTo: null,
       caFile: null,
       strangersPerHour: 5000,
+      fallback: [],
     })
     expect(problemsOf({ env: { POTERNE_SMTP_HOST: 'smtp.example.com' } })).toEqual([
       expect.stringContaining('smtp.from: must be set'),

@@ -13,6 +13,7 @@ import {
   type RenderedMessage,
   type SendOutcome,
 } from './message.ts'
+import type { RefusedAddresses } from './refused-addresses.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
 export interface CodeBinding {
@@ -51,6 +52,8 @@ export interface AttemptOptions {
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
   /** Throws for a message this version does not know. `minutes`: how long its code will live. */
+  /** Remembers the addresses that a mail server refused. */
+  refusedAddresses?: RefusedAddresses
   /** Counts what becomes of SMS. */
   funnel?: Pick<Funnel, 'count' | 'codeSent'>
   render(message: QueuedMessage, code: string | null, minutes: number): RenderedMessage
@@ -85,7 +88,18 @@ export interface AttemptResult {
 export type Attempt = (message: QueuedMessage) => Promise<AttemptResult>
 
 export function createAttempt(options: AttemptOptions): Attempt {
-  const { store, codes, codeLifetimeSeconds, render, sender, clock, logger, strangersTurn, funnel } = options
+  const {
+    store,
+    codes,
+    codeLifetimeSeconds,
+    render,
+    sender,
+    clock,
+    logger,
+    strangersTurn,
+    funnel,
+    refusedAddresses,
+  } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
   let codesAreAway = false
@@ -97,12 +111,14 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const endsAtMs = code && message.firstAttemptAt.getTime() + codeLifetimeSeconds * 1000
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
     if (hindrance) return hindrance
+    if (await isRefusedToStranger(message)) return end(message, 'refused', 'address_refused')
     const wait = await waitOfStranger(message)
     if (wait) return wait
     const result = await send(message, code, endsAtMs)
     const { outcome, detail, reason, refusals = [] } = result
     for (const refusal of refusals) logRefusal(message, refusal)
     if (message.channel === 'sms') countSms(message, result)
+    if (result.isAddressRefused) await refusedAddresses?.note(message.destination).catch(() => {})
     if (outcome !== 'failed') return end(message, outcome, detail, result)
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
@@ -132,6 +148,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
       return postpone(message, CODES_RETRY_MS)
     }
     return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
+  }
+
+  async function isRefusedToStranger({ lane, channel, destination }: QueuedMessage): Promise<boolean> {
+    if (lane !== 1 || channel !== 'email') return false
+    return (await refusedAddresses?.isRefused(destination).catch(() => false)) ?? false
   }
 
   /** What strangers cause is counted over the whole service, once for each message. Null: it may go. */

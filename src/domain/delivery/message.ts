@@ -73,6 +73,8 @@ export interface SendOutcome {
   reason?: string
   /** The servers and gateways that did not take the message, also where another one took it afterwards. */
   refusals?: Refusal[]
+  /** A mail server says that this address does not exist or takes nothing. */
+  isAddressRefused?: boolean
   /** The gateway that took an SMS, and the id it gave to it. */
   gateway?: string
   providerId?: string

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { Logger } from '../../platform/http/logging.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import type { ServerSecret } from '../../platform/secret.ts'
 import type { CodeService } from '../codes/service.ts'
 import type { LimitStore } from '../limits/store.ts'
 import type { Funnel } from './funnel.ts'
@@ -10,6 +11,7 @@ import type { MessageSender } from './message.ts'
 import { createOutbox } from './outbox.ts'
 import { createReceiptService } from './receipts.ts'
 import type { DeliveryRecords } from './records.ts'
+import { createRefusedAddresses } from './refused-addresses.ts'
 import { createRenderer } from './render.ts'
 import type { MessageStore } from './store.ts'
 import { createDeliveryWorker } from './worker.ts'
@@ -22,6 +24,7 @@ interface Options {
   /** See AttemptOptions. */
   strangersTurn(): Promise<number>
   sender: MessageSender
+  secret: ServerSecret
   clock: Clock
   logger: Logger
   config: Config
@@ -34,10 +37,12 @@ interface Options {
 export function createDelivery(options: Options) {
   const { database, stores, codes, funnel, strangersTurn, sender, clock, logger, config } = options
   const { messages } = stores
+  const refusedAddresses = createRefusedAddresses(options)
   const worker = createDeliveryWorker({
     store: messages,
     codes,
     strangersTurn,
+    refusedAddresses,
     funnel,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
     render: createRenderer(config),
@@ -50,6 +55,7 @@ export function createDelivery(options: Options) {
   })
   return {
     worker,
+    refusedAddresses,
     outbox: createOutbox({ messages, codes, worker, clock, language: config.server.language }),
     receipts: createReceiptService({
       records: stores.deliveryRecords,

@@ -1,9 +1,9 @@
 /** Which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
-import { readFileSync } from 'node:fs'
+import { systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
+import { createEmailSender } from './email.ts'
 import type { MessageSender } from './message.ts'
 import { createSmsSender, type SmsSenderOptions } from './sms.ts'
-import { createSmtpSender } from './smtp.ts'
 
 /** With a mailbox nothing goes outside. A channel without configuration refuses its messages. */
 export function createSender(
@@ -12,8 +12,7 @@ export function createSender(
   options: SmsSenderOptions = {},
 ): MessageSender {
   if (mailbox) return mailbox
-  const ca = smtp?.caFile ? { ca: readFileSync(smtp.caFile, 'utf8') } : {}
-  const email = smtp && createSmtpSender({ smtp, baseUrl: server.baseUrl, ...ca })
+  const email = createEmailSender({ smtp, server }, options.clock ?? systemClock)
   const text = createSmsSender(sms.gateways, options)
   return {
     async send(message) {

@@ -205,7 +205,13 @@ function outcomeOf(error: unknown): SendOutcome {
     return failed('smtp_tls')
   if (responseCode !== undefined) {
     const verdict = responseCode >= 500 && responseCode !== 503 && /^(MAIL FROM|RCPT TO|DATA)/.test(command)
-    return { outcome: verdict ? 'refused' : 'failed', detail: `smtp_${responseCode}` }
+    const isAddressRefused =
+      verdict && command.startsWith('RCPT TO') && [550, 551, 553].includes(responseCode)
+    return {
+      outcome: verdict ? 'refused' : 'failed',
+      detail: `smtp_${responseCode}`,
+      ...(isAddressRefused ? { isAddressRefused } : {}),
+    }
   }
   if (code === 'ETIMEDOUT' || code === 'EABORT') return failed('smtp_timeout')
   if (/^(ECONN|ESOCKET|EHOST|ENET|EPIPE)/.test(code)) return failed('smtp_connection')

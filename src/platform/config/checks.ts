@@ -93,15 +93,27 @@ function checkStores({ server, database, redis }: SchemaValues, check: Check): v
 
 function checkSmtp(smtp: SchemaValues['smtp'], check: Check): void {
   if (smtp === null) return
+  checkSmtpServer('smtp', smtp, check)
+  for (const [index, server] of smtp.fallback.entries())
+    checkSmtpServer(`smtp.fallback[${index}]`, server, check)
+}
+
+type SmtpServer = NonNullable<SchemaValues['smtp']>['fallback'][number]
+
+function checkSmtpServer(
+  path: string,
+  { host, security, username, password }: SmtpServer,
+  check: Check,
+): void {
   check(
-    ['smtp.security', 'smtp.host'],
-    () => smtp.security !== 'none' || isLoopbackHost(smtp.host),
+    [`${path}.security`, `${path}.host`],
+    () => security !== 'none' || isLoopbackHost(host),
     'expected "starttls" or "tls": "none" would send codes in clear to a host that is not loopback',
   )
   check(
-    [smtp.username === null ? 'smtp.username' : 'smtp.password', 'smtp.username', 'smtp.password'],
-    () => (smtp.username === null) === (smtp.password === null),
-    'expected smtp.username and smtp.password together, or neither',
+    [`${path}.${username === null ? 'username' : 'password'}`, `${path}.username`, `${path}.password`],
+    () => (username === null) === (password === null),
+    `expected ${path}.username and ${path}.password together, or neither`,
   )
 }
 

@@ -1,7 +1,7 @@
 /** The part of the table that describes its arrays of tables: SMS gateways and sign-in providers. */
 import * as formats from './formats.ts'
 import { type FieldValues, fields, smallTable, template, withPlaceholders } from './gateway-rules.ts'
-import { boolean, choice, list, required, shortDuration, table, text, variable } from './rules.ts'
+import { boolean, choice, integer, list, required, shortDuration, table, text, variable } from './rules.ts'
 
 const conditionFields = {
   path: fields.text(),
@@ -18,6 +18,30 @@ function checkCondition(condition: FieldValues<typeof conditionFields>): string 
 const word = {
   check: (name: string) => /^[a-z\d][a-z\d_-]{0,31}$/.test(name),
   expected: 'lower-case letters, digits, - and _, at most 32',
+}
+
+export const fallback = {
+  doc: 'A mail server that takes over where [smtp] does not take a message; several are tried in their order.',
+  keys: {
+    host: text(required, 'The mail server.', {
+      check: formats.isHost,
+      expected: 'a host name or an address without port',
+      example: 'smtp2.example.com',
+    }),
+    port: integer(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
+    security: choice('starttls', ['starttls', 'tls', 'none'], 'As in [smtp].'),
+    username: text(null, 'Together with `password`.', { example: 'poterne' }),
+    password: text(null, 'Together with `username`.', {
+      secret: 'all',
+      example: variable('SMTP_PASSWORD'),
+    }),
+    ca_file: text(null, 'As in [smtp].', {
+      check: formats.isCertificateFile,
+      expected: 'a readable file with certificates in PEM',
+      alternative: true,
+      example: '/etc/poterne/mail-ca.pem',
+    }),
+  },
 }
 
 export const gateways = {

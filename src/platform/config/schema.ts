@@ -17,7 +17,7 @@ import {
   text,
   variable,
 } from './rules.ts'
-import { androidApps, gateways, providers } from './schema-lists.ts'
+import { androidApps, fallback, gateways, providers } from './schema-lists.ts'
 
 export type Keys = Record<string, Rule<unknown, string>>
 
@@ -203,6 +203,7 @@ export const schema = {
         'E-mails that anonymous callers cause in an hour, over the whole service. Those of owners are not counted.',
       ),
     }),
+    lists: { fallback },
     optional: true as const,
   },
   sms: {

@@ -78,17 +78,22 @@ export interface PasskeysConfig {
   allowRpIdChange: boolean
 }
 
-export interface SmtpConfig {
+export interface SmtpServerConfig {
   host: string
   port: number
   security: 'starttls' | 'tls' | 'none'
   username: string | null
   password: string | null
+  /** PEM, trusted besides the public authorities. */
+  caFile: string | null
+}
+
+export interface SmtpConfig extends SmtpServerConfig {
   /** One mailbox, a display name allowed. */
   from: string
   replyTo: string | null
-  /** PEM, trusted besides the public authorities. */
-  caFile: string | null
+  /** Take over in their order. */
+  fallback: SmtpServerConfig[]
   /** E-mails that strangers cause, over the whole service. */
   strangersPerHour: number
 }

@@ -1,0 +1,190 @@
+/** `poterne gateways try` and `poterne mail try`: each sends one marked test message and prints every step of it. */
+import { lookup } from 'node:dns/promises'
+import { createConnection, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { Command } from 'commander'
+import { createEmailSender } from '../domain/delivery/email.ts'
+import { requestOf } from '../domain/delivery/gateway-request.ts'
+import type { RenderedMessage } from '../domain/delivery/message.ts'
+import { serviceName } from '../domain/delivery/render.ts'
+import { covers, createGateway } from '../domain/delivery/sms.ts'
+import { parseIdentifier } from '../domain/identifiers/identifier.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { Config, GatewayConfig } from '../platform/config/types.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+
+export function gatewaysCommand(): Command {
+  const command = new Command('gateways').description('try an SMS gateway of the configuration')
+  command
+    .command('try')
+    .description('send a marked test message and print every step')
+    .argument('<name>', 'the gateway, as [[sms.gateways]] names it')
+    .argument('<number>', 'the number, such as +33612345678')
+    .option(...configOption)
+    .action(tryGateway)
+  return command
+}
+
+export function mailCommand(): Command {
+  const command = new Command('mail').description('try the mail server of the configuration')
+  command
+    .command('try')
+    .description('send a marked test message and print every step')
+    .argument('<address>', 'an e-mail address')
+    .option(...configOption)
+    .action(tryMail)
+  return command
+}
+
+async function tryGateway(name: string, number: string, options: CommandOptions): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const gateway = config.sms.gateways.find((each) => each.name === name)
+  if (!gateway) throw new CommandFailure(2, `there is no gateway ${name}: ${namesOf(config.sms.gateways)}`)
+  const to = parseIdentifier(number, config.accounts.defaultCountry)
+  if (to?.kind !== 'phone') throw new CommandFailure(2, `${number} is no phone number`)
+  if (!covers(gateway, to.key)) throw new CommandFailure(1, `${name} does not cover ${to.key}`)
+  const message = testMessage(config, 'sms', to.key)
+  const { url, method, headers, body } = requestOf(gateway, message, null)
+  await reach(
+    url.hostname,
+    Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    url.protocol === 'https:',
+  )
+  print('request', `${method} ${url.origin}${gateway.url.includes('{') ? '/…' : url.pathname}`)
+  print('headers', [...headers.keys()].join(', ') + (gateway.oauth ? ', authorization' : ''))
+  print('body', shapeOf(gateway, body))
+  const { outcome, detail, reason, providerId } = await createGateway(gateway, systemClock)(message)
+  print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
+  if (providerId) print('message id', providerId)
+  finish(outcome)
+}
+
+async function tryMail(address: string, options: CommandOptions): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const { smtp } = config
+  if (smtp === null) throw new CommandFailure(2, 'smtp: is not set, so there is no mail server to try')
+  const to = parseIdentifier(address, config.accounts.defaultCountry)
+  if (to?.kind !== 'email') throw new CommandFailure(2, `${address} is no e-mail address`)
+  await reach(smtp.host, smtp.port, smtp.security === 'tls')
+  const authentication = smtp.username === null ? 'no authentication' : 'authentication'
+  print('request', `from ${smtp.from}, security ${smtp.security}, ${authentication}`)
+  const sender = createEmailSender(config, systemClock)!
+  const {
+    outcome,
+    detail,
+    reason,
+    refusals = [],
+  } = await sender.send(testMessage(config, 'email', to.destination))
+  await sender.close()
+  for (const { gateway, detail: cause, reason: words } of refusals) print(gateway, `${cause} ${words ?? ''}`)
+  print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
+  finish(outcome)
+}
+
+/** Resolves, connects and, where the first byte is encrypted, shakes hands; the sending itself checks the certificate. */
+async function reach(host: string, port: number, tls: boolean): Promise<void> {
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  const addresses = await step('resolve', async () => {
+    const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true })
+    return found.map(({ address }) => address).join(', ')
+  })
+  if (addresses === null) throw new CommandFailure(1, 'the host could not be resolved')
+  const connected = await step('connect', () =>
+    open(
+      () => createConnection({ host: bare, port }),
+      'connect',
+      () => `port ${port}`,
+    ),
+  )
+  if (connected === null) throw new CommandFailure(1, 'the host could not be reached')
+  if (!tls) return
+  await step('tls', () => {
+    const servername = isIP(bare) ? {} : { servername: bare }
+    const start = () => connectTls({ host: bare, port, rejectUnauthorized: false, ...servername })
+    return open(start, 'secureConnect', (socket) => {
+      const { authorized, authorizationError } = socket
+      return `${socket.getProtocol()}, ${authorized ? 'trusted' : `not trusted: ${authorizationError}`}`
+    })
+  })
+}
+
+const TIMEOUT_MS = 5000
+
+interface Opening {
+  once(event: string, listener: (error: Error) => void): unknown
+  destroy(): unknown
+}
+
+function open<Socket extends Opening>(
+  start: () => Socket,
+  event: string,
+  describe: (socket: Socket) => string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = start()
+    const timer = setTimeout(() => end(() => reject(new Error('no answer within 5 s'))), TIMEOUT_MS)
+    const end = (settle: () => void) => {
+      clearTimeout(timer)
+      settle()
+      socket.destroy()
+    }
+    socket.once(event, () => end(() => resolve(describe(socket))))
+    socket.once('error', (error) => end(() => reject(error)))
+  })
+}
+
+/** Null where it failed, which is printed. */
+async function step(name: string, work: () => Promise<string>): Promise<string | null> {
+  try {
+    const result = await work()
+    print(name, result)
+    return result
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    print(name, `failed: ${code ?? message}`)
+    return null
+  }
+}
+
+function print(name: string, text: string): void {
+  process.stdout.write(`${`${name}:`.padEnd(12)} ${text.trim()}\n`)
+}
+
+function finish(outcome: 'sent' | 'refused' | 'failed'): void {
+  const verdicts = {
+    sent: 'sent',
+    refused: 'refused for good',
+    failed: 'not sent; the service would try it again',
+  }
+  print('verdict', verdicts[outcome])
+  if (outcome !== 'sent') throw new CommandFailure(1, '')
+}
+
+/** The names of the fields, and no value: any of them may be a key. */
+function shapeOf({ body: fields, format }: GatewayConfig, body: string | undefined): string {
+  return `${format} of ${Object.keys(fields).join(', ') || 'nothing'}${body ? `, ${Buffer.byteLength(body)} bytes` : ''}`
+}
+
+const namesOf = (gateways: GatewayConfig[]) =>
+  gateways.length === 0 ? 'none is configured' : `there are ${gateways.map(({ name }) => name).join(', ')}`
+
+function testMessage(config: Config, channel: 'email' | 'sms', to: string): RenderedMessage {
+  const text = `${serviceName(config)}: this is a test. Nobody asked for a code.`
+  const id = Math.floor(Date.now() / 1000)
+  const isMail = channel === 'email'
+  return {
+    ...{
+      id,
+      channel,
+      to,
+      purpose: 'account_exists',
+      language: config.server.language,
+      code: null,
+      minutes: 0,
+    },
+    subject: isMail ? `Test of ${serviceName(config)}` : '',
+    text,
+    html: null,
+  }
+}

@@ -1,0 +1,46 @@
+/** E-mail over the mail server of the configuration, and over those that take over where it takes no message. */
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { createBreaker } from './breaker.ts'
+import type { MessageSender, Refusal, SendOutcome } from './message.ts'
+import { createSmtpSender } from './smtp.ts'
+
+/** Null where no mail server is configured. */
+export function createEmailSender(
+  { smtp, server }: Pick<Config, 'smtp' | 'server'>,
+  clock: Clock,
+): MessageSender | null {
+  if (smtp === null) return null
+  const breaker = createBreaker(clock)
+  const servers = [smtp, ...smtp.fallback.map((fallback) => ({ ...smtp, ...fallback }))].map(
+    (each, index) => ({
+      name: index === 0 ? 'smtp' : `smtp.fallback[${index - 1}]`,
+      sender: createSmtpSender({
+        smtp: each,
+        baseUrl: server.baseUrl,
+        ...(each.caFile === null ? {} : { ca: readFileSync(each.caFile, 'utf8') }),
+      }),
+    }),
+  )
+  return {
+    async send(message) {
+      const refusals: Refusal[] = []
+      let last: SendOutcome | null = null
+      for (const { name, sender } of breaker.order(servers)) {
+        const result = await sender.send(message)
+        breaker.note(name, result.outcome !== 'failed')
+        if (result.outcome === 'sent') return { ...result, detail: name, refusals }
+        // One that may take it later counts more than one that never will.
+        if (last?.outcome !== 'failed') last = result
+        const { outcome, detail, reason } = result
+        if (servers.length > 1)
+          refusals.push({ gateway: name, outcome, detail, ...(reason ? { reason } : {}) })
+      }
+      return { ...(last as SendOutcome), refusals }
+    },
+    async close() {
+      await Promise.all(servers.map(({ sender }) => sender.close()))
+    },
+  }
+}

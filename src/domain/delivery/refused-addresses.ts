@@ -1,0 +1,30 @@
+/**
+ * The e-mail addresses that a mail server refused for good within the last day. What a stranger causes is not sent there
+ * again meanwhile, since refusals cost the sender's reputation; owners are always tried.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import type { ServerSecret } from '../../platform/secret.ts'
+import type { DeliveryRecords } from './records.ts'
+
+export interface RefusedAddresses {
+  note(destination: string): Promise<void>
+  isRefused(destination: string): Promise<boolean>
+}
+
+interface Options {
+  stores: { deliveryRecords: DeliveryRecords }
+  secret: ServerSecret
+  clock: Clock
+}
+
+const DAY_MS = 86_400_000
+
+export function createRefusedAddresses({ stores, secret, clock }: Options): RefusedAddresses {
+  const tag = (destination: string) => secret.tag('refused address', destination.toLowerCase())
+  const { deliveryRecords } = stores
+  return {
+    note: (destination) => deliveryRecords.putRefusedAddress(tag(destination), clock.now()),
+    isRefused: (destination) =>
+      deliveryRecords.isAddressRefused(tag(destination), new Date(clock.now().getTime() - DAY_MS)),
+  }
+}
