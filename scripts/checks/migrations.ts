@@ -1,8 +1,12 @@
-/** The migrations in drizzle/ lead to the schema in the code, so that nothing is left to generate. Needs no database. */
+/**
+ * The migrations in drizzle/ lead to the schema in the code, so that nothing is left to generate, and do only what the
+ * version before survives. Needs no database.
+ */
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Check, root, runProgram, toolCommand } from './source-files.ts'
+import { judgeMigration } from '../migration-rules.ts'
+import { type Check, readFiles, root, runProgram, toolCommand } from './source-files.ts'
 
 const countSql = (directory: string) => readdirSync(directory).filter((file) => file.endsWith('.sql')).length
 
@@ -22,7 +26,11 @@ export const checkMigrations: Check = async () => {
     )
     if (failure !== null) return [failure]
     const pending = countSql(scratch) - countSql(join(root, 'drizzle'))
-    return pending === 0 ? [] : ['the schema has changes without a migration: bun run migration']
+    const files = await readFiles('drizzle/*.sql')
+    return [
+      ...(pending === 0 ? [] : ['the schema has changes without a migration: bun run migration']),
+      ...files.flatMap(({ path, text }) => judgeMigration(path.replace('drizzle/', ''), text)),
+    ]
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }

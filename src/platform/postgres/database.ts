@@ -54,6 +54,11 @@ export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
   /** Commits everything in `work` or nothing. Do nothing slow inside, except in a migration. */
   transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
+  /**
+   * A connection for this caller alone, without a transaction and without a deadline: for what commits by itself. It is
+   * closed if `work` throws, and what was set or locked in it ends.
+   */
+  session<T>(work: (session: Executor) => Promise<T>): Promise<T>
   /** Throws if the database does not answer. */
   ping(): Promise<void>
   /**

@@ -158,6 +158,7 @@ async function keepOpen(
           throw error
         }
       }),
+    session: (work) => inTurn(() => work(createExecutor(run))),
     ping: async () => {
       const [row] = await inTurn(() => run(`select current_setting('transaction_read_only') as state`, []))
       if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')

@@ -6,14 +6,15 @@ import { sql } from 'drizzle-orm'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
+import type { Migration } from './read-migrations.ts'
 
-const migrations = readMigrations()
+/** Those in this executable, oldest first. */
+export const ownMigrations: readonly Migration[] = readMigrations()
 
 /** The key of the advisory lock. Any number will do, but it must never change. */
 const LOCK = 7_045_318
 
-/** The names of all migrations, oldest first. */
-export const migrationNames = migrations.map(({ name }) => name)
+export const migrationNames = ownMigrations.map(({ name }) => name)
 
 export class MigrationRefused extends Error {
   override name = 'MigrationRefused'
@@ -27,14 +28,35 @@ export class VersionTooOld extends Error {
   }
 }
 
+/** Another process is migrating. */
+class Busy extends Error {}
+
 interface Applied {
   number: number
   name: string
   hash: string
 }
 
-const lock = statement(sql`select pg_advisory_xact_lock(${sql.raw(String(LOCK))})`)
+/**
+ * Nobody waits for the lock within a statement: an index that is made concurrently waits for every statement under way,
+ * and would wait for the one that waits for it.
+ */
+const tryLock = statement<Record<string, never>, { locked: boolean }>(
+  sql`select pg_try_advisory_xact_lock(${sql.raw(String(LOCK))}) as locked`,
+)
+const tryLockSession = statement<Record<string, never>, { locked: boolean }>(
+  sql`select pg_try_advisory_lock(${sql.raw(String(LOCK))}) as locked`,
+)
+const unlockSession = statement(sql`select pg_advisory_unlock(${sql.raw(String(LOCK))})`)
 const unlimited = statement(sql`select set_config('statement_timeout', '0', true)`)
+/** What is made concurrently keeps nobody waiting, and must wait until every older transaction has ended. */
+const patientSession = statement(sql`
+  select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`)
+const resetTimeouts = ['reset statement_timeout', 'reset lock_timeout'].map((text) => ({ text, params: [] }))
+const findInvalidIndex = statement<{ name: string }, { found: number }>(sql`
+  select 1 as found from pg_index join pg_class on pg_class.oid = pg_index.indexrelid
+   where pg_class.relname = ${param('name', 'text')} and not pg_index.indisvalid
+     and pg_table_is_visible(pg_class.oid)`)
 const createTable = statement(sql`
   create table if not exists poterne_migrations (
     number integer primary key, name text not null, hash text not null, applied_at timestamptz not null)`)
@@ -58,15 +80,17 @@ const findUnlogged = statement<Record<string, never>, { name: string }>(sql`
 const listApplied = statement<Record<string, never>, Applied>(
   sql`select number, name, hash from poterne_migrations order by number`,
 )
-const noteApplied = statement<Applied & { oldestVersion: string | null; now: Date }>(sql`
+const noteApplied = statement<Applied & Pick<Migration, 'oldestVersion'> & { now: Date }>(sql`
   insert into poterne_migrations (number, name, hash, oldest_version, applied_at)
   values (${param('number')}, ${param('name')}, ${param('hash')}, ${param('oldestVersion')}, ${param('now')})`)
 
-const LOCK_NOT_AVAILABLE = '55P03'
+/** Somebody holds what the migration needs: lock_not_available, and deadlock_detected. All of it was undone. */
+const HELD = new Set(['55P03', '40P01'])
 const LOCK_TRIES = 60
 const LOCK_PAUSE_MS = 500
+const BUSY_PAUSE_MS = 100
 
-function pendingAfter(applied: Applied[]) {
+function pendingAfter(applied: Applied[], migrations: readonly Migration[]): Migration[] {
   const newest = applied.at(-1)
   if (newest && newest.number >= migrations.length) {
     throw new MigrationRefused(
@@ -86,9 +110,13 @@ async function readApplied(executor: Executor): Promise<Applied[]> {
   return found ? executor.all(listApplied, {}) : []
 }
 
+async function findPending(database: Database, migrations: readonly Migration[]): Promise<Migration[]> {
+  return pendingAfter(await readApplied(database), migrations)
+}
+
 /** The names of the pending migrations, oldest first. Throws MigrationRefused. */
 export async function planMigrations(database: Database): Promise<string[]> {
-  return pendingAfter(await readApplied(database)).map(({ name }) => name)
+  return (await findPending(database, ownMigrations)).map(({ name }) => name)
 }
 
 /** For a service that does not migrate by itself: throws MigrationRefused if a migration is pending. */
@@ -108,51 +136,113 @@ export async function requireVersion(database: Database, version: string): Promi
 interface ApplyOptions {
   /** Called each time a migration gave up waiting for somebody's lock, before it is tried again. */
   onLockTimeout?: () => void
+  migrations?: readonly Migration[]
 }
 
 /**
- * Applies all pending migrations in one transaction and returns their names. A table that somebody else holds is waited
- * for a second at a time, so that the requests behind the migration go on. Throws MigrationRefused.
+ * Applies all pending migrations and returns their names: in one transaction, except that each concurrent one runs
+ * alone between those before and after it. A table that somebody else holds is waited for a second at a time, so that
+ * the requests behind the migration go on. While another process migrates, it waits for that one. Throws
+ * MigrationRefused.
  */
 export async function applyMigrations(
   database: Database,
   now: Date,
-  { onLockTimeout }: ApplyOptions = {},
+  { onLockTimeout, migrations = ownMigrations }: ApplyOptions = {},
 ): Promise<string[]> {
-  if ((await planMigrations(database)).length === 0) return []
-  for (let tries = 1; ; tries++) {
+  const applied: string[] = []
+  for (let timeouts = 0; ; ) {
+    const [first] = await findPending(database, migrations)
+    if (!first) return applied
+    const apply = isConcurrent(database, first) ? applyConcurrently : applyTogether
     try {
-      return await applyAtOnce(database, now)
+      applied.push(...(await apply(database, now, migrations)))
     } catch (error) {
-      if (databaseCode(error) !== LOCK_NOT_AVAILABLE) throw error
-      if (tries === LOCK_TRIES)
-        throw new MigrationRefused('a table is held by another connection: end what holds it, and try again')
-      onLockTimeout?.()
-      await Bun.sleep(LOCK_PAUSE_MS)
+      if (error instanceof Busy) await Bun.sleep(BUSY_PAUSE_MS)
+      else if (!HELD.has(databaseCode(error) ?? '')) throw error
+      else {
+        timeouts += 1
+        if (timeouts === LOCK_TRIES)
+          throw new MigrationRefused(
+            'a table is held by another connection: end what holds it, and try again',
+          )
+        onLockTimeout?.()
+        await Bun.sleep(LOCK_PAUSE_MS)
+      }
     }
   }
 }
 
-async function applyAtOnce(database: Database, now: Date): Promise<string[]> {
+/** The embedded database has one connection: there is nobody whom an ordinary migration could keep waiting. */
+const isConcurrent = (database: Database, { concurrent }: Migration) =>
+  concurrent && database.kind === 'postgres'
+
+/** Those before the first concurrent one, in one transaction. */
+async function applyTogether(
+  database: Database,
+  now: Date,
+  migrations: readonly Migration[],
+): Promise<string[]> {
   return database.transaction(
     async (transaction) => {
       await transaction.all(unlimited, {})
-      await transaction.all(lock, {})
+      if (!(await transaction.first(tryLock, {}))!.locked) throw new Busy()
       await transaction.all(hasty, {})
       await transaction.all(createTable, {})
       await transaction.all(addOldestVersion, {})
-      const pending = pendingAfter(await transaction.all(listApplied, {}))
-      for (const { number, name, hash, oldestVersion, statements } of pending) {
-        for (const text of statements) await transaction.all({ text, params: [] }, {})
-        await transaction.all(noteApplied, { number, name, hash, oldestVersion, now })
+      const pending = pendingAfter(await transaction.all(listApplied, {}), migrations)
+      const end = pending.findIndex((migration) => isConcurrent(database, migration))
+      const together = end < 0 ? pending : pending.slice(0, end)
+      for (const migration of together) {
+        for (const text of migration.statements) {
+          await transaction.all({ text: migration.concurrent ? plain(text) : text, params: [] }, {})
+        }
+        await transaction.all(noteApplied, { ...migration, now })
       }
       if (database.kind === 'embedded') {
         for (const { name } of await transaction.all(findUnlogged, {})) {
           await transaction.all({ text: `alter table "${name}" set logged`, params: [] }, {})
         }
       }
-      return pending.map(({ name }) => name)
+      return together.map(({ name }) => name)
     },
     { noDeadline: true },
   )
 }
+
+/**
+ * The next migration, if it is a concurrent one. What an interruption left behind is an index that is invalid: it is
+ * dropped and made again. The lock ends with the session, also if this process is killed.
+ */
+async function applyConcurrently(
+  database: Database,
+  now: Date,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  const applied = await database.session(async (session) => {
+    if (!(await session.first(tryLockSession, {}))!.locked) return null
+    const [next] = pendingAfter(await readApplied(session), migrations)
+    const mine = next && isConcurrent(database, next) ? [next] : []
+    for (const migration of mine) {
+      await session.all(patientSession, {})
+      for (const text of migration.statements) {
+        const name = createdIndex(text)
+        if (name !== null && (await session.first(findInvalidIndex, { name }))) {
+          await session.all({ text: `drop index concurrently if exists "${name}"`, params: [] }, {})
+        }
+        await session.all({ text, params: [] }, {})
+      }
+      await session.all(noteApplied, { ...migration, now })
+    }
+    for (const each of [...resetTimeouts, unlockSession]) await session.all(each, {})
+    return mine.map(({ name }) => name)
+  })
+  if (applied === null) throw new Busy()
+  return applied
+}
+
+const createdIndex = (text: string): string | null =>
+  /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i.exec(text)?.[1] ??
+  null
+
+const plain = (text: string): string => text.replace(/\bindex\s+concurrently\b/gi, 'index')

@@ -18,11 +18,18 @@ export interface PoolOptions {
   workMs: number
 }
 
+export interface UseOptions {
+  /** The work may take as long as it likes. */
+  noDeadline?: boolean
+  /** The connection is not used again once the work failed. */
+  cutAfterError?: boolean
+}
+
 export interface Pool {
   /** Runs one prepared statement. If every connection is lent, it joins others on one that has just answered. */
   run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
-  /** Lends a connection to this caller alone. `noDeadline` removes the deadline for the work. */
-  use<T>(work: (connection: Connection) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
+  /** Lends a connection to this caller alone. */
+  use<T>(work: (connection: Connection) => Promise<T>, options?: UseOptions): Promise<T>
   close(): Promise<void>
 }
 
@@ -160,14 +167,15 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
 
   async function lend<T>(
     work: (connection: Connection) => Promise<T>,
-    { alone, noDeadline }: { alone: boolean; noDeadline: boolean },
+    { alone, noDeadline = false, cutAfterError = false }: UseOptions & { alone: boolean },
   ): Promise<T> {
     const connection = await borrow(alone)
     const timer = noDeadline ? undefined : setTimeout(connection.cut, workMs)
     try {
       return await work(connection)
     } catch (error) {
-      if (isUnavailable(error) && !connection.outlives(databaseCode(error))) connection.cut()
+      const isGone = isUnavailable(error) && !connection.outlives(databaseCode(error))
+      if (isGone || cutAfterError) connection.cut()
       throw isUnavailable(error) ? new DatabaseUnavailable('connection', { cause: error }) : error
     } finally {
       clearTimeout(timer)
@@ -176,9 +184,8 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
   }
 
   return {
-    run: (text, values) =>
-      lend((connection) => connection.run(text, values), { alone: false, noDeadline: false }),
-    use: (work, { noDeadline = false } = {}) => lend(work, { alone: true, noDeadline }),
+    run: (text, values) => lend((connection) => connection.run(text, values), { alone: false }),
+    use: (work, options) => lend(work, { ...options, alone: true }),
     async close() {
       closed = true
       for (const waiter of [...waiting]) waiter.refuse(new DatabaseUnavailable('closed'))

@@ -10,6 +10,8 @@ export interface Migration {
   statements: string[]
   /** The oldest version that may run beside it, from its line `-- oldest version beside it: 1.2.3`; null: any. */
   oldestVersion: string | null
+  /** Its first line is `-- concurrently`: it runs alone, outside a transaction, and may be repeated. */
+  concurrent: boolean
 }
 
 export function readMigrations(): Migration[] {
@@ -24,6 +26,7 @@ export function readMigrations(): Migration[] {
       name: tag,
       hash: createHash('sha256').update(text).digest('hex'),
       oldestVersion: /^-- oldest version beside it: (\d+\.\d+\.\d+)$/m.exec(text)?.[1] ?? null,
+      concurrent: text.startsWith('-- concurrently\n'),
       statements: text.split('--> statement-breakpoint').map((part) => part.trim()),
     }
   })

@@ -76,6 +76,11 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
         (connection) => inTransaction(connection, () => work(createExecutor(connection.run))),
         options,
       ),
+    session: (work) =>
+      pool.use((connection) => work(createExecutor(connection.run)), {
+        noDeadline: true,
+        cutAfterError: true,
+      }),
     ping: async () => {
       const [row] = await run(`select current_setting('transaction_read_only') as "readOnly"`, [])
       // A standby, or a primary that an operator made read-only: nobody can register or log in there.

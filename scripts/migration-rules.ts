@@ -1,0 +1,83 @@
+/**
+ * What a migration may do while the version before it still serves (CONTRIBUTING.md has the reasons). The file is
+ * judged by its text, without a database.
+ */
+
+/** Those before it were written earlier, and stay as they are. */
+const FIRST_JUDGED = 16
+
+/** Tables of a few rows, where every lock is short. */
+const SMALL_TABLES = new Set(['signing_keys', 'housekeeping', 'poterne_migrations'])
+
+const NAME = '(?:"?public"?\\.)?"?(\\w+)"?'
+const matches = (text: string, pattern: string) => [...text.matchAll(new RegExp(pattern, 'gi'))]
+
+/** One sentence for each problem of the file; `name` begins with its number. */
+export function judgeMigration(name: string, source: string): string[] {
+  if (Number.parseInt(name, 10) < FIRST_JUDGED) return []
+  const isConcurrent = source.startsWith('-- concurrently\n')
+  const namesOldestVersion = /^-- oldest version beside it: \d+\.\d+\.\d+$/m.test(source)
+  const statements = source
+    .replace(/--(?!> statement-breakpoint).*$/gm, '')
+    .split('--> statement-breakpoint')
+    .map((text) => text.replace(/\s+/g, ' ').trim())
+  const created = new Set(
+    statements.flatMap((text) =>
+      matches(text, `create (?:unlogged )?table (?:if not exists )?${NAME}`).map((match) => match[1]!),
+    ),
+  )
+  const judge = (text: string) => [
+    ...(isConcurrent ? judgeConcurrent(text) : judgeIndex(text, created)),
+    ...(namesOldestVersion ? [] : judgeRemoval(text)),
+    ...judgeColumns(text),
+    ...judgeTimeouts(text),
+  ]
+  return statements.flatMap(judge).map((problem) => `drizzle/${name}: ${problem}`)
+}
+
+function judgeConcurrent(text: string): string[] {
+  return /^(create (unique )?index concurrently if not exists|drop index concurrently if exists) [^;]+;?$/i.test(
+    text,
+  )
+    ? []
+    : [
+        'a concurrent migration holds only CREATE INDEX CONCURRENTLY IF NOT EXISTS and DROP INDEX CONCURRENTLY IF EXISTS, one in each part, because it may be repeated',
+      ]
+}
+
+function judgeIndex(text: string, created: Set<string>): string[] {
+  if (/\bindex concurrently\b/i.test(text))
+    return ['an index is made concurrently in a file of its own whose first line is "-- concurrently"']
+  return matches(text, `create (?:unique )?index .*? on (?:only )?${NAME}`)
+    .map((match) => match[1]!)
+    .filter((table) => !created.has(table) && !SMALL_TABLES.has(table))
+    .map((table) => `CREATE INDEX on ${table} makes every writer wait: make it CONCURRENTLY`)
+}
+
+function judgeRemoval(text: string): string[] {
+  const removal =
+    /\b(drop column|drop table|rename (?:column|to)|alter column \S+ (?:set data )?type|rename (?!constraint)\S+ to)\b/i.exec(
+      text,
+    )
+  return removal
+    ? [
+        `${removal[1]!.toUpperCase()} breaks the version before: do it a release later, with the line "-- oldest version beside it: 1.2.3"`,
+      ]
+    : []
+}
+
+function judgeColumns(text: string): string[] {
+  return matches(text, 'add column (?:if not exists )?"?(\\w+)"?([^;]*)')
+    .filter(([, , rest]) => /\bnot null\b/i.test(rest!) && !/\b(default|generated)\b/i.test(rest!))
+    .map(
+      (match) =>
+        `ADD COLUMN ${match[1]} is NOT NULL without a default: rows that are there have no value for it`,
+    )
+}
+
+/** The runner gives every statement a second to get its lock. */
+function judgeTimeouts(text: string): string[] {
+  const lifted =
+    /\bset (session |local )?lock_timeout\s*(=|to)\s*('?0\w*'?|default)(?!\w)|\breset (lock_timeout|all)\b|\bset_config\('lock_timeout', *'0/i
+  return lifted.test(text) ? ['it lifts lock_timeout: a migration must never wait for a lock for long'] : []
+}
