@@ -13,7 +13,7 @@ import { connectServer } from '../../src/platform/postgres/server.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startService } from '../helpers/service.ts'
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(60_000)
 
 test('a migration that meets a held table gives way, and is applied once the table is free', async () => {
   const { url, drop } = await createDatabase({ migrated: false })
