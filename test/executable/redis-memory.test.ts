@@ -66,12 +66,10 @@ describe('a service that runs', () => {
       { what: 'readiness to end' },
     )
     expect(body.code).toBe('unavailable')
-    expect(
-      service
-        .log()
-        .filter(({ route }) => route === '/readyz')
-        .at(-1)?.cause,
-    ).toBe('OOM')
+    // The line is written after the answer, by another process.
+    await waitFor(() => service.log().some(({ route, cause }) => route === '/readyz' && cause === 'OOM'), {
+      what: 'the log to say why',
+    })
     await policy('noeviction', '0')
     expect((await service.call('GET', '/readyz')).status).toBe(200)
   })
