@@ -185,8 +185,7 @@ function closed(schema: unknown, within = false): unknown {
 }
 
 /** The component that every `allOf` of an error refers to must stay open. */
-const ERROR_DESCRIPTION =
-  'Every answer that is not a success. `code` is stable; `message` follows Accept-Language.'
+const ERROR_DESCRIPTION = 'Every error. `code` is stable; `message` follows Accept-Language.'
 
 function withoutHandedOut(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutHandedOut)

@@ -30,13 +30,13 @@ const confirmSchema = () => ({
 
 function changeDetail(operationId: string, summary: string) {
   const description =
-    'A code goes to the new one; a later request voids it. Where it is somebody else’s, its owner is told.'
+    'A code is sent to the new one; a later request replaces it. If it belongs to somebody else, its owner is told.'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
 
 function confirmDetail(operationId: string, summary: string) {
   const description =
-    'The contacts proved before are told. Two factors stay on, their codes go to the new one.'
+    'The contacts verified before are told. Two-factor login stays on, and its codes go to the new one.'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
 
@@ -58,7 +58,7 @@ export function createContactRoutes(
       {
         body: t.Object({ email: newEmail, ...ownerProofFields }),
         response: changeResponses(),
-        detail: changeDetail('changeEmail', 'Ask for another e-mail address'),
+        detail: changeDetail('changeEmail', 'Request a new e-mail address'),
       },
     )
     .post(
@@ -67,7 +67,7 @@ export function createContactRoutes(
         status: 200 as const,
         account: await contacts.confirm(signedIn, 'email', body, client),
       }),
-      { ...confirmSchema(), detail: confirmDetail('confirmEmail', 'Prove the new e-mail address') },
+      { ...confirmSchema(), detail: confirmDetail('confirmEmail', 'Verify the new e-mail address') },
     )
     .post(
       '/phone/change',
@@ -79,7 +79,7 @@ export function createContactRoutes(
       {
         body: t.Object({ phone: newPhone, ...ownerProofFields }),
         response: changeResponses(),
-        detail: changeDetail('changePhone', 'Ask for another telephone number'),
+        detail: changeDetail('changePhone', 'Request a new phone number'),
       },
     )
     .post(
@@ -88,6 +88,6 @@ export function createContactRoutes(
         status: 200 as const,
         account: await contacts.confirm(signedIn, 'phone', body, client),
       }),
-      { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Prove the new telephone number') },
+      { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Verify the new phone number') },
     )
 }

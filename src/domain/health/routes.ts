@@ -6,7 +6,7 @@ import { errorResponses } from '../../platform/http/error-responses.ts'
 
 const alive = component(
   'Alive',
-  t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'It does.' }),
+  t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'Everything works.' }),
 )
 
 /** `ping` throws if a store does not answer. */

@@ -21,7 +21,10 @@ const identitySchema = component(
   t.Object(
     {
       provider: t.String({ examples: ['google'] }),
-      provider_uid: t.String({ description: 'Who it is there', examples: ['110169484474386276334'] }),
+      provider_uid: t.String({
+        description: 'The id of the person at the provider',
+        examples: ['110169484474386276334'],
+      }),
       email: nullable(t.String({ examples: ['ada@example.com'] }), {
         description: 'As the provider gave it when it was linked',
       }),
@@ -44,7 +47,7 @@ const providerParams = t.Object({
   provider: t.String({ description: 'Name of the provider, e.g. google' }),
 })
 const whereSet =
-  'With the password where the account has one; else only within 5 minutes of signing in. With two factors `otp` besides.'
+  'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor login it also needs `otp`.'
 
 export function createIdentityRoutes(
   httpBase: HttpBase,
@@ -62,7 +65,7 @@ export function createIdentityRoutes(
         detail: {
           tags: ['Social login'],
           operationId: 'listIdentities',
-          summary: 'The identities linked to the own account',
+          summary: 'List your linked identities',
           security: bearerSecurity,
         },
       },
@@ -97,7 +100,7 @@ export function createIdentityRoutes(
           tags: ['Social login'],
           operationId: 'linkIdentity',
           summary: 'Link an identity',
-          description: `By \`code\` and \`code_verifier\`, or by \`id_token\` and \`nonce\`. ${whereSet} The owner is told.`,
+          description: `With \`code\` and \`code_verifier\`, or with \`id_token\` and \`nonce\`. ${whereSet} The owner is told.`,
           security: bearerSecurity,
         },
       },

@@ -59,7 +59,7 @@ export function createLoginByCodeRoutes(
           operationId: 'requestTwoFactorCode',
           summary: 'Request a code to log in with, or to confirm a change with',
           description:
-            'The same answer for every identifier. A code goes out only for a confirmed account, and for none that has an authenticator app. With an access token, `identifier` may be absent: the code goes to the first verified contact of the account and serves as `otp` of a call that changes what opens it.',
+            'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
           security: [...bearerSecurity, {}],
         },
       },
@@ -77,7 +77,7 @@ export function createLoginByCodeRoutes(
           password: t.Optional(
             t.Union([t.String(), t.Null()], {
               description:
-                'Needed with two factors unless `login_token` is sent, or a login of the last 10 minutes proved it: with the same `device_fingerprint`, or from the same address if it named none',
+                'Required with two-factor login, unless `login_token` is sent or a login of the last 10 minutes verified it: with the same `device_fingerprint`, or from the same address if it named none',
             }),
           ),
           login_token: optionalField(loginTokenField),

@@ -40,7 +40,7 @@ export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
         operationId: 'logIn',
         summary: 'Log in',
         description:
-          '202 when the account has two factors: `2fa/verify` finishes the login, with the code that is on its way or with one of the authenticator app.',
+          '202 if the account has two-factor login: `2fa/verify` completes the login, with the code that was sent or with a code of the authenticator app.',
       },
     },
   )

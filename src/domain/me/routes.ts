@@ -18,7 +18,7 @@ import type { Authenticated } from '../sessions/authentication.ts'
 import type { AccountService } from './service.ts'
 
 const verifiedField = (contact: string) =>
-  t.Union([t.Boolean(), t.Null()], { description: `Null: the account has no ${contact}` })
+  t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
 
 const securityAnswer = component(
   'Security',
@@ -28,7 +28,7 @@ const securityAnswer = component(
       email_verified: verifiedField('e-mail address'),
       phone_verified: verifiedField('telephone number'),
       has_password: t.Boolean(),
-      language: t.String({ description: 'Of the messages to the owner', examples: ['fr'] }),
+      language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
       last_password_change_at: nullable(timeField()),
       two_factor: t.Object({
         enabled: t.Boolean(),
@@ -68,7 +68,7 @@ export function createAccountRoutes(
         detail: {
           tags: ['Account'],
           operationId: 'getAccountSecurity',
-          summary: 'What protects the own account',
+          summary: 'What protects your account',
           description: 'For a settings page: the last three fields are counts.',
           security: bearerSecurity,
         },
@@ -110,7 +110,7 @@ export function createAccountRoutes(
           operationId: 'eraseAccount',
           summary: 'Delete your account',
           description:
-            'At once and for good: its sessions end, its e-mail address and telephone number are free again.',
+            'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
           security: bearerSecurity,
         },
       },

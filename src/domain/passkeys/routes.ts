@@ -28,10 +28,10 @@ const passkeySchema = component(
       name: t.String({ examples: ['iCloud Keychain'] }),
       created_at: timeField(),
       last_used_at: nullable(timeField()),
-      backed_up: t.Boolean({ description: 'It is synced: losing the device does not lose it' }),
+      backed_up: t.Boolean({ description: 'Whether it is synced, so that it is not lost with the device' }),
       transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
       aaguid: t.String({
-        description: 'The kind of authenticator that keeps it',
+        description: 'The kind of authenticator that holds it',
         examples: ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd'],
       }),
     },
@@ -42,7 +42,7 @@ const passkeySchema = component(
 const signalSchema = t.Object(
   {
     rp_id: t.String({ examples: ['example.com'] }),
-    user_id: nullable(t.String({ description: 'Base64url; null where there is no passkey' })),
+    user_id: nullable(t.String({ description: 'Base64url; null if there is no passkey' })),
     credential_ids: t.Array(t.String({ description: 'Base64url' })),
   },
   { description: 'For `PublicKeyCredential.signalAllAcceptedCredentials`' },
@@ -64,7 +64,7 @@ const optionsAnswer = (dictionary: string) =>
           { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
         ),
       },
-      { description: 'What the browser needs to make its part.' },
+      { description: 'The options that the browser needs.' },
     ),
   )
 
@@ -90,7 +90,7 @@ const idParams = t.Object({ id: t.String({ format: 'uuid' }) })
 const nameField = t.String({ minLength: 1, maxLength: 120, examples: ['My phone'] })
 
 const freshNote =
-  'Neither password nor code is needed where the sign-in of the session was less than five minutes ago and proved them.'
+  'Neither password nor code is needed if the session was opened with them less than five minutes ago.'
 
 const documented = (operationId: string, summary: string, description: string) => ({
   tags: ['Passkeys'],
@@ -144,7 +144,7 @@ export function createPasskeyRoutes(
         detail: withBearer(
           'addPasskey',
           'Add a passkey',
-          'With what the browser made of the options that the same session got. The owner is told.',
+          'With the result of the browser for the options that the same session received. The owner is told.',
         ),
       },
     )
@@ -162,7 +162,7 @@ export function createPasskeyRoutes(
         detail: withBearer(
           'passkeyStepUpOptions',
           'Begin to confirm a change by passkey',
-          'What the browser makes of them goes as `credential` into the call that asks for password and code, in place of both.',
+          'Send the result of the browser as `credential` in the call that asks for password and code, instead of both.',
         ),
       },
     )
@@ -181,7 +181,7 @@ export function createPasskeyRoutes(
           200: passkeysAnswer,
           ...errorResponses(),
         },
-        detail: withBearer('listPasskeys', 'The passkeys of the own account', 'The oldest first.'),
+        detail: withBearer('listPasskeys', 'List your passkeys', 'The oldest first.'),
       },
     )
     .patch(
@@ -229,7 +229,7 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
         detail: documented(
           'passkeyLogInOptions',
           'Begin to log in with a passkey',
-          'Alike for everybody: the person chooses the account in the browser.',
+          'The same for everybody: the person chooses the account in the browser.',
         ),
       },
     )

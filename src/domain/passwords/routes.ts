@@ -37,9 +37,9 @@ export function createPasswordRoutes(
         detail: {
           tags: ['Passwords'],
           operationId: 'forgotPassword',
-          summary: 'Ask for a code to choose a new password',
+          summary: 'Request a code to choose a new password',
           description:
-            'The same answer for every identifier; a code goes out where it is proved, or waits to be.',
+            'The same answer for every identifier. A code is sent if the identifier is verified, or waits for its confirmation.',
         },
       },
     )
@@ -60,7 +60,7 @@ export function createPasswordRoutes(
           operationId: 'resetPassword',
           summary: 'Choose a new password with the code',
           description:
-            'Confirms the account if it waited for that, ends all its sessions and does not log in; two factors stay on.',
+            'Confirms the account if it waited for that, ends all its sessions and does not log in. Two-factor login stays on.',
         },
       },
     )
@@ -84,7 +84,7 @@ export function createPasswordRoutes(
         detail: {
           tags: ['Passwords'],
           operationId: 'changePassword',
-          summary: 'Replace the own password',
+          summary: 'Change your password',
           description: 'The other sessions of the account end; this one stays. The owner is told.',
           security: bearerSecurity,
         },

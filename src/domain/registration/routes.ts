@@ -22,7 +22,7 @@ const registerBody = t.Object(
     email: t.Optional(t.Union([t.String({ maxLength: 512 }), t.Null()], { description: 'E-mail address' })),
     phone: t.Optional(
       t.Union([t.String({ maxLength: 512 }), t.Null()], {
-        description: 'Telephone number; a national one is read in accounts.default_country',
+        description: 'Phone number; a national one is read in accounts.default_country',
       }),
     ),
     ...newPasswordFields,
@@ -45,10 +45,10 @@ const confirmBody = t.Object({
   password: t.Optional(
     t.Union([t.String(), t.Null()], {
       description:
-        'The password that the account is to have, whatever registrations named; rules of register',
+        'The password that the account will have, whatever registrations named; the rules of register apply',
     }),
   ),
-  sign_in: optionalField(t.Boolean({ description: 'Sign in too; needs password in the same call' })),
+  sign_in: optionalField(t.Boolean({ description: 'Also sign in; needs password in the same call' })),
   ...deviceFields,
 })
 
@@ -78,7 +78,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       tags: ['Registration'],
       operationId: `resend${path}`,
       summary: 'Send the confirmation code again',
-      description: 'The same answer for every identifier; a code goes out only for an unconfirmed account.',
+      description: 'The same answer for every identifier. A code is sent only for an unconfirmed account.',
     },
   })
 
@@ -111,7 +111,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
           operationId: 'register',
           summary: 'Create an account',
           description:
-            'With an e-mail address, a telephone number, or both; the code goes to the e-mail address if there is one.',
+            'With an e-mail address, a phone number, or both; the code is sent to the e-mail address if there is one.',
         },
       },
     )

@@ -15,7 +15,7 @@ import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
 
-const refreshToken = t.String({ description: 'The newest one of the session' })
+const refreshToken = t.String({ description: 'The newest refresh token of the session' })
 
 const sessionSchema = component(
   'Session',
@@ -25,11 +25,11 @@ const sessionSchema = component(
       device_type: nullable(t.String({ examples: ['Mobile'] })),
       device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
       device_os: nullable(t.String({ examples: ['Android 16'] })),
-      ip: nullable(t.String({ description: 'Where it was last refreshed from', examples: ['203.0.113.7'] })),
+      ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
       created_at: timeField(),
       last_used_at: timeField(),
       expires_at: timeField(),
-      current: t.Boolean({ description: 'The session of the access token that asks' }),
+      current: t.Boolean({ description: 'Whether it is the session of this access token' }),
     },
     { description: 'A device that is signed in.' },
   ),
@@ -61,7 +61,7 @@ export function createSessionRoutes(
         detail: {
           tags: ['Sessions'],
           operationId: 'logOutEverywhere',
-          summary: 'End every session of the account, this one too',
+          summary: 'End all sessions of the account, including this one',
           security: bearerSecurity,
         },
       },
@@ -77,7 +77,7 @@ export function createSessionRoutes(
         detail: {
           tags: ['Sessions'],
           operationId: 'listSessions',
-          summary: 'The sessions of the account',
+          summary: 'List the sessions of the account',
           description: 'An account has at most 100; ended ones are not among them.',
           security: bearerSecurity,
         },
@@ -123,9 +123,9 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
         detail: {
           tags: ['Sessions'],
           operationId: 'refresh',
-          summary: 'New tokens for a refresh token',
+          summary: 'Exchange a refresh token for new tokens',
           description:
-            'Each refresh token serves once. The same one again gives the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
+            'Each refresh token can be used once. The same one again returns the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
         },
       },
     )
@@ -143,7 +143,8 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
           tags: ['Sessions'],
           operationId: 'logOut',
           summary: 'End the session of a refresh token, or of the access token',
-          description: 'The same answer for tokens whose session is over, and for what is no token at all.',
+          description:
+            'The same answer for tokens whose session has ended, and for what is not a token at all.',
           security: [...bearerSecurity, {}],
         },
       },

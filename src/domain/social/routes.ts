@@ -22,7 +22,10 @@ const providerParams = t.Object({
 })
 
 const redirectBrowser = (description: string) =>
-  t.Void({ description, headers: { Location: { description: 'Where to', schema: { type: 'string' } } } })
+  t.Void({
+    description,
+    headers: { Location: { description: 'The target of the redirect', schema: { type: 'string' } } },
+  })
 
 const answerFields = {
   state: t.Optional(t.String({ maxLength: 256 })),
@@ -40,12 +43,12 @@ const socialTwoFactorAnswer = component(
       two_factor: t.Object({
         ...twoFactorAnswer.properties.two_factor.properties,
         identifier: t.String({
-          description: 'What `2fa/verify` and `2fa/request-otp` take as `identifier`',
+          description: 'The `identifier` for `2fa/verify` and `2fa/request-otp`',
           examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'],
         }),
       }),
     },
-    { description: 'The provider answered for the person, and a second factor is due.' },
+    { description: 'The provider identified the person, and a second factor is due.' },
   ),
 )
 
@@ -58,7 +61,7 @@ const providersAnswer = component(
         t.Object({
           name: t.String({ examples: ['google'] }),
           authorize_url: t.String({
-            description: 'Where the browser begins',
+            description: 'The address to which the browser is sent first',
             examples: ['https://auth.example.com/api/v1/auth/social/google/authorize'],
           }),
         }),
@@ -90,7 +93,7 @@ export function createSocialRoutes(
         200: providersAnswer,
         ...errorResponses(),
       },
-      detail: { tags: ['Social login'], operationId: 'listProviders', summary: 'The providers offered' },
+      detail: { tags: ['Social login'], operationId: 'listProviders', summary: 'List the providers' },
     })
     .get(
       '/:provider/authorize',
@@ -103,13 +106,13 @@ export function createSocialRoutes(
         query: t.Object({
           redirect_uri: t.String({
             maxLength: 2048,
-            description: 'One of social.redirect_uris, letter by letter',
+            description: 'Exactly one of social.redirect_uris',
           }),
           code_challenge: t.String({
             pattern: '^[A-Za-z0-9_-]{43}$',
             description: 'BASE64URL(SHA256(code_verifier)), RFC 7636',
           }),
-          state: t.Optional(t.String({ maxLength: 512, description: 'Comes back as it is' })),
+          state: t.Optional(t.String({ maxLength: 512, description: 'Returned unchanged' })),
         }),
         response: {
           302: redirectBrowser('To the provider; a short-lived cookie binds the sign-in to this browser'),
@@ -124,8 +127,8 @@ export function createSocialRoutes(
         detail: {
           tags: ['Social login'],
           operationId: 'authorizeProvider',
-          summary: 'Begin to sign in, in a browser',
-          description: 'For the browser to go to, not for scripts to fetch.',
+          summary: 'Begin a sign-in in a browser',
+          description: 'For navigation in a browser; scripts cannot fetch it.',
         },
       },
     )
@@ -157,7 +160,7 @@ export function createSocialRoutes(
         detail: {
           tags: ['Social login'],
           operationId: 'finishProvider',
-          summary: 'Where the provider sends the browser back to',
+          summary: 'The address to which the provider sends the browser back',
         },
       },
     )
@@ -169,7 +172,7 @@ export function createSocialRoutes(
         body: t.Object(answerFields),
         response: {
           303: redirectBrowser(
-            'To the same path with what the form held, so that the browser brings its cookie',
+            'To the same path with the fields of the form, so that the browser sends its cookie',
           ),
           ...errorResponses('provider_not_found', 'validation_failed'),
         },
@@ -177,7 +180,7 @@ export function createSocialRoutes(
           tags: ['Social login'],
           operationId: 'finishProviderByForm',
           summary: 'The same for a provider that answers with a form',
-          description: 'As Apple does. For browsers: the body is a form.',
+          description: 'Apple does so. For browsers: the body is a form.',
         },
       },
     )
@@ -225,7 +228,7 @@ export function createSocialRoutes(
           tags: ['Social login'],
           operationId: 'signInNatively',
           summary: 'Log in with the identity token of a native app',
-          description: 'Once: the same identity token is refused a second time.',
+          description: 'Each identity token is accepted once.',
         },
       },
     )

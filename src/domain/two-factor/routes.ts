@@ -21,10 +21,10 @@ const recoveryCodesAnswer = component(
       status: t.Literal(200),
       recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
         description:
-          'Ten; each serves once in place of a code. They are shown this once, and older ones are dead',
+          'Ten codes, each of which replaces a code once. They are shown only here, and older ones are not valid any more',
       }),
     },
-    { description: 'Recovery codes to show and to save: they are not shown again.' },
+    { description: 'Recovery codes for the person to save; they are not shown again.' },
   ),
 )
 
@@ -46,7 +46,7 @@ const appAnswer = component(
       }),
       qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
     },
-    { description: 'What the app is to scan; confirm it with its first code.' },
+    { description: 'What the app has to scan. Confirm it with its first code.' },
   ),
 )
 
@@ -96,7 +96,7 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'requestTwoFactor',
-          'Ask to turn on two factors',
+          'Request two-factor login',
           'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number. With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
         ),
       },
@@ -115,7 +115,7 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'confirmTwoFactor',
-          'Turn on two factors with the code that was sent',
+          'Turn on two-factor login with the code that was sent',
           'Other sessions that were opened with one factor end.',
         ),
       },
@@ -131,8 +131,8 @@ export function createTwoFactorRoutes(
         response: { 200: appAnswer, ...errorResponses(...ownerProofErrors) },
         detail: documented(
           'requestAuthenticatorApp',
-          'Ask to take codes from an authenticator app',
-          'Serves for 30 minutes. An app that is in use stays so until the new one is confirmed.',
+          'Set up an authenticator app',
+          'Valid for 30 minutes. An app that is in use stays in use until the new one is confirmed.',
         ),
       },
     )
@@ -148,7 +148,7 @@ export function createTwoFactorRoutes(
         detail: documented(
           'confirmAuthenticatorApp',
           'Confirm the authenticator app with its first code',
-          'Turns two factors on where they were off; other sessions that were opened with one factor end. No code is sent to this account any more.',
+          'Turns two-factor login on if it was off, and ends other sessions that were opened with one factor. No code is sent to this account any more.',
         ),
       },
     )
@@ -166,8 +166,8 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'disableTwoFactor',
-          'Turn off two factors',
-          'The app and the recovery codes are erased; sessions stay. The owner is told.',
+          'Turn off two-factor login',
+          'The app and the recovery codes are removed; sessions stay. The owner is told.',
         ),
       },
     )
@@ -185,8 +185,8 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'replaceRecoveryCodes',
-          'New recovery codes',
-          'The old ones are dead, and the owner is told. Two factors must be on.',
+          'Replace the recovery codes',
+          'The old ones are not valid any more, and the owner is told. Two-factor login must be on.',
         ),
       },
     )

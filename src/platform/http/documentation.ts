@@ -75,11 +75,11 @@ const introduction = `Registration, confirmation by one-time code, login and two
 
 **The journey of a person**
 
-1. \`POST /api/v1/auth/register\` with an e-mail address or a telephone number: a code is sent there.
-2. \`POST /api/v1/auth/verify-account\` with that code; with \`password\` and \`sign_in\` it signs in too.
-3. \`POST /api/v1/auth/login\`: 200 with an access token and a refresh token, or 202 where a second factor is due.
+1. \`POST /api/v1/auth/register\` with an e-mail address or a phone number: a code is sent there.
+2. \`POST /api/v1/auth/verify-account\` with that code; with \`password\` and \`sign_in\` it also signs in.
+3. \`POST /api/v1/auth/login\`: 200 with an access token and a refresh token, or 202 if a second factor is due.
 4. After a 202: \`POST /api/v1/auth/2fa/verify\` with the code.
-5. \`POST /api/v1/auth/refresh\` whenever the access token has expired: each refresh token serves once.
+5. \`POST /api/v1/auth/refresh\` whenever the access token has expired. Each refresh token can be used once.
 6. \`POST /api/v1/auth/logout\`.
 
 **What holds everywhere**

@@ -191,7 +191,7 @@ function headerReference(name: string) {
 function sharedHeaders(): Json {
   return {
     'X-Request-Id': {
-      description: 'Names this request in the log.',
+      description: 'Identifies this request in the log.',
       schema: { type: 'string', format: 'uuid' },
     },
     'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
@@ -209,7 +209,7 @@ function errorComponents(): Json {
     },
     PoterneError: {
       type: 'object',
-      description: 'Every answer that is not a success. `code` is stable; `message` follows Accept-Language.',
+      description: 'Every error. `code` is stable; `message` follows Accept-Language.',
       required: ['status', 'code', 'message', 'request_id'],
       properties: {
         status: { type: 'integer', description: 'The HTTP status.' },
@@ -223,7 +223,7 @@ function errorComponents(): Json {
         retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait, as in Retry-After.' },
         two_factor: {
           type: 'object',
-          description: 'With `two_factor_required`: what can serve as `otp`.',
+          description: 'With `two_factor_required`: the methods that can provide `otp`.',
           required: ['methods'],
           properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
         },

@@ -10,10 +10,10 @@ export const journey: Tag[] = [
   { name: 'Login', description: 'Sign in with a password, with a code, or with both.' },
   {
     name: 'Sessions',
-    description: 'Refresh the tokens, sign out, see and end the devices that are signed in.',
+    description: 'Refresh the tokens, sign out, list and end the signed-in devices.',
   },
-  { name: 'Account', description: 'The account of whoever is signed in.' },
-  { name: 'Contacts', description: 'The e-mail address and the telephone number of the account.' },
+  { name: 'Account', description: 'The account of the person who is signed in.' },
+  { name: 'Contacts', description: 'The e-mail address and the phone number of the account.' },
   { name: 'Passwords', description: 'Change the password, or choose a new one when it is forgotten.' },
   { name: 'Two factors', description: 'Turn the second factor on and off; recovery codes.' },
   { name: 'Passkeys', description: 'Sign in with a passkey; add, rename and remove passkeys.' },

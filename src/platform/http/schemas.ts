@@ -7,7 +7,7 @@ import { component } from './components.ts'
 import { assertionField } from './passkey-schemas.ts'
 
 export const identifierField = t.String({
-  description: 'E-mail address or telephone number of the account',
+  description: 'E-mail address or phone number of the account',
   examples: ['ada@example.com'],
 })
 
@@ -22,13 +22,13 @@ export const newPasswordFields = {
 export const otpField = t.String({ description: 'The one-time code', examples: ['123456'] })
 
 export const loginTokenField = t.String({
-  description: 'Of the 202 of the login that this call belongs to: stands for its first factor',
+  description: 'From the 202 of the login that this call completes; it proves the first factor',
 })
 
 /** RFC 7636, 4.1. */
 export const codeVerifierField = t.String({
   pattern: '^[A-Za-z0-9._~-]{43,128}$',
-  description: 'What code_challenge was made from',
+  description: 'The value from which code_challenge was made',
 })
 
 export const idTokenField = t.String({
@@ -51,19 +51,20 @@ export const ownerProofFields = {
   password: optionalField(
     t.String({
       description:
-        'Password of the account; needed where it has one. Where it has none, its last sign-in must be less than 5 minutes ago',
+        'Password of the account, required if it has one. Otherwise the last sign-in must be less than 5 minutes ago',
     }),
   ),
   otp: optionalField(
     t.String({
       description:
-        'Needed while two factors are on: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
+        'Required with two-factor login: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
       examples: ['123456'],
     }),
   ),
   credential: t.Optional(
     t.Union([assertionField, t.Null()], {
-      description: 'Instead of both: a signature by a passkey over the options of `passkeys/step-up/options`',
+      description:
+        'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
     }),
   ),
 }
@@ -110,20 +111,20 @@ const twoFactorMethod = component(
       t.Literal('sms'),
       t.Literal('recovery_code'),
     ],
-    { description: 'A way to prove the second factor.' },
+    { description: 'A method for the second factor.' },
   ),
 )
 
 export const twoFactorMethodsField = t.Array(twoFactorMethod, {
   examples: [['email']],
   description:
-    'What can serve now; `recovery_code` stands here only where nothing else can, and serves in any case',
+    'The methods that can be used now. `recovery_code` is listed only if nothing else can be used, but always works',
 })
 
 export function messageAnswer<const Status extends 200 | 201>(status: Status) {
   const [name, description, example] =
     status === 200
-      ? ['Done', 'Done; `message` says so to the person.', 'Done.']
+      ? ['Done', 'Done; `message` tells the person.', 'Done.']
       : ['Accepted', 'Accepted; `message` tells the person what comes next.', 'A code is on its way.']
   return component(
     name,
@@ -149,7 +150,7 @@ export const accountSchema = component(
       phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
       password_digest: t.String({
         description:
-          'PHC string; salt and hash are replaced unless configured "full"; empty without a password',
+          'PHC string. Salt and hash are replaced unless configured "full". Empty without a password',
         examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
       }),
       accountable_type: t.String({ examples: ['User'] }),
@@ -167,7 +168,7 @@ export const accountSchema = component(
       locked_at: nullable(timeField(), { examples: [null] }),
       two_factor_enabled: t.Boolean({ examples: [false] }),
       provider: t.String({
-        description: '`local`, or the provider that made the account',
+        description: '`local`, or the provider with which the account was created',
         examples: ['local'],
       }),
       provider_uid: nullable(t.String(), { examples: [null] }),
@@ -237,13 +238,13 @@ export const twoFactorAnswer = component(
       two_factor: t.Object({
         methods: twoFactorMethodsField,
         sent_to: nullable(
-          t.String({ description: 'Null where no code was sent', examples: ['a•••@example.com'] }),
+          t.String({ description: 'Null if no code was sent', examples: ['a•••@example.com'] }),
         ),
         expires_in: t.Integer({ description: 'Seconds' }),
         login_token: t.String({
           pattern: '^[A-Za-z0-9_-]{43}$',
           examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
-          description: 'Stands for the first factor in `2fa/verify`, for 10 minutes and one session',
+          description: 'Proves the first factor in `2fa/verify`, for 10 minutes and one session',
         }),
       }),
     },
