@@ -83,6 +83,17 @@ function replaceAssetPaths(contents: string): Bun.BunPlugin & { check(): void } 
   }
 }
 
+/** The commit in the variable COMMIT, or that of the working tree; an image is built where git and its history are absent. */
+function commitOf(): string {
+  if (process.env.COMMIT) return process.env.COMMIT
+  try {
+    const { stdout, exitCode } = Bun.spawnSync(['git', 'rev-parse', '--short=7', 'HEAD'], { cwd: root })
+    return (exitCode === 0 && stdout.toString().trim()) || 'unknown'
+  } catch {
+    return 'unknown'
+  }
+}
+
 async function compile(assets: string): Promise<void> {
   const replacement = replaceAssetPaths(assets)
   const partial = `${outfile}.partial`
@@ -92,7 +103,11 @@ async function compile(assets: string): Promise<void> {
     format: 'esm',
     bytecode: true,
     minify: { whitespace: true, syntax: true, identifiers: false },
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      POTERNE_COMMIT: JSON.stringify(commitOf()),
+      POTERNE_BUILT_AT: JSON.stringify(new Date().toISOString()),
+    },
     plugins: [replacement],
     compile: { outfile: partial, autoloadDotenv: false, autoloadBunfig: false },
   })

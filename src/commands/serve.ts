@@ -9,6 +9,7 @@ import { keepHeapTidy } from '../platform/heap.ts'
 import { createLogger, type Logger } from '../platform/http/logging.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { version } from './version.ts'
 
 /** How long requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
@@ -41,7 +42,11 @@ async function serve(options: ServeOptions): Promise<void> {
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
   keepHeapTidy()
-  logger.info({ url, config: describeFile(file), storage: describeStorage(config), dev }, 'listening')
+  const { version: number, commit } = version
+  logger.info(
+    { url, config: describeFile(file), storage: describeStorage(config), dev, version: number, commit },
+    'listening',
+  )
   if (dev) {
     logger.info(devAddresses(url), 'open these')
     if (config.limits.enabled) logger.info('limits are on, here too: POTERNE_LIMITS_ENABLED=false lifts them')

@@ -1,11 +1,27 @@
-/** `poterne version`: prints the version of this executable. */
+/** `poterne version`: prints the version of this executable and the commit it was built from. */
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 
-export const versionLine = `${manifest.name} ${manifest.version}`
+/** scripts/build.ts puts a text in the place of each; run from source they do not exist. */
+declare const POTERNE_COMMIT: string | undefined
+declare const POTERNE_BUILT_AT: string | undefined
+
+export const version = {
+  version: manifest.version,
+  /** `unknown` where it was built without git, or runs from source. */
+  commit: typeof POTERNE_COMMIT === 'string' ? POTERNE_COMMIT : 'unknown',
+  /** Null when run from source. */
+  built_at: typeof POTERNE_BUILT_AT === 'string' ? POTERNE_BUILT_AT : null,
+  bun: Bun.version,
+}
+
+export const versionLine = `${manifest.name} ${version.version} (${version.commit})`
 
 export function versionCommand(): Command {
-  return new Command('version').description('print the version').action(() => {
-    process.stdout.write(`${versionLine}\n`)
-  })
+  return new Command('version')
+    .description('print the version and the commit')
+    .option('--json', 'print for programs')
+    .action(({ json }: { json?: boolean }) => {
+      process.stdout.write(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
+    })
 }

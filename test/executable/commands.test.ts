@@ -16,7 +16,14 @@ const lines = (text: string) => text.trimEnd().split('\n')
 
 describe('the commands that need nothing', () => {
   test('version', async () => {
-    const expected = { code: 0, out: `poterne ${manifest.version}\n`, error: '' }
+    const json = JSON.parse((await runExecutable(['version', '--json'])).out)
+    expect(json).toEqual({
+      version: manifest.version,
+      commit: expect.stringMatching(/^([0-9a-f]{7,}|unknown)$/),
+      built_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      bun: Bun.version,
+    })
+    const expected = { code: 0, out: `poterne ${manifest.version} (${json.commit})\n`, error: '' }
     expect(await runExecutable(['version'])).toEqual(expected)
     expect(await runExecutable(['--version'])).toEqual(expected)
   })

@@ -34,12 +34,15 @@ const smtp = { POTERNE_SMTP_HOST: 'smtp.example.com', POTERNE_SMTP_FROM: 'a@exam
 
 describe('the command line', () => {
   test('prints its version', async () => {
-    expect(await poterne(['version'])).toEqual({
-      out: `poterne ${manifest.version}\n`,
-      error: '',
-      exitCode: 0,
+    const out = `poterne ${manifest.version} (unknown)\n`
+    expect(await poterne(['version'])).toEqual({ out, error: '', exitCode: 0 })
+    expect((await poterne(['--version'])).out).toBe(out)
+    expect(JSON.parse((await poterne(['version', '--json'])).out)).toEqual({
+      version: manifest.version,
+      commit: 'unknown',
+      built_at: null,
+      bun: Bun.version,
     })
-    expect((await poterne(['--version'])).out).toBe(`poterne ${manifest.version}\n`)
   })
 
   test('prints its commands on --help', async () => {
