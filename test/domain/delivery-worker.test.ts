@@ -415,7 +415,7 @@ describe('many', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('what a killed process was sending, another sends when the lease is over', async () => {
+  test('what a killed process was sending, another sends within ten seconds', async () => {
     await add(coded())
     const child = spawn(
       process.execPath,
@@ -426,6 +426,7 @@ describe('many', () => {
     )
     await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
     const killed = new Promise((resolve) => child.once('exit', resolve))
+    const killedAtMs = Date.now()
     child.kill('SIGKILL')
     await killed
     const [left] = await rows()
@@ -436,9 +437,11 @@ describe('many', () => {
         return { outcome: 'sent', detail: 'smtp' }
       }),
     })
+    await waitFor(() => sentAtMs > 0, { timeoutMs: 15_000 })
     await untilOutcome('sent')
     expect(sent).toHaveLength(1)
     expect(sentAtMs).toBeGreaterThanOrEqual(left?.dueMs as number)
+    expect(sentAtMs - killedAtMs).toBeLessThan(10_000)
     expect(await rows()).toMatchObject([{ attempts: 2 }])
   })
 })

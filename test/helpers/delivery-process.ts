@@ -33,5 +33,4 @@ createDeliveryWorker({
   },
   clock: systemClock,
   logger: { info() {}, warn() {}, error() {} },
-  leaseMs: 2000,
 }).start()
