@@ -17,6 +17,7 @@ export const errorStatus = {
   identity_not_found: 404,
   provider_not_found: 404,
   passkey_not_found: 404,
+  contact_not_found: 404,
   method_not_allowed: 405,
   identifier_taken: 409,
   identity_taken: 409,

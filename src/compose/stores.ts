@@ -67,6 +67,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
   delivery_records: stores.deliveryRecords.sweep,
   contact_changes: stores.contacts.sweep,
+  replaced_contacts: stores.contacts.sweepReplaced,
   totp_enrolments: stores.authenticators.sweepEnrolments,
   codes: stores.codes.sweep,
   limits: stores.limits.sweep,

@@ -6,6 +6,11 @@ import type { MessageFacts } from './messages.ts'
 const minutes = ({ minutes }: MessageFacts) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
 const lifetime = (facts: MessageFacts) =>
   `This code works once, within the next ${minutes(facts)}. Do not share it with anyone.`
+const nameOf = (removed: string) =>
+  removed
+    .replace(/^email$/, 'the e-mail address')
+    .replace(/^phone$/, 'the phone number')
+    .replace(/^identity /, 'signing in through ')
 const ignore = 'If you did not ask for this, you can ignore this message.'
 const alarm = 'If this was not you, change your password at once.'
 
@@ -23,6 +28,7 @@ export const en: Texts = {
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',
     identity_not_found: 'This identity is not linked to your account.',
+    contact_not_found: 'Your account has no such contact.',
     provider_not_found: 'This identity provider is not offered.',
     passkey_not_found: 'There is no such passkey.',
     method_not_allowed: 'This method is not allowed at this address.',
@@ -158,8 +164,11 @@ export const en: Texts = {
       },
       password_changed: {
         subject: ({ service }) => `Your password for ${service} has changed`,
-        paragraphs: ({ service }) => [
+        paragraphs: ({ service, removed }) => [
           `The password of your account at ${service} has just been changed.`,
+          ...(removed
+            ? [`Added within the last seven days and removed with it: ${removed.map(nameOf).join(', ')}.`]
+            : []),
           'If this was not you, ask for a new password at once.',
         ],
         sms: () => 'your password has changed. If this was not you, ask for a new one at once.',
@@ -179,6 +188,29 @@ export const en: Texts = {
           alarm,
         ],
         sms: () => `the phone number of your account has changed. ${alarm}`,
+      },
+      email_removed: {
+        subject: ({ service }) => `The e-mail address of your account at ${service} was removed`,
+        paragraphs: ({ service }) => [
+          `The e-mail address of your account at ${service} has just been removed. You cannot sign in with it any more.`,
+          alarm,
+        ],
+        sms: () => `the e-mail address of your account has been removed. ${alarm}`,
+      },
+      phone_removed: {
+        subject: ({ service }) => `The phone number of your account at ${service} was removed`,
+        paragraphs: ({ service }) => [
+          `The phone number of your account at ${service} has just been removed. You cannot sign in with it any more.`,
+          alarm,
+        ],
+        sms: () => `the phone number of your account has been removed. ${alarm}`,
+      },
+      account_erased: {
+        subject: ({ service }) => `Your account at ${service} has been erased`,
+        paragraphs: ({ service }) => [
+          `Your account at ${service} has just been erased, with everything that belonged to it. It cannot be restored.`,
+        ],
+        sms: () => 'your account has been erased. It cannot be restored.',
       },
       contact_claimed: {
         subject: ({ service }) => `Somebody tried to use your contact for another account at ${service}`,

@@ -8,6 +8,11 @@ import type { MessageFacts, MessageTexts } from './messages.ts'
 const minutes = ({ minutes }: MessageFacts) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
 const lifetime = (facts: MessageFacts) =>
   `Ce code est valable ${minutes(facts)} et ne sert qu'une fois. Ne le communiquez à personne.`
+const nameOf = (removed: string) =>
+  removed
+    .replace(/^email$/, `l'adresse e-mail`)
+    .replace(/^phone$/, 'le numéro de téléphone')
+    .replace(/^identity /, 'la connexion par ')
 const ignore = `Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.`
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`
 
@@ -26,6 +31,7 @@ export const fr = {
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
+    contact_not_found: 'Votre compte n’a pas ce contact.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',
     passkey_not_found: 'Cette clé d’accès n’existe pas.',
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',
@@ -170,8 +176,11 @@ export const fr = {
       },
       password_changed: {
         subject: ({ service }) => `Votre mot de passe ${service} a changé`,
-        paragraphs: ({ service }) => [
+        paragraphs: ({ service, removed }) => [
           `Le mot de passe de votre compte ${service} vient de changer.`,
+          ...(removed
+            ? [`Ajouts des sept derniers jours, retirés avec lui : ${removed.map(nameOf).join(', ')}.`]
+            : []),
           `Si ce n'était pas vous, demandez un nouveau mot de passe sans attendre.`,
         ],
         sms: () =>
@@ -189,6 +198,29 @@ export const fr = {
           alarm,
         ],
         sms: () => `le numéro de votre compte a changé. ${alarm}`,
+      },
+      email_removed: {
+        subject: ({ service }) => `L'adresse e-mail de votre compte ${service} a été retirée`,
+        paragraphs: ({ service }) => [
+          `L'adresse e-mail de votre compte ${service} vient d'être retirée. Elle ne permet plus de vous connecter.`,
+          alarm,
+        ],
+        sms: () => `l'adresse e-mail de votre compte a été retirée. ${alarm}`,
+      },
+      phone_removed: {
+        subject: ({ service }) => `Le numéro de votre compte ${service} a été retiré`,
+        paragraphs: ({ service }) => [
+          `Le numéro de téléphone de votre compte ${service} vient d'être retiré. Il ne permet plus de vous connecter.`,
+          alarm,
+        ],
+        sms: () => `le numéro de votre compte a été retiré. ${alarm}`,
+      },
+      account_erased: {
+        subject: ({ service }) => `Votre compte ${service} a été supprimé`,
+        paragraphs: ({ service }) => [
+          `Votre compte ${service} vient d'être supprimé, avec tout ce qui lui appartenait. Il ne peut pas être rétabli.`,
+        ],
+        sms: () => 'votre compte a été supprimé. Il ne peut pas être rétabli.',
       },
       contact_claimed: {
         subject: ({ service }) => `Vos coordonnées ont été demandées pour un autre compte ${service}`,

@@ -15,6 +15,8 @@ export interface MessageFacts {
   passkey?: string
   /** The number of recovery codes that are left. */
   left?: string
+  /** What a reset took from the account: `email`, `phone`, or `identity` and the name of its provider. */
+  removed?: string[]
 }
 
 export interface MessageTemplate {

@@ -47,16 +47,28 @@ describe.each(shapes)('the own account on %s', (shape) => {
     expect(reborn.sign_in_count).toBe(1)
   })
 
-  test('leaves nothing that leads to it but messages that were sent', async () => {
-    const { account, access_token } = await signedIn(newPhone())
+  test('leaves nothing that names the person, and one notice goes out', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    const { account, access_token } = await signedIn(phone)
     await service.post('login', {
       identifier: account.phone,
       password: PASSWORD,
       device_fingerprint: 'my-own-device',
     })
+    for (const contact of [email, newEmail()]) {
+      await service.post('email/change', { email: contact, password: PASSWORD }, { bearer: access_token })
+      const otp = await service.inbox.nextCode(contact)
+      await service.post('email/confirm', { otp }, { bearer: access_token })
+    }
+    await service.post('register', registration(phone, 'the password of somebody else'))
+    await service.post('password/forgot', { identifier: phone })
+    await service.delivered()
     await erase(access_token)
-    const rows = (await dumpTables(service)).split('\n').filter((row) => !row.startsWith('messages '))
-    expect(rows.filter((row) => row.includes(account.phone) || row.includes('my-own-device'))).toEqual([])
+    await service.delivered()
+    expect(service.inbox.textsTo(phone).at(-1)).toMatch(/compte a .t. supprim/)
+    const rows = (await dumpTables(service)).split('\n')
+    const named = [phone, phone.slice(1), email, 'my-own-device']
+    expect(rows.filter((row) => named.some((name) => row.toLowerCase().includes(name)))).toEqual([])
   })
 
   test('is not erased without its password, and the failure counts as one of a login', async () => {

@@ -66,11 +66,15 @@ export const unqualifiedColumns = {
   email: {
     key: sql.raw('email_key'),
     verifiedAt: sql.raw('email_confirmed_at'),
+    addedAt: sql.raw('email_added_at'),
+    addedBy: sql.raw('email_added_by'),
     cleared: sql.raw('email = null, email_key = null'),
   },
   phone: {
     key: sql.raw('phone'),
     verifiedAt: sql.raw('phone_confirmed_at'),
+    addedAt: sql.raw('phone_added_at'),
+    addedBy: sql.raw('phone_added_by'),
     cleared: sql.raw('phone = null'),
   },
 }

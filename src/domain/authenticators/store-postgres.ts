@@ -163,11 +163,11 @@ const confirmEnrolment = statement<
      where id = enrolled.account_id
     returning id),
   app as (
-    insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, last_step)
-    select id, ${sealedSecret}, ${now}, ${step} from enabled
+    insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, added_by, last_step)
+    select id, ${sealedSecret}, ${now}, ${param('sessionId', 'uuid')}, ${step} from enabled
     on conflict (account_id) do update
        set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
-           last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
+           added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
   ${afterEnabling}`)
 
 const disable = statement<OwnerParams & NoticeParams & { now: Date }, { id: number }>(sql`

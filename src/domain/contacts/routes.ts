@@ -28,6 +28,20 @@ const confirmSchema = () => ({
   },
 })
 
+const removeSchema = () => ({
+  body: t.Object(ownerProofFields),
+  response: {
+    200: t.Object({ status: t.Literal(200), account: accountSchema }),
+    ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method'),
+  },
+})
+
+function removeDetail(operationId: string, summary: string) {
+  const description =
+    'Refused for the last verified one. It is told, as are the other verified contacts. `password` where the account has one.'
+  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
+}
+
 function changeDetail(operationId: string, summary: string) {
   const description =
     'A code is sent to the new one; a later request replaces it. If it belongs to somebody else, its owner is told.'
@@ -89,5 +103,21 @@ export function createContactRoutes(
         account: await contacts.confirm(signedIn, 'phone', body, client),
       }),
       { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Verify the new phone number') },
+    )
+    .delete(
+      '/email',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.remove(signedIn, 'email', body, client),
+      }),
+      { ...removeSchema(), detail: removeDetail('removeEmail', 'Remove the own e-mail address') },
+    )
+    .delete(
+      '/phone',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.remove(signedIn, 'phone', body, client),
+      }),
+      { ...removeSchema(), detail: removeDetail('removePhone', 'Remove the own telephone number') },
     )
 }

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { type AccountRecord, accountRecord, hasVerified } from '../accounts/account.ts'
+import { type AccountRecord, accountRecord, contactOf, hasVerified } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
@@ -36,6 +36,16 @@ export interface ContactsService {
     body: { otp: string },
     client: { addressBucket: string },
   ): Promise<AccountRecord>
+  /**
+   * The account without its contact of that kind; every verified contact is told, the removed one too. Throws
+   * `contact_not_found`, `last_sign_in_method` for the last verified one, and what Reauthentication does.
+   */
+  remove(
+    signedIn: Authenticated,
+    kind: Kind,
+    proof: OwnerProof,
+    client: { addressBucket: string },
+  ): Promise<AccountRecord>
 }
 
 type Needs = Pick<
@@ -44,8 +54,8 @@ type Needs = Pick<
 > & { stores: Pick<Stores, 'contacts'> }
 
 const purposes = {
-  email: { code: 'email_change', notice: 'email_changed' },
-  phone: { code: 'phone_change', notice: 'phone_changed' },
+  email: { code: 'email_change', notice: 'email_changed', removal: 'email_removed' },
+  phone: { code: 'phone_change', notice: 'phone_changed', removal: 'phone_removed' },
 } as const
 
 export function createContactsService(needs: Needs): ContactsService {
@@ -110,6 +120,21 @@ export function createContactsService(needs: Needs): ContactsService {
       const changed = await store.confirm(signedIn, change, messages, clock.now())
       if (changed === null) throw new AppError('invalid_code')
       return accountRecord(changed, config.accounts.passwordDigest)
+    },
+
+    async remove(signedIn, kind, proof, client) {
+      const { account } = signedIn
+      await reauthentication.require(signedIn, proof, client)
+      if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+      const [messages] = await Promise.all([
+        notices.about(account, purposes[kind].removal),
+        codes.kill(account.uuid),
+      ])
+      const outcome = await store.remove(signedIn, kind, messages, clock.now())
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+      if (outcome === 'not_found') throw new AppError('contact_not_found')
+      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+      return accountRecord(outcome, config.accounts.passwordDigest)
     },
   }
 }

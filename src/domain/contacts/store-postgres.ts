@@ -1,7 +1,7 @@
 /** Table `contact_changes` and the contacts of `accounts`: see contact-store.ts for what each method promises. */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges, replacedContacts, sessions } from '../../platform/postgres/schema.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import {
@@ -92,36 +92,108 @@ type ConfirmParams = {
   subject: string
 } & NoticeParams
 
-const replacements = {
-  email: sql`email = asked.destination, email_key = asked.destination_key, email_confirmed_at = ${now}`,
-  phone: sql`phone = asked.destination, phone_confirmed_at = ${now}`,
+const sessionId = param('sessionId', 'uuid')
+
+const newValue = {
+  email: sql`email = asked.destination, email_key = asked.destination_key`,
+  phone: sql`phone = asked.destination`,
 }
 
-const confirmOf = (of: Identifier['kind']) =>
-  statement<ConfirmParams, Account>(sql`
+/** The session's device, or its address, was there seven days before. */
+const knownClient = sql`exists (
+  select 1 from ${sessions} mine join ${sessions} earlier on earlier.account_id = mine.account_id
+   where mine.id = ${sessionId} and earlier.created_at < ${now} - interval '7 days'
+     and (earlier.device_fingerprint = mine.device_fingerprint or earlier.ip = mine.ip))`
+
+/** The contact before a change, in a CTE; `where`: whether it is about to change. */
+const contactBefore = (of: Identifier['kind'], where: SQL) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
+  return sql`
+    before as (
+      select id, ${sql.raw(of)} as destination, ${keyColumn} as key, ${verifiedAt} as verified_at
+        from ${accounts} where id = ${accountId} and ${where})`
+}
+
+/** Keeps a verified contact that the account loses, so that it can come back. `lost`: from where it is taken. */
+const remember = (lost: SQL) => sql`
+    insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
+                                     session_id, known_client)
+    select before.id, ${kind}, before.destination, before.key, before.verified_at, ${now}, ${sessionId},
+           ${knownClient}
+      from ${lost}`
+
+const confirmOf = (of: Identifier['kind']) => {
+  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
+  // The contact that is verified already, in another spelling at most, is not a new one.
+  const unlessTheSame = (value: SQL, column: SQL) =>
+    sql`${column} = case when before.key = ${key} and before.verified_at is not null
+                         then ${accounts}.${column} else ${value} end`
+  return statement<ConfirmParams, Account>(sql`
     with asked as (
       delete from ${contactChanges}
        where ${isThatChange} and code_subject = ${subject} and destination_key = ${key} and ${sessionLives}
       returning account_id, destination, destination_key),
+    ${contactBefore(of, sql`true`)},
     proved as (
-      update ${accounts} set ${replacements[of]}, updated_at = ${now}
-        from asked where ${accounts}.id = asked.account_id
+      update ${accounts}
+         set ${newValue[of]}, ${unlessTheSame(now, verifiedAt)}, ${unlessTheSame(now, addedAt)},
+             ${unlessTheSame(sessionId, addedBy)}, updated_at = ${now}
+        from asked, before where ${accounts}.id = asked.account_id
       returning ${accounts}.*),
+    remembered as (${remember(sql`before join proved on proved.id = before.id
+      where before.verified_at is not null and before.key <> ${key}`)}),
     ${endOtherClaims(of)},
     replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
     notices as (${queueNotices(sql`proved`)})
     select * from proved`)
+}
 
 const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 
+type RemoveParams = { now: Date; accountId: number; sessionId: string; kind: string } & NoticeParams
+
+/** `id` null: it was not removed. */
+type RemoveRow = { found: boolean } & (Account | { id: null })
+
+/** A contact that nobody verified may always go: it is no way to get back in. */
+const removeOf = (of: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
+  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
+  return statement<RemoveParams, RemoveRow>(sql`
+    with ${contactBefore(of, sessionLives)},
+    removed as (
+      update ${accounts}
+         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${now}
+        from before
+       where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
+         and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
+      returning ${accounts}.*),
+    remembered as (${remember(sql`before join removed on removed.id = before.id
+      where before.verified_at is not null`)}),
+    replaced as (${supersedePending({ codeSubject: sql`(select uuid from removed)`, codePurpose: null })}),
+    notices as (${queueNotices(sql`removed`)})
+    select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`)
+}
+
+const remove = { email: removeOf('email'), phone: removeOf('phone') }
+
 /** Codes live ten minutes; a day covers every configuration that makes sense. */
 const KEPT_DAYS = 1
+/** As long as a reset takes back what a session added. */
+const REPLACED_KEPT_DAYS = 7
 
 const sweep = createSweep<{ before: Date }>({
   table: contactChanges,
   key: sql`account_id, kind`,
   where: sql`created_at < ${param('before', 'timestamptz')}`,
   order: sql`created_at`,
+})
+
+const sweepReplaced = createSweep<{ before: Date }>({
+  table: replacedContacts,
+  key: sql`id`,
+  where: sql`replaced_at < ${param('before', 'timestamptz')}`,
+  order: sql`replaced_at`,
 })
 
 export function createContactStore(database: Database): ContactStore {
@@ -173,6 +245,15 @@ export function createContactStore(database: Database): ContactStore {
           },
         ),
       ),
+    async remove({ account, sessionId }, kind, notices, now) {
+      const params = { accountId: account.id, sessionId, kind, now, ...noticeParams(notices) }
+      const row = await updateLockedAccount(database, remove[kind], params)
+      if (row === null) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.id === null ? 'last_sign_in_method' : row
+    },
     sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweepReplaced: (now, limit) =>
+      sweepReplaced(database, { before: daysBefore(now, REPLACED_KEPT_DAYS), limit }),
   }
 }

@@ -27,7 +27,7 @@ export interface ContactStore {
   ): Promise<'asked' | 'taken' | 'session_over'>
   find(account: Account, kind: Identifier['kind']): Promise<ContactChange | null>
   /**
-   * The new contact becomes the account's own in place of the old one, every other claim to it ends, messages with
+   * The new contact becomes the account's own in place of the old one, which is kept for seven days; every other claim to it ends, messages with
    * codes that wait for the account end, the notices are queued. Null, and nothing happens, when the request was
    * voided or the session ended meanwhile, or somebody else proved the identifier first.
    */
@@ -37,6 +37,18 @@ export interface ContactStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<Account | null>
+  /**
+   * The account loses its contact of that kind, unless it is the last verified one; messages with codes that wait for
+   * the account end, the notices are queued. A verified contact is kept for seven days, so that it can come back.
+   */
+  remove(
+    signedIn: AccountSession,
+    kind: Identifier['kind'],
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
   /** Removes requests whose code is long dead; gives their number. */
   sweep(now: Date, limit: number): Promise<number>
+  /** Removes replaced contacts that can no longer come back; gives their number. */
+  sweepReplaced(now: Date, limit: number): Promise<number>
 }

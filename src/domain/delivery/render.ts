@@ -88,7 +88,7 @@ export function serviceName({ server, smtp, texts }: Pick<Config, 'server' | 'sm
 }
 
 function factsOf({ values }: QueuedMessage, [open, close]: [string, string]): Partial<MessageFacts> {
-  const { device, provider, passkey, left } = values
+  const { device, provider, passkey, left, removed } = values
   // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
   const quoted = (name: string) => `${open}${oneLine(name.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)}${close}`
   return {
@@ -96,6 +96,7 @@ function factsOf({ values }: QueuedMessage, [open, close]: [string, string]): Pa
     ...(passkey ? { passkey: quoted(passkey) } : {}),
     ...(provider ? { provider: oneLine(provider) } : {}),
     ...(left ? { left: oneLine(left) } : {}),
+    ...(removed ? { removed: removed.split('\n').map((one) => oneLine(one)) } : {}),
   }
 }
 

@@ -122,12 +122,15 @@ export function noticeParams(notices: NewMessage[]): NoticeParams {
   }
 }
 
-/** The insert of the notices in the parameter of `noticeParams`, once for each row of `source`; `now` is a parameter. */
-export function queueNotices(source: SQL): SQL {
+/**
+ * The insert of the notices in the parameter of `noticeParams`, once for each row of `source`; `now` is a parameter.
+ * `values`: more values for the templates, a jsonb object.
+ */
+export function queueNotices(source: SQL, values = sql`'{}'::jsonb`): SQL {
   return sql`
     insert into ${messages} (channel, destination, purpose, language, "values", lane, request_id, account_uuid,
                              created_at, next_attempt_at)
-    select notice.channel, notice.destination, notice.purpose, notice.language, notice."values", notice.lane,
+    select notice.channel, notice.destination, notice.purpose, notice.language, notice."values" || ${values}, notice.lane,
            notice.request_id, notice.account_uuid, ${param('now', 'timestamptz')}, ${param('now', 'timestamptz')}
       from ${source} cross join jsonb_to_recordset(${param('notices', 'text')}::jsonb)
            as notice (channel text, destination text, purpose text, language text, "values" jsonb, lane int,
@@ -217,10 +220,14 @@ const claim = statement<ClaimParams, QueuedMessage>(sql`
             message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
             message.first_attempt_at, message.detail`)
 
-/** What went out went out, also where a newer code replaced the message meanwhile. */
+/**
+ * What went out went out, also where a newer code replaced the message meanwhile. A notice of an erasure was the last
+ * thing that named the person.
+ */
 const finish = statement<Required<FinalResult> & { id: number; now: Date }>(sql`
   update ${messages}
-     set outcome = ${param('outcome', 'text')}, detail = ${param('detail', 'text')},
+     set outcome = ${param('outcome', 'text')}, detail = ${param('detail', 'text')}, code_seed = null,
+         destination = case when purpose = 'account_erased' then '' else destination end,
          gateway = ${param('gateway', 'text')}, provider_id = ${param('providerId', 'text')},
          finished_at = ${param('now', 'timestamptz')}
    where id = ${param('id', 'bigint')} and (outcome is null or outcome = 'replaced')`)

@@ -41,11 +41,11 @@ const findAccount = statement<{ issuer: string; subject: string }, Account>(sql`
   select ${accounts}.* from ${identities} join ${accounts} on ${accounts}.id = ${identities}.account_id
    where issuer = ${issuer} and subject = ${subject}`)
 
-const linkTo = (condition: ReturnType<typeof sql>) => sql`
+const linkTo = (condition: ReturnType<typeof sql>, addedBy = sql`null::uuid`) => sql`
   with account as (select id from ${accounts} where id = ${accountId} and ${condition}),
   linked as (
-    insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
-    select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now} from account
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at, added_by)
+    select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now}, ${addedBy} from account
     on conflict (issuer, subject) do nothing
     returning id),
   notices as (${queueNotices(sql`linked`)})
@@ -54,7 +54,10 @@ const linkTo = (condition: ReturnType<typeof sql>) => sql`
 type LinkParams = { accountId: number; now: Date } & IdentityParams & NoticeParams
 
 const link = statement<LinkParams & { digestWhenChecked: string | null; sessionId: string }, { id: number }>(
-  linkTo(sql`password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}`),
+  linkTo(
+    sql`password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}`,
+    sql`${param('sessionId', 'uuid')}`,
+  ),
 )
 
 const linkByEmail = statement<LinkParams & { key: string }, { id: number }>(

@@ -33,12 +33,12 @@ export interface AccountService {
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 
-type Needs = Pick<Services, 'reauthentication' | 'secondFactor' | 'clock' | 'config'> & {
+type Needs = Pick<Services, 'reauthentication' | 'secondFactor' | 'notices' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'erasure' | 'events'>
 }
 
 export function createAccountService(needs: Needs): AccountService {
-  const { stores, reauthentication, secondFactor, clock, config } = needs
+  const { stores, reauthentication, secondFactor, notices, clock, config } = needs
   const store = stores.erasure
   return {
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
@@ -69,8 +69,10 @@ export function createAccountService(needs: Needs): AccountService {
     },
     async erase(signedIn, proof, client) {
       await reauthentication.require(signedIn, proof, client)
-      if (!(await store.erase(signedIn, clock.now())))
+      const messages = await notices.about(signedIn.account, 'account_erased')
+      if (!(await store.erase(signedIn, messages, clock.now()))) {
         throw new AppError('invalid_token', { cause: 'session_over' })
+      }
     },
   }
 }

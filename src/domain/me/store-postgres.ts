@@ -1,4 +1,4 @@
-/** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see erasure-store.ts. */
+/** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see store.ts. */
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import {
@@ -8,28 +8,44 @@ import {
   events,
   identities,
   messages,
+  replacedContacts,
   sessions,
 } from '../../platform/postgres/schema.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
+import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { ErasureStore, SecurityCounts } from './store.ts'
 
-/** Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. */
+/**
+ * Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. The messages of
+ * the person are found by their codes and by where they went, the contacts of the last seven days included; what went
+ * to a contact that the account merely claims is somebody else's. The notice of the erasure is added by this very
+ * statement and stays: the worker strips it when it is done with it.
+ */
 const erase = statement<
-  { accountId: number; sessionId: string; digestWhenChecked: string | null },
+  { accountId: number; sessionId: string; digestWhenChecked: string | null; now: Date } & NoticeParams,
   { uuid: string }
 >(sql`
   with gone as (
     delete from ${accounts}
      where id = ${param('accountId', 'bigint')} and ${sessionLives}
        and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
-    returning id, uuid),
-  dropped as (
-    delete from ${messages}
-     where outcome is null and code_subject in (
-       select uuid from gone
-       union all
-       select code_subject from ${contactChanges} join gone on gone.id = ${contactChanges}.account_id)),
+    returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
+              case when phone_confirmed_at is not null then phone end as phone),
+  destinations as (
+    select email as destination from gone where email is not null
+    union select phone from gone where phone is not null
+    union select destination_key from ${replacedContacts} join gone on gone.id = account_id),
+  subjects as (
+    select uuid from gone
+    union select code_subject from ${contactChanges} join gone on gone.id = account_id),
+  unwanted as materialized (
+    select id from ${messages}
+     where destination <> '' and lower(destination) in (select destination from destinations)
+    union
+    select id from ${messages} where outcome is null and code_subject in (select uuid from subjects)),
+  dropped as (delete from ${messages} where id in (select id from unwanted)),
+  notices as (${queueNotices(sql`gone`)}),
   forgotten as (
     delete from ${eventDetails} using ${events}, gone
      where ${events}.account = gone.uuid and event_id = ${events}.id)
@@ -44,8 +60,9 @@ const count = statement<{ accountId: number; now: Date }, SecurityCounts>(sql`
 export function createErasureStore(database: Database): ErasureStore {
   return {
     count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
-    async erase({ account, sessionId }, now) {
-      const params = { accountId: account.id, sessionId, digestWhenChecked: account.passwordDigest }
+    async erase({ account, sessionId }, notices, now) {
+      const digestWhenChecked = account.passwordDigest
+      const params = { accountId: account.id, sessionId, digestWhenChecked, now, ...noticeParams(notices) }
       const eventsOf = ({ uuid }: { uuid: string }): NewEvent[] => [{ type: 'account.erased', account: uuid }]
       return (await updateLockedAccount(database, erase, params, { at: now, eventsOf })) !== null
     },

@@ -1,7 +1,8 @@
 /** Column `password_digest` of `accounts`, and what changes with it: see password-store.ts for what is promised. */
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges, knownDevices, sessions } from '../../platform/postgres/schema.ts'
+import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
 import {
   endOtherClaims,
   sessionLives,
@@ -27,30 +28,50 @@ const digest = param('digest', 'text')
 const KNOWN_DEVICES = 100
 
 /** What ends with the password of the account in the CTE `proved`; `kept`: which sessions do not. */
-const endings = (kept: SQL) => sql`
+const endings = (kept: SQL, values?: SQL) => sql`
     revoked as (
       update ${sessions} set revoked_at = ${now} from proved
        where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
     dropped as (
       delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
     replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
-    notices as (${queueNotices(sql`proved`)})`
+    notices as (${queueNotices(sql`proved`, values)})`
 
 type ResetParams = { now: Date; accountId: number; key: string; digest: string } & NoticeParams
 
+/**
+ * The other contact goes if a session added it lately, or if the registration was never confirmed: then it is a claim,
+ * maybe a stranger's, and nobody is told.
+ */
 const resetBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const otherKind = kind === 'email' ? 'phone' : 'email'
+  const other = unqualifiedColumns[otherKind]
+  const names = kind === 'email' ? sql.raw('phone') : sql.raw('email, email_key')
+  const old = kind === 'email' ? sql.raw('old.phone') : sql.raw('old.email, old.email_key')
   return statement<ResetParams, { fingerprints: string[] }>(sql`
-    with proved as (
+    with old as (
+      select *, ${isRecentContact(otherKind, verifiedAt)} as has_recent from ${accounts}
+       where id = ${accountId} and ${keyColumn} = ${key}
+         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))),
+    proved as (
       update ${accounts}
          set password_digest = ${digest}, password_changed_at = ${now}, failed_attempts = 0, updated_at = ${now},
-             account_confirmed_at = coalesce(account_confirmed_at, ${now}),
-             ${verifiedAt} = coalesce(${verifiedAt}, ${now}), waiting_for = null
-       where id = ${accountId} and ${keyColumn} = ${key}
-         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))
-      returning id, uuid),
+             account_confirmed_at = coalesce(old.account_confirmed_at, ${now}),
+             ${verifiedAt} = coalesce(old.${verifiedAt}, ${now}), waiting_for = null,
+             (${names}, ${other.verifiedAt}, ${other.addedAt}, ${other.addedBy}) = (
+               select ${old}, old.${other.verifiedAt}, old.${other.addedAt}, old.${other.addedBy}
+                where not old.has_recent and old.account_confirmed_at is not null)
+        from old where ${accounts}.id = old.id
+      returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
+                case when old.has_recent then ${otherKind}::text end as lost_contact),
     ${endOtherClaims(kind)},
-    ${endings(sql`false`)}
+    ${removeRecentAdditions()},
+    forgotten_devices as (delete from ${knownDevices} using proved where account_id = proved.id),
+    ${endings(
+      sql`false`,
+      sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`,
+    )}
     select to_json(array(
       select device_fingerprint from ${sessions}
        where account_id = proved.id and device_fingerprint is not null

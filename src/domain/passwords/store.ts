@@ -13,8 +13,9 @@ export interface NewPassword {
 export interface PasswordStore {
   /**
    * For whoever proved the identifier, just now: the account gets the password and is confirmed, the identifier is its
-   * own and every other claim to it ends, failures are forgotten; all its sessions, pending contact changes and
-   * messages with codes end, a session that is being opened with the old password too. Null when the account does not
+   * own and every other claim to it ends, failures are forgotten; all its sessions, known devices, pending contact
+   * changes and messages with codes end, a session that is being opened with the old password too. What a session added
+   * within the last seven days, after this identifier was verified, goes, and the notices name it. Null when the account does not
    * have, or wait for, the identifier any more. `fingerprints`: its known devices, the newest first.
    */
   reset(

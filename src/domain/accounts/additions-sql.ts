@@ -1,0 +1,62 @@
+/**
+ * What a session can add to an account to sign in with later. A password reset takes back what may have been added by
+ * an intruder: everything that a session added within the last seven days, after the destination of the reset was
+ * verified. What came with the account stays, the identity that opened it too.
+ *
+ * Contacts are columns of the account; everything else is a table of its own, one entry of `additions` each.
+ */
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { param } from '../../platform/postgres/database.ts'
+import { identities } from '../../platform/postgres/schema.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import { unqualifiedColumns } from './store-postgres.ts'
+
+interface Addition {
+  /** Names the CTE that removes it. */
+  name: string
+  /** Has `account_id` and `added_by`, the session, null where it came with the account. */
+  table: SQLWrapper
+  addedAt: SQL
+  /** What the notice to the owner says of it, see `removed` of MessageFacts. */
+  label: SQL
+}
+
+const additions: Addition[] = [
+  {
+    name: 'identities',
+    table: identities,
+    addedAt: sql`created_at`,
+    label: sql`'identity ' || provider`,
+  },
+]
+
+const now = param('now', 'timestamptz')
+
+const isRecent = (addedBy: SQL, addedAt: SQL, since: SQL) =>
+  sql`(${addedBy} is not null and ${addedAt} > ${now} - interval '7 days' and ${addedAt} > ${since})`
+
+/** Whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at `since`. */
+export function isRecentContact(kind: Identifier['kind'], since: SQL): SQL {
+  const { verifiedAt, addedBy, addedAt } = unqualifiedColumns[kind]
+  return sql`(${verifiedAt} is not null and ${isRecent(addedBy, addedAt, since)})`
+}
+
+/**
+ * CTEs that remove the rest, for the account of the CTE `proved` with its columns `id`, `since` and `lost_contact`, and
+ * `removed`, one row with the names of all that went, a line each; null where nothing did.
+ */
+export function removeRecentAdditions(): SQL {
+  const removals = additions.map(
+    ({ name, table, addedAt, label }) => sql`
+    ${sql.raw(`no_${name}`)} as (
+      delete from ${table} using proved
+       where ${table}.account_id = proved.id and ${isRecent(sql`added_by`, addedAt, sql`proved.since`)}
+      returning ${label} as label)`,
+  )
+  const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)
+  return sql`${sql.join(removals, sql`,`)},
+    removed as (
+      select string_agg(label, e'\\n') as labels from (
+        select lost_contact as label from proved where lost_contact is not null
+        ${sql.join(labels, sql` `)}) each_label)`
+}

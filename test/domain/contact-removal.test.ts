@@ -1,0 +1,153 @@
+/** An e-mail address or phone removed from an account, on every storage shape; what a reset takes back. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { countRows } from '../helpers/database.ts'
+import { newClient, startLimited } from '../helpers/limited-service.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
+import { shapes, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(30_000)
+
+const DAY_MS = 86_400_000
+
+describe.each(shapes)('a contact on %s, with limits on', (shape) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startLimited({ shape })
+  }, 60_000)
+  afterAll(() => service?.close())
+
+  const remove = (kind: 'email' | 'phone', bearer: string, body: object = { password: PASSWORD }) =>
+    service.call('DELETE', `/api/v1/auth/${kind}`, body, { ...newClient(), bearer })
+
+  const signIn = async (identifier: string, password = PASSWORD) => {
+    const { status, body } = await service.post('login', { identifier, password }, newClient())
+    expect(status).toBe(200)
+    return body
+  }
+
+  async function register(identifier: string) {
+    await service.post('register', registration(identifier), newClient())
+    const otp = await service.inbox.nextCode(identifier)
+    expect((await service.post('verify-account', { identifier, otp }, newClient())).status).toBe(201)
+    return signIn(identifier)
+  }
+
+  /** Adds the contact in a session; gives the account as it is then. */
+  async function add(kind: 'email' | 'phone', contact: string, bearer: string) {
+    const asked = { [kind]: contact, password: PASSWORD }
+    expect((await service.post(`${kind}/change`, asked, { ...newClient(), bearer })).status).toBe(201)
+    const otp = await service.inbox.nextCode(contact)
+    const { status, body } = await service.post(`${kind}/confirm`, { otp }, { ...newClient(), bearer })
+    expect(status).toBe(200)
+    return body.account
+  }
+
+  async function reset(identifier: string, password: string) {
+    await service.post('password/forgot', { identifier }, newClient())
+    const otp = await service.inbox.nextCode(identifier)
+    const body = { identifier, otp, password, password_confirmation: password }
+    expect((await service.post('password/reset', body, newClient())).status).toBe(200)
+  }
+
+  test('is removed with the password: it opens nothing any more, it is free, and it is told', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    const { access_token } = await register(email)
+    await add('phone', phone, access_token)
+    const wrong = await remove('phone', access_token, { password: 'not the password' })
+    expect(wrong.status).not.toBe(200)
+    expect((await remove('phone', access_token, {})).body.errors).toEqual([
+      expect.objectContaining({ field: 'password', code: 'required' }),
+    ])
+    const { status, body } = await remove('phone', access_token)
+    expect([status, Object.keys(body)]).toEqual([200, ['status', 'account']])
+    expect([body.account.phone, body.account.email]).toEqual([null, email])
+    expect((await remove('phone', access_token)).body.code).toBe('contact_not_found')
+    await service.delivered()
+    for (const destination of [email, phone]) {
+      expect(service.inbox.textsTo(destination).at(-1)).toMatch(/num.ro.*retir/)
+    }
+    expect((await service.post('login', { identifier: phone, password: PASSWORD }, newClient())).status).toBe(
+      401,
+    )
+    const other = await register(phone)
+    expect(other.account.uuid).not.toBe(body.account.uuid)
+  })
+
+  test('is not removed where it is the last verified one', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    const { access_token } = await register(email)
+    expect((await remove('email', access_token)).body.code).toBe('last_sign_in_method')
+    await add('phone', phone, access_token)
+    expect((await remove('email', access_token)).body.account.email).toBeNull()
+    expect((await remove('phone', access_token)).body.code).toBe('last_sign_in_method')
+    expect((await signIn(phone)).account.phone).toBe(phone)
+  })
+
+  test('a claim goes without a word to it, and leaves the verified one', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    await service.post('register', { ...registration(email), phone }, newClient())
+    const otp = await service.inbox.nextCode(email)
+    await service.post('verify-account', { identifier: email, otp }, newClient())
+    const { access_token } = await signIn(phone)
+    expect((await remove('phone', access_token)).body.account.phone).toBeNull()
+    await service.delivered()
+    expect(service.inbox.textsTo(phone)).toEqual([])
+  })
+
+  test('is removed once by 32 callers, and of two at once one stays', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    const { access_token, account } = await register(email)
+    await add('phone', phone, access_token)
+    onlySuccess(await race([service], () => remove('phone', access_token)), 'contact_not_found')
+    await add('phone', newPhone(), access_token)
+    const both = await race([service], (_, caller) => remove(caller % 2 ? 'phone' : 'email', access_token))
+    onlySuccess(both, 'contact_not_found', 'last_sign_in_method')
+    const left = sql`uuid = ${sql.raw(`'${account.uuid}'`)} and num_nonnulls(email_confirmed_at, phone_confirmed_at) = 1`
+    expect(await countRows(service, 'accounts', left)).toBe(1)
+  })
+
+  test('that was replaced is kept for seven days, and forgotten then', async () => {
+    const [email, next] = [newEmail(), newEmail()]
+    const { access_token } = await register(email)
+    await add('email', next, access_token)
+    await add('email', next, access_token)
+    const kept = sql`destination = ${sql.raw(`'${email}'`)} and kind = 'email' and not known_client`
+    expect(await countRows(service, 'replaced_contacts', kept)).toBe(1)
+    service.clock.advance(7 * DAY_MS + 1000)
+    await service.inside.housekeeping.run()
+    expect(await countRows(service, 'replaced_contacts')).toBe(0)
+  })
+
+  test('that an intruder added does not outlive the owner’s reset, and the notice names it', async () => {
+    const [email, planted] = [newEmail(), newPhone()]
+    const intruder = await register(email)
+    service.clock.advance(DAY_MS)
+    const { access_token } = await signIn(email)
+    await add('phone', planted, access_token)
+    await reset(email, 'chosen by the owner')
+    await service.delivered()
+    expect(service.inbox.textsTo(email).at(-1)).toMatch(/sept derniers jours.*le numéro de téléphone/s)
+    const { account } = await signIn(email, 'chosen by the owner')
+    expect([account.uuid, account.phone]).toEqual([intruder.account.uuid, null])
+    await service.post('password/forgot', { identifier: planted }, newClient())
+    await service.delivered()
+    expect(service.inbox.textsTo(planted).at(-1)).not.toMatch(/\d{6}/)
+  })
+
+  test('stays at a reset where it is older than seven days, or than the destination of the reset', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    const first = await register(email)
+    await add('phone', phone, first.access_token)
+    service.clock.advance(8 * DAY_MS)
+    const { access_token } = await signIn(email)
+    const newer = newEmail()
+    await add('email', newer, access_token)
+    await reset(newer, 'another password')
+    const { account } = await signIn(phone, 'another password')
+    expect([account.email, account.phone]).toEqual([newer, phone])
+    await reset(phone, 'one more password')
+    expect((await signIn(phone, 'one more password')).account.email).toBeNull()
+  })
+})
