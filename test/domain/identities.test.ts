@@ -178,7 +178,26 @@ describe.each(shapes)('identities on %s', (shape) => {
     const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
     await service.post('password/reset', { identifier: email, otp, ...chosen })
     const bearer = (await service.logIn({ identifier: email, password: PASSWORD })).access_token
+    expect((await service.get('identities', { bearer })).body.identities).toEqual([])
+    await link(bearer, { ...(await browser.obtainCode('p2')), password: PASSWORD }, 'p2')
     expect((await unlink(bearer, { password: PASSWORD }, 'p2')).body.identities).toEqual([])
+  })
+
+  test('a reset takes back what a session added since its destination was verified, and says so', async () => {
+    const email = newEmail()
+    const person = await service.signUp(email)
+    const { access_token } = await service.logIn(person)
+    other.present(newPerson())
+    const linked = await link(access_token, { ...(await browser.obtainCode('p2')), password: PASSWORD }, 'p2')
+    expect(linked.body.identities).toHaveLength(1)
+    await service.post('password/forgot', { identifier: email })
+    const otp = await service.inbox.nextCode(email)
+    const chosen = { password: 'chosen by the owner', password_confirmation: 'chosen by the owner' }
+    expect((await service.post('password/reset', { identifier: email, otp, ...chosen })).status).toBe(200)
+    await service.delivered()
+    expect(service.inbox.textsTo(email).at(-1)).toMatch(/la connexion par p2/)
+    const bearer = (await service.logIn({ identifier: email, password: 'chosen by the owner' })).access_token
+    expect((await service.get('identities', { bearer })).body.identities).toEqual([])
   })
 
   test('two that are removed at once leave one', async () => {
