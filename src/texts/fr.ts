@@ -220,7 +220,7 @@ export const fr = {
         paragraphs: ({ service }) => [
           `Votre compte ${service} vient d'être supprimé, avec tout ce qui lui appartenait. Il ne peut pas être rétabli.`,
         ],
-        sms: () => 'votre compte a été supprimé. Il ne peut pas être rétabli.',
+        sms: () => 'votre compte a été supprimé définitivement.',
       },
       contact_claimed: {
         subject: ({ service }) => `Vos coordonnées ont été demandées pour un autre compte ${service}`,
