@@ -94,6 +94,8 @@ const table = `
   POST    /api/v1/auth/email/confirm               confirmEmail             bearer    contacts
   POST    /api/v1/auth/phone/change                changePhone              bearer    contacts
   POST    /api/v1/auth/phone/confirm               confirmPhone             bearer    contacts
+  DELETE  /api/v1/auth/email                       removeEmail              bearer    contacts
+  DELETE  /api/v1/auth/phone                       removePhone              bearer    contacts
   GET     /api/v1/auth/social                      listProviders            none      social
   GET     /api/v1/auth/social/:provider/authorize  authorizeProvider        none      social
   GET     /api/v1/auth/social/:provider/callback   finishProvider           none      social

@@ -10,6 +10,7 @@ const nameOf = (removed: string) =>
   removed
     .replace(/^email$/, 'the e-mail address')
     .replace(/^phone$/, 'the phone number')
+    .replace(/^passkey$/, 'a passkey')
     .replace(/^identity /, 'signing in through ')
 const ignore = 'If you did not ask for this, you can ignore this message.'
 const alarm = 'If this was not you, change your password at once.'

@@ -12,6 +12,7 @@ const nameOf = (removed: string) =>
   removed
     .replace(/^email$/, `l'adresse e-mail`)
     .replace(/^phone$/, 'le numéro de téléphone')
+    .replace(/^passkey$/, `une clé d'accès`)
     .replace(/^identity /, 'la connexion par ')
 const ignore = `Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.`
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`

@@ -15,7 +15,7 @@ export interface MessageFacts {
   passkey?: string
   /** The number of recovery codes that are left. */
   left?: string
-  /** What a reset took from the account: `email`, `phone`, or `identity` and the name of its provider. */
+  /** What a reset took from the account: `email`, `phone`, `passkey`, or `identity` and the name of its provider. */
   removed?: string[]
 }
 

@@ -7,16 +7,18 @@
  */
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { param } from '../../platform/postgres/database.ts'
-import { identities } from '../../platform/postgres/schema.ts'
+import { identities, passkeys } from '../../platform/postgres/schema.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { unqualifiedColumns } from './store-postgres.ts'
 
 interface Addition {
   /** Names the CTE that removes it. */
   name: string
-  /** Has `account_id` and `added_by`, the session, null where it came with the account. */
+  /** Has `account_id`. */
   table: SQLWrapper
   addedAt: SQL
+  /** The column of the session; null where it came with the account. */
+  addedBy: SQL
   /** What the notice to the owner says of it, see `removed` of MessageFacts. */
   label: SQL
 }
@@ -26,7 +28,15 @@ const additions: Addition[] = [
     name: 'identities',
     table: identities,
     addedAt: sql`created_at`,
+    addedBy: sql`added_by`,
     label: sql`'identity ' || provider`,
+  },
+  {
+    name: 'passkeys',
+    table: passkeys,
+    addedAt: sql`created_at`,
+    addedBy: sql`added_by_session`,
+    label: sql`'passkey'`,
   },
 ]
 
@@ -47,10 +57,10 @@ export function isRecentContact(kind: Identifier['kind'], since: SQL): SQL {
  */
 export function removeRecentAdditions(): SQL {
   const removals = additions.map(
-    ({ name, table, addedAt, label }) => sql`
+    ({ name, table, addedAt, addedBy, label }) => sql`
     ${sql.raw(`no_${name}`)} as (
       delete from ${table} using proved
-       where ${table}.account_id = proved.id and ${isRecent(sql`added_by`, addedAt, sql`proved.since`)}
+       where ${table}.account_id = proved.id and ${isRecent(addedBy, addedAt, sql`proved.since`)}
       returning ${label} as label)`,
   )
   const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)

@@ -31,7 +31,7 @@ const confirmSchema = () => ({
 const removeSchema = () => ({
   body: t.Object(ownerProofFields),
   response: {
-    200: t.Object({ status: t.Literal(200), account: accountSchema }),
+    200: accountAnswer,
     ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method'),
   },
 })

@@ -22,6 +22,7 @@ import {
   strangersLane,
   supersedePending,
 } from '../delivery/store-postgres.ts'
+import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { ContactChange, ContactStore } from './store.ts'
 
@@ -247,7 +248,9 @@ export function createContactStore(database: Database): ContactStore {
       ),
     async remove({ account, sessionId }, kind, notices, now) {
       const params = { accountId: account.id, sessionId, kind, now, ...noticeParams(notices) }
-      const row = await updateLockedAccount(database, remove[kind], params)
+      const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
+        id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
+      const row = await updateLockedAccount(database, remove[kind], params, { at: now, eventsOf })
       if (row === null) return 'session_over'
       if (!row.found) return 'not_found'
       return row.id === null ? 'last_sign_in_method' : row
