@@ -11,6 +11,7 @@ import { createDelivery } from '../domain/delivery/room.ts'
 import { createGatheredEvents } from '../domain/events/gathered-events.ts'
 import { createHashing } from '../domain/hashing/room.ts'
 import { createIdentities } from '../domain/identities/room.ts'
+import { withPumpingGuard } from '../domain/limits/pumping-guard.ts'
 import { createLimitService } from '../domain/limits/service.ts'
 import { createStrangersTurn } from '../domain/limits/strangers-turn.ts'
 import { createLoginService } from '../domain/login/service.ts'
@@ -44,7 +45,8 @@ export function createServices(foundation: Foundation) {
   const funnel = createFunnel({ records: stores.deliveryRecords, breaker, clock, logger, config })
   const hashing = createHashing(foundation)
   const { limits: limitStore, codes: codeStore, codeBudgets: budgets } = stores
-  const limits = createLimitService({ store: limitStore, secret, clock, config, reaches })
+  const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil, clock })
+  const limits = createLimitService({ store: guarded, secret, clock, config, reaches })
   const codes = createCodeService({
     store: codeStore,
     budgets,

@@ -42,16 +42,17 @@ const addPrefixes = statement<{ counts: string; now: Date }>(sql`
 /** Fewer than these, and chance could close a prefix. */
 const LEAST_CODES = 50
 
+/** Codes that closed a prefix once do not close it again. */
 const closePrefixes = statement<{ prefixes: string; now: Date; until: Date }, PrefixCount>(sql`
   with counted as (
     select prefix, sum(codes)::int as codes, sum(verified)::int as verified
       from ${smsPrefixes}
      where prefix in (select jsonb_array_elements_text(${param('prefixes', 'text')}::jsonb)) and day >= ${today} - 1
+       and closed_until is null
      group by prefix
-    having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes)
-       and coalesce(bool_and(closed_until is null or closed_until <= ${now}), true))
+    having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes))
   update ${smsPrefixes} set closed_until = ${param('until', 'timestamptz')}
-    from counted where ${smsPrefixes}.prefix = counted.prefix and day = ${today}
+    from counted where ${smsPrefixes}.prefix = counted.prefix and day = ${today} and closed_until is null
   returning counted.prefix, counted.codes, counted.verified`)
 
 const closedPrefixes = statement<{ now: Date }, { prefix: string; closedUntil: Date }>(sql`
