@@ -10,6 +10,7 @@ import {
   readConfig,
   requireConfig,
 } from './configuration.ts'
+import { type Tried, tryConnections } from './connect.ts'
 import { CommandFailure } from './failure.ts'
 
 type OutputOptions = CommandOptions & { json?: boolean }
@@ -21,6 +22,7 @@ export function configCommand(): Command {
     .description('report everything that is wrong with the configuration')
     .option(...configOption)
     .option('--dev', 'check what `serve --dev` needs')
+    .option('--connect', 'also try database, Redis, mail servers and gateways; nothing is sent')
     .option('--json', 'print for programs')
     .action(check)
   command
@@ -37,21 +39,32 @@ export function configCommand(): Command {
   return command
 }
 
-function check({ json, ...options }: OutputOptions): void {
-  if (!json) {
-    const { file, warnings } = requireConfig(options)
-    print(`The configuration is valid (${describeFile(file)}).\n`)
-    for (const warning of warnings) print(`warning: ${describeProblem(warning)}\n`)
-    return
-  }
+type CheckOptions = OutputOptions & { connect?: boolean }
+
+async function check({ json, connect, ...options }: CheckOptions): Promise<void> {
+  if (json) return checkForPrograms({ connect: connect === true, ...options })
+  const { config, file, warnings } = requireConfig(options)
+  print(`The configuration is valid (${describeFile(file)}).\n`)
+  for (const warning of warnings) print(`warning: ${describeProblem(warning)}\n`)
+  const tried = connect ? await tryConnections(config, options.dev === true) : []
+  for (const { key, ok, message } of tried) print(`${ok ? 'ok    ' : 'failed'}  ${key}: ${message}\n`)
+  requireConnected(tried)
+}
+
+async function checkForPrograms({ connect, ...options }: CheckOptions): Promise<void> {
   const loaded = readConfig(options)
-  printJson({
-    valid: loaded.ok,
-    file: loaded.file,
-    errors: loaded.ok ? [] : loaded.problems,
-    ...(loaded.ok && { warnings: loaded.warnings }),
-  })
-  if (!loaded.ok) throw new CommandFailure(2, '')
+  const { ok: valid, file } = loaded
+  if (!loaded.ok) {
+    printJson({ valid, file, errors: loaded.problems })
+    throw new CommandFailure(2, '')
+  }
+  const tried = connect ? await tryConnections(loaded.config, options.dev === true) : []
+  printJson({ valid, file, errors: [], warnings: loaded.warnings, ...(connect && { connections: tried }) })
+  requireConnected(tried)
+}
+
+function requireConnected(tried: Tried[]): void {
+  if (tried.some(({ ok }) => !ok)) throw new CommandFailure(1, '')
 }
 
 function show({ json, ...options }: OutputOptions): void {

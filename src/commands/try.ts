@@ -1,7 +1,6 @@
 /** `poterne gateways try` and `poterne mail try`: each sends one marked test message and prints every step of it. */
 import { lookup } from 'node:dns/promises'
-import { createConnection, isIP } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { isIP } from 'node:net'
 import { Command } from 'commander'
 import { createEmailSender } from '../domain/delivery/email.ts'
 import { requestOf } from '../domain/delivery/gateway-request.ts'
@@ -13,6 +12,7 @@ import { systemClock } from '../platform/clock.ts'
 import type { Config, GatewayConfig } from '../platform/config/types.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { openPlain, openTls } from './open-socket.ts'
 
 export function gatewaysCommand(): Command {
   const command = new Command('gateways').description('try an SMS gateway of the configuration')
@@ -90,48 +90,9 @@ async function reach(host: string, port: number, tls: boolean): Promise<void> {
     return found.map(({ address }) => address).join(', ')
   })
   if (addresses === null) throw new CommandFailure(1, 'the host could not be resolved')
-  const connected = await step('connect', () =>
-    open(
-      () => createConnection({ host: bare, port }),
-      'connect',
-      () => `port ${port}`,
-    ),
-  )
+  const connected = await step('connect', () => openPlain(bare, port))
   if (connected === null) throw new CommandFailure(1, 'the host could not be reached')
-  if (!tls) return
-  await step('tls', () => {
-    const servername = isIP(bare) ? {} : { servername: bare }
-    const start = () => connectTls({ host: bare, port, rejectUnauthorized: false, ...servername })
-    return open(start, 'secureConnect', (socket) => {
-      const { authorized, authorizationError } = socket
-      return `${socket.getProtocol()}, ${authorized ? 'trusted' : `not trusted: ${authorizationError}`}`
-    })
-  })
-}
-
-const TIMEOUT_MS = 5000
-
-interface Opening {
-  once(event: string, listener: (error: Error) => void): unknown
-  destroy(): unknown
-}
-
-function open<Socket extends Opening>(
-  start: () => Socket,
-  event: string,
-  describe: (socket: Socket) => string,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = start()
-    const timer = setTimeout(() => end(() => reject(new Error('no answer within 5 s'))), TIMEOUT_MS)
-    const end = (settle: () => void) => {
-      clearTimeout(timer)
-      settle()
-      socket.destroy()
-    }
-    socket.once(event, () => end(() => resolve(describe(socket))))
-    socket.once('error', (error) => end(() => reject(error)))
-  })
+  if (tls) await step('tls', () => openTls(bare, port))
 }
 
 /** Null where it failed, which is printed. */

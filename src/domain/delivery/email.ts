@@ -1,28 +1,33 @@
 /** E-mail over the mail server of the configuration, and over those that take over where it takes no message. */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/types.ts'
+import type { Config, SmtpServerConfig } from '../../platform/config/types.ts'
 import { createBreaker } from './breaker.ts'
 import type { MessageSender, Refusal, SendOutcome } from './message.ts'
 import { createSmtpSender } from './smtp.ts'
 
+/** The mail servers by the names that their section has, in the order in which they are tried. */
+export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'server'>) {
+  if (smtp === null) return []
+  return [smtp, ...smtp.fallback.map((fallback) => ({ ...smtp, ...fallback }))].map((each, index) => ({
+    name: index === 0 ? 'smtp' : `smtp.fallback[${index - 1}]`,
+    server: each as SmtpServerConfig,
+    sender: createSmtpSender({
+      smtp: each,
+      baseUrl: server.baseUrl,
+      ...(each.caFile === null ? {} : { ca: readFileSync(each.caFile, 'utf8') }),
+    }),
+  }))
+}
+
 /** Null where no mail server is configured. */
 export function createEmailSender(
-  { smtp, server }: Pick<Config, 'smtp' | 'server'>,
+  config: Pick<Config, 'smtp' | 'server'>,
   clock: Clock,
 ): MessageSender | null {
-  if (smtp === null) return null
+  const servers = createSmtpSenders(config)
+  if (servers.length === 0) return null
   const breaker = createBreaker(clock)
-  const servers = [smtp, ...smtp.fallback.map((fallback) => ({ ...smtp, ...fallback }))].map(
-    (each, index) => ({
-      name: index === 0 ? 'smtp' : `smtp.fallback[${index - 1}]`,
-      sender: createSmtpSender({
-        smtp: each,
-        baseUrl: server.baseUrl,
-        ...(each.caFile === null ? {} : { ca: readFileSync(each.caFile, 'utf8') }),
-      }),
-    }),
-  )
   return {
     async send(message) {
       const refusals: Refusal[] = []

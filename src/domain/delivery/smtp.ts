@@ -39,9 +39,42 @@ export interface SmtpSenderOptions {
 
 const connectionsAtMost = 5
 
+export interface SmtpSender extends MessageSender {
+  /** Connects, encrypts and authenticates as for a message, and sends none. */
+  verify(): Promise<SendOutcome>
+}
+
 /** Throws when security is "none" and the host is not this machine. */
-export function createSmtpSender({ smtp, baseUrl, ca, timeouts }: SmtpSenderOptions): MessageSender {
-  const { connectMs, greetingMs, socketMs, sendMs } = { ...defaultTimeouts, ...timeouts }
+export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
+  const { smtp, baseUrl, timeouts } = options
+  const { sendMs } = { ...defaultTimeouts, ...timeouts }
+  const mailHost = new URL(baseUrl).hostname
+  const transport = createTransport(options)
+  return {
+    async send(message) {
+      try {
+        await transport.sendMail(mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }))
+        return { outcome: 'sent', detail: 'smtp' }
+      } catch (error) {
+        return withReason(outcomeOf(error), error, message)
+      }
+    },
+    async verify() {
+      try {
+        await transport.verify()
+        return { outcome: 'sent', detail: 'smtp' }
+      } catch (error) {
+        return withReason(outcomeOf(error), error, { to: smtp.username ?? '', code: null })
+      }
+    },
+    async close() {
+      transport.close()
+    },
+  }
+}
+
+function createTransport({ smtp, baseUrl, ca, timeouts }: SmtpSenderOptions) {
+  const { connectMs, greetingMs, socketMs } = { ...defaultTimeouts, ...timeouts }
   if (smtp.security === 'none' && !isLoopback(smtp.host)) {
     throw new Error('smtp.security "none" is for loopback hosts only')
   }
@@ -94,22 +127,7 @@ export function createSmtpSender({ smtp, baseUrl, ca, timeouts }: SmtpSenderOpti
       done(error)
     })
   })
-
-  return {
-    async send(message) {
-      try {
-        await transport.sendMail(
-          mailOf(message, { ...smtp, mailHost: host, signal: AbortSignal.timeout(sendMs) }),
-        )
-        return { outcome: 'sent', detail: 'smtp' }
-      } catch (error) {
-        return withReason(outcomeOf(error), error, message)
-      }
-    },
-    async close() {
-      transport.close()
-    },
-  }
+  return transport
 }
 
 class AddressRefused extends Error {
@@ -181,7 +199,11 @@ interface SmtpFailure {
 }
 
 /** In the server's own words, or the name of what is wrong with its certificate. */
-function withReason(outcome: SendOutcome, error: unknown, message: RenderedMessage): SendOutcome {
+function withReason(
+  outcome: SendOutcome,
+  error: unknown,
+  message: Pick<RenderedMessage, 'to' | 'code'>,
+): SendOutcome {
   const { response, code, originalCode, message: words } = (error ?? {}) as SmtpFailure & { message?: string }
   if (response) return { ...outcome, reason: cleanWords(response, message) }
   if (outcome.detail === 'smtp_tls') return { ...outcome, reason: tlsReason(originalCode ?? code, words) }

@@ -1,0 +1,183 @@
+/** `poterne config check --connect`, against real servers: what answers, and what to do about what does not. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { createCertificate } from '../helpers/certificates.ts'
+import { freePort } from '../helpers/free-port.ts'
+import { startGateway } from '../helpers/gateway.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { startPostgres, startRedis } from '../helpers/servers.ts'
+import {
+  createStorage,
+  deliverySettings,
+  mergeSettings,
+  type Settings,
+  shapes,
+  startService,
+  writeSettings,
+} from '../helpers/service.ts'
+import { startSmtp } from '../helpers/smtp.ts'
+
+setDefaultTimeout(60_000)
+
+const main = join(import.meta.dir, '../../src/main.ts')
+
+async function check(settings: Settings, { env = {}, args = [] as string[] } = {}) {
+  const { file, directory } = writeSettings(settings)
+  const child = Bun.spawn(
+    [process.execPath, main, 'config', 'check', '--connect', ...args, '--config', file],
+    { cwd: directory, env: { PATH: process.env.PATH ?? '', ...env }, stdout: 'pipe', stderr: 'pipe' },
+  )
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  const lines = out.split('\n').filter((line) => /^(ok|failed) /.test(line))
+  return { code: await child.exited, out, error, lines }
+}
+
+test.each(shapes)('everything answers, and nothing is sent (%s)', async (shape) => {
+  const storage = await createStorage(shape)
+  const [gateway, smtp] = [await startGateway(), await startSmtp()]
+  const settings = mergeSettings(storage.settings, deliverySettings(smtp, gateway), {
+    smtp: { ca_file: smtp.caFile },
+  })
+  const { code, error, lines } = await check(settings)
+  expect({ code, error, lines }).toEqual({
+    code: 0,
+    error: '',
+    lines: [
+      `ok      ${shape === 'embedded' ? 'storage.data_dir' : 'database.url'}: it answers, and is up to date`,
+      ...(shape === 'redis' ? ['ok      redis.url: it answers and takes writes (single)'] : []),
+      'ok      smtp: it answers (starttls, authenticated)',
+      expect.stringMatching(/^ok {6}sms\.gateways\[0\]\.url: it answers \(port \d+, in clear\)$/),
+    ],
+  })
+  expect([smtp.messages, gateway.requests]).toEqual([[], []])
+  await Promise.all([gateway.stop(), smtp.stop(), storage.drop()])
+})
+
+test('an embedded database is not made by trying, and one in use is no failure', async () => {
+  const [gateway, smtp] = [await startGateway(), await startSmtp({ security: 'none', auth: null })]
+  const data_dir = join(newDirectory('connect'), 'data')
+  const delivery = deliverySettings(smtp, gateway)
+  const fresh = await check(mergeSettings(delivery, { storage: { data_dir } }))
+  expect(fresh.code).toBe(0)
+  expect(fresh.lines[0]).toBe(`ok      storage.data_dir: \`poterne serve\` will make it in ${data_dir}`)
+  expect(await Bun.file(join(data_dir, 'lock')).exists()).toBe(false)
+
+  const storage = await createStorage('embedded')
+  const service = await startService({ shape: 'embedded', storage: storage.settings })
+  const { code, lines } = await check(mergeSettings(delivery, storage.settings))
+  expect([code, lines[0]]).toEqual([0, 'ok      storage.data_dir: a poterne that runs has it open'])
+  await service.close()
+  await Promise.all([gateway.stop(), smtp.stop()])
+})
+
+test('a wrong password is named for each server, with what to do, and never printed', async () => {
+  const server = await startPostgres({ settings: { hba_file: writeAccessRules() } })
+  const admin = postgres(server.url, { max: 1 })
+  await admin.unsafe(`create user poterne password 'right'`)
+  await admin.end()
+  const redis = await startRedis(['--user', 'poterne', 'on', '>right', '~*', '&*', '+@all'])
+  const [gateway, smtp] = [await startGateway(), await startSmtp()]
+  const settingsWith = (password: string) => {
+    const address = (url: string) => url.replace(/\/\/(postgres@)?/, `//poterne:${password}@`)
+    return mergeSettings(deliverySettings(smtp, gateway), {
+      server: { secret: 'ab'.repeat(32) },
+      database: { url: address(server.url) },
+      redis: { url: address(redis.url) },
+      smtp: { ca_file: smtp.caFile, ...(password === 'right' ? {} : { password }) },
+    })
+  }
+  const [right, wrong] = await Promise.all([check(settingsWith('right')), check(settingsWith('hunter2'))])
+  expect(right.lines.map((line) => line.split(':', 1)[0])).toEqual([
+    'ok      database.url',
+    'ok      redis.url',
+    'ok      smtp',
+    'ok      sms.gateways[0].url',
+  ])
+  expect(wrong.code).toBe(1)
+  expect(wrong.lines).toEqual([
+    expect.stringMatching(
+      /^failed {2}database\.url: .*28P01.*: correct the user and the password in database\.url$/,
+    ),
+    expect.stringMatching(
+      /^failed {2}redis\.url: .*WRONGPASS.*: correct the user and the password in redis\.url$/,
+    ),
+    expect.stringMatching(/^failed {2}smtp: smtp_auth .*: correct username and password in \[smtp\]/),
+    expect.stringMatching(/^ok /),
+  ])
+  expect(wrong.out + wrong.error).not.toContain('hunter2')
+  await Promise.all([server.stop(), redis.stop(), gateway.stop(), smtp.stop()])
+})
+
+/** Everybody but the superuser needs a password. */
+function writeAccessRules(): string {
+  const directory = newDirectory('access')
+  chmodSync(directory, 0o755)
+  const file = join(directory, 'pg_hba.conf')
+  writeFileSync(file, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
+  chmodSync(file, 0o644)
+  return file
+}
+
+test.each(['self-signed', 'expired', 'wrong-host'] as const)(
+  'a certificate that is %s is named',
+  async (kind) => {
+    const { key, cert, caFile } = createCertificate(kind)
+    let requests = 0
+    const gateway = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      tls: { key, cert },
+      fetch() {
+        requests += 1
+        return new Response('')
+      },
+    })
+    const smtp = await startSmtp({ certificate: kind })
+    const { code, lines } = await check(
+      mergeSettings(
+        { smtp: { host: smtp.host, port: smtp.port, from: 'a@example.com', ...smtp.auth } },
+        {
+          sms: { gateways: [{ name: 'acme', url: gateway.url.href, body: { to: '{to}', text: '{text}' } }] },
+        },
+      ),
+      { env: kind === 'self-signed' ? {} : { NODE_EXTRA_CA_CERTS: caFile } },
+    )
+    expect(code).toBe(1)
+    const named = (name: string) =>
+      expect.stringMatching(
+        new RegExp(`^failed {2}${name}: .*: its certificate is not trusted for this host`),
+      )
+    expect(lines.slice(1)).toEqual([named('smtp'), named('sms\\.gateways\\[0\\]\\.url')])
+    expect(requests).toBe(0)
+    await Promise.all([gateway.stop(true), smtp.stop()])
+  },
+)
+
+test('what nobody listens on is named, for programs too', async () => {
+  const closed = await freePort()
+  const [gateway, smtp] = [await startGateway(), await startSmtp({ security: 'none', auth: null })]
+  await Promise.all([gateway.stop(), smtp.stop()])
+  const settings = mergeSettings(deliverySettings(smtp, gateway), {
+    server: { secret: 'ab'.repeat(32) },
+    database: { url: `postgres://poterne:hunter2@127.0.0.1:${closed}/poterne` },
+    redis: { url: `redis://127.0.0.1:${closed}` },
+  })
+  const { code, out } = await check(settings, { args: ['--json'] })
+  expect(code).toBe(1)
+  const { valid, connections } = JSON.parse(out)
+  const unreached = (key: string) => ({
+    key,
+    ok: false,
+    message: expect.stringMatching(/: nothing takes connections there: start it, or correct host and port$/),
+  })
+  expect({ valid, connections }).toEqual({
+    valid: true,
+    connections: ['database.url', 'redis.url', 'smtp', 'sms.gateways[0].url'].map(unreached),
+  })
+  expect(out).not.toContain('hunter2')
+})
