@@ -2,7 +2,7 @@
 
 const MAXIMUM_LENGTH = 200
 /** Read no further: a reply may be long. */
-const READ_LENGTH = 4000
+const READ_LENGTH = 1000
 
 interface Personal {
   to: string
@@ -31,7 +31,7 @@ function personalPatterns(to: string, code: string | null): RegExp[] {
   if (at === -1)
     return [
       ...patterns,
-      new RegExp(`[+\\d(][\\d\\s().-]*${spaced(to.slice(-6)).source}`, 'g'),
+      new RegExp(`[+\\d(][\\d\\s().-]{0,20}${spaced(to.slice(-6)).source}`, 'g'),
       spaced(to.slice(-6)),
     ]
   const localPart = to.slice(0, at)
