@@ -274,6 +274,7 @@ describe('what the server says', () => {
     expect(await senderFor(server).send(message())).toEqual({
       outcome: 'refused',
       detail: 'smtp_550',
+      isAddressRefused: true,
       reason: '550 5.1.1 <…>: no mailbox …, nor …, for … here',
     })
   })
