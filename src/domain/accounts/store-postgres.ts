@@ -33,9 +33,9 @@ const holdAccount = statement<{ accountId: number }>(
 )
 
 /**
- * Runs a statement that changes what opens an account, and gives its row or null. Whatever is under way at the
- * account commits before the statement, which sees it, or waits and finds the account changed; in one statement with
- * the lock it would see neither.
+ * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
+ * null. Other changes of the account commit before the statement, which then sees them, or wait for it. Lock and change
+ * cannot be one statement: a statement sees the rows as they were when it began, before it waited for the lock.
  */
 export const updateLockedAccount = <Params extends { accountId: number }, Row extends object>(
   database: Database,
@@ -52,15 +52,18 @@ export const updateLockedAccount = <Params extends { accountId: number }, Row ex
     }),
   )
 
-/** Whoever ended the caller's session since the call began, by a new password mostly, ended what it was about to do. */
+/**
+ * The caller's session has not ended since the call began. A request that started before a password reset must not change
+ * anything after it.
+ */
 export const sessionLives = sql`exists (
   select 1 from ${sessions}
    where ${sessions}.id = ${param('sessionId', 'uuid')}
      and ${sessions}.account_id = ${param('accountId', 'bigint')} and ${sessions}.revoked_at is null)`
 
 /**
- * Column of the comparable form and of the moment it was verified, without their table, as SET wants them; `cleared`:
- * the assignments that remove the contact.
+ * The columns of the comparable form and of the time of its verification, without their table, as SET requires; `cleared`
+ * are the assignments that remove the contact.
  */
 export const unqualifiedColumns = {
   email: {
@@ -79,14 +82,14 @@ export const unqualifiedColumns = {
   },
 }
 
-/** Other claims that end with a verification, of confirmed accounts and of registrations each; the rest is harmless. */
+/** How many other claims end with a verification, of confirmed accounts and of registrations each; more are harmless. */
 const CLAIMS_AT_ONCE = sql.raw('1000')
 
 /**
- * What ends when an identifier is verified, to stand after a CTE `proved` that gives the `id` of the account that owns
- * it now, `key` being the parameter: the registration that waited for the identifier, the claims of other accounts, and
- * what is known of who named it. However many claims there are, the work is bounded: a claim to an identifier that
- * somebody has verified means nobody, and a registration loses it when it is confirmed.
+ * CTEs that end everything else when an identifier is verified: the registration that waited for it, the claims of other
+ * accounts, and the records of who named it. They follow a CTE `proved` with the `id` of the account that owns it now;
+ * `key` is the parameter. The work is bounded however many claims there are: a claim to an identifier that somebody has
+ * verified has no effect, and a registration loses it when it is confirmed.
  */
 export function endOtherClaims(kind: Identifier['kind']): SQL {
   const { key: keyColumn, verifiedAt, cleared } = unqualifiedColumns[kind]
@@ -107,7 +110,7 @@ export function endOtherClaims(kind: Identifier['kind']): SQL {
       delete from ${registrationClaims} using proved where contact = ${key})`
 }
 
-/** Runs what proves an identifier; null when somebody else proved it first. */
+/** Runs a statement that verifies an identifier; null if somebody else verified it first. */
 export async function verifyIdentifier<T>(
   kind: Identifier['kind'],
   work: () => Promise<T | null>,
@@ -122,8 +125,8 @@ export async function verifyIdentifier<T>(
 }
 
 /**
- * Each reads one entry of an index, however many accounts name the identifier. `pending`: the registration that waits
- * for it, else the newest one that names it as its other contact.
+ * Each of these reads one entry of an index, however many accounts name the identifier. `pending` is the registration that
+ * waits for it, or else the newest one that names it as its other contact.
  */
 const candidates = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
@@ -142,7 +145,7 @@ const candidates = (kind: Identifier['kind']) => {
   }
 }
 
-/** Who is meant, by what the caller wants to do; all candidates are looked for, so that each call costs the same. */
+/** Which account is meant, by what the caller wants to do. All candidates are read, so that each call costs the same. */
 const meant: Record<IdentifierUse, SQL> = {
   login: sql`coalesce(verified, claimed, waiting, named)`,
   second_step: sql`coalesce(verified, claimed)`,
@@ -191,7 +194,7 @@ type RegisterParams = {
   roleId: number
 } & MessageParams
 
-/** The code's subject is the account's uuid, which a replaced registration keeps, and with it its day's budget. */
+/** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
 const registerBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const stored = kind === 'email' ? accounts.email : accounts.phone
@@ -226,7 +229,7 @@ const registerBy = (kind: Identifier['kind']) => {
     code as (${queueMessage(sql`registered`, { codeSubject: sql`registered.uuid` })}
       returning id),
     notice as (${queueMessage(sql`owner`, {
-      // As the owner wrote it, not as whoever registers spells it.
+      // As the owner wrote it, not as the person who registers spells it.
       destination: sql`owner.destination`,
       purpose: sql`'account_exists'`,
       language: sql`owner.language`,
@@ -244,7 +247,7 @@ const registerBy = (kind: Identifier['kind']) => {
 
 const register = { email: registerBy('email'), phone: registerBy('phone') }
 
-/** Registrations named the contact with two passwords, that of the confirmation (`tag`, if it names one) included. */
+/** Whether registrations named the contact with two passwords, including that of the confirmation (`tag`). */
 const isContested = (contact: SQL) => sql`
   (select count(*) > 1
      from (select password_tag from ${registrationClaims} where contact = ${contact}
@@ -260,11 +263,11 @@ type ConfirmParams = {
   tag: Uint8Array | null
 }
 
-/** The registration as the caller saw it: one that was sent again since is another one. */
+/** The registration as the caller read it; one that was sent again since then is a different one. */
 const isThatRegistration = sql`
   uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null and updated_at = ${param('seenAt', 'timestamptz')}`
 
-/** The other contact stays a claim, unless it may be a stranger's or is somebody's by now. */
+/** The other contact stays a claim, unless it may be a stranger's or has been verified by somebody meanwhile. */
 const otherContact = {
   email: sql`phone = case when contested.yes or exists (
       select 1 from ${accounts} other where other.phone = ${accounts}.phone and other.phone_confirmed_at is not null)
@@ -295,8 +298,8 @@ const confirmBy = (kind: Identifier['kind']) => {
 const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
 
 /**
- * Who verifies the other contact of a registration that two people sent gets an account of their own: the contact that
- * the registration waits for may be somebody else's, who can still confirm it.
+ * Somebody who verifies the other contact of a registration that two people sent gets a separate account: the contact that
+ * the registration waits for may belong to another person, who can still confirm it.
  */
 const confirmApartBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
@@ -322,16 +325,16 @@ const confirmApartBy = (kind: Identifier['kind']) => {
 
 const confirmApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
 
-/** The count may be lost with the machine: waiting for the disk would tell known accounts from unknown ones. */
+/** A crash may lose the count. Waiting for the disk would show a difference between known and unknown accounts. */
 const noteFailure = statement<{ accountId: number }>(sql`
   with ${unawaited}
   update ${accounts} set failed_attempts = failed_attempts + 1 from unawaited
    where id = ${param('accountId', 'bigint')} and unawaited.off is not null`)
 
-/** Time enough to find the message; then the identifier is nobody's claim again. */
+/** Time enough to find the message; after it the identifier is free again. */
 const REGISTRATION_DAYS = 7
 
-/** A registration sent again is a new one; the index is on its creation, which is never later. */
+/** A registration that was sent again counts from then on. The index is on its creation, which is never later. */
 const sweepRegistrations = createSweep<{ before: Date }>({
   table: accounts,
   key: sql`id`,
@@ -339,7 +342,7 @@ const sweepRegistrations = createSweep<{ before: Date }>({
   order: sql`created_at`,
 })
 
-/** What tells that a registration is contested stays as long as the registration. */
+/** The records that show that a registration is contested are kept as long as the registration. */
 const sweepRegistrationClaims = createSweep<{ before: Date }>({
   table: registrationClaims,
   key: sql`contact, address, password_tag`,

@@ -52,10 +52,10 @@ export interface AccountStore {
    */
   register(registration: Registration, now: Date): Promise<{ uuid: string; messageId: number }>
   /**
-   * The verified identifier becomes the account's own, every other claim to it ends; null when the account was
-   * confirmed or registered again since `updatedAt`, or somebody else verified the identifier first. `password`, where
-   * the caller named one, becomes the account's; otherwise the registered one, unless registrations named the
-   * identifier with different passwords: then none, and no other unverified contact stays either.
+   * Makes the verified identifier the account's own and ends every other claim to it. Null if the account was confirmed or
+   * registered again since `updatedAt`, or if somebody else verified the identifier first. The account gets `password` if
+   * the caller named one, otherwise the registered one; but if registrations named the identifier with different
+   * passwords, it gets none, and no other unverified contact stays.
    */
   confirm(
     account: Account,

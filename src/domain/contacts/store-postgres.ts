@@ -1,4 +1,4 @@
-/** Table `contact_changes` and the contacts of `accounts`: see contact-store.ts for what each method promises. */
+/** The table `contact_changes` and the contacts of `accounts`; store.ts says what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, replacedContacts, sessions } from '../../platform/postgres/schema.ts'

@@ -1,23 +1,23 @@
-/** Another e-mail address or phone for an account, asked for and then proved: PostgreSQL. */
+/** Changing and removing the e-mail address and the phone number of an account, in PostgreSQL. */
 
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 
-/** The one change of its kind that an account waits for. */
+/** The pending change of an account; there is at most one of each kind. */
 export interface ContactChange {
   kind: Identifier['kind']
   /** The exact new value, and its comparable form. */
   destination: string
   destinationKey: string
-  /** What its code is bound to: another one for each request, so that two requests never share a code. */
+  /** What its code is bound to: a new one for each request, so that two requests never share a code. */
   codeSubject: string
 }
 
 export interface ContactStore {
   /**
-   * Adds the request, voids the one before of that kind, and queues its code; where the identifier is somebody
-   * else's own already, queues a notice to that owner instead.
+   * Adds the request, replaces the previous one of that kind, and queues its code. If somebody else has verified the
+   * identifier, queues a notice to that owner instead.
    */
   request(
     signedIn: AccountSession,
@@ -27,9 +27,9 @@ export interface ContactStore {
   ): Promise<'asked' | 'taken' | 'session_over'>
   find(account: Account, kind: Identifier['kind']): Promise<ContactChange | null>
   /**
-   * The new contact becomes the account's own in place of the old one, which is kept for seven days; every other claim to it ends, messages with
-   * codes that wait for the account end, the notices are queued. Null, and nothing happens, when the request was
-   * voided or the session ended meanwhile, or somebody else proved the identifier first.
+   * Replaces the old contact, which is kept for seven days, by the new one. Ends every other claim to it and all pending
+   * messages with codes for the account, and queues the notices. Null, and nothing happens, if the request was replaced or
+   * the session ended meanwhile, or if somebody else verified the identifier first.
    */
   confirm(
     signedIn: AccountSession,
@@ -38,8 +38,8 @@ export interface ContactStore {
     now: Date,
   ): Promise<Account | null>
   /**
-   * The account loses its contact of that kind, unless it is the last verified one; messages with codes that wait for
-   * the account end, the notices are queued. A verified contact is kept for seven days, so that it can come back.
+   * Removes the contact of that kind unless it is the last verified one, ends pending messages with codes for the account,
+   * and queues the notices. A verified contact is kept for seven days, so that it can come back.
    */
   remove(
     signedIn: AccountSession,
@@ -47,8 +47,8 @@ export interface ContactStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
-  /** Removes requests whose code is long dead; gives their number. */
+  /** Removes requests whose code expired long ago; returns their number. */
   sweep(now: Date, limit: number): Promise<number>
-  /** Removes replaced contacts that can no longer come back; gives their number. */
+  /** Removes replaced contacts that can no longer come back; returns their number. */
   sweepReplaced(now: Date, limit: number): Promise<number>
 }

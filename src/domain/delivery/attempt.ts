@@ -1,6 +1,6 @@
 /**
- * One attempt to send one claimed message: it begins the life of the code, sends, and decides what follows. The log
- * lines hold the request and the account that the message belongs to, but neither destination, text nor code.
+ * One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. The log
+ * lines contain the request and the account that the message belongs to, but neither destination, text nor code.
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { CodePurpose } from '../codes/store.ts'
@@ -26,8 +26,8 @@ export interface CodeBinding {
 /** What sending needs of the codes. */
 export interface SendingCodes {
   /**
-   * The code's lifetime begins: called before the first sending, and again when that was never noted. False: this
-   * code is no longer the one (replaced, used), do not send it. Throws when its store is away.
+   * Starts the lifetime of the code: called before the first sending, and again if that was never recorded. False if this
+   * code was replaced or used and must not be sent. Throws if its store is away.
    */
   start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
   /** The six digits. */
@@ -73,12 +73,15 @@ const JITTER = 0.2
 const CODES_RETRY_MS = 1000
 /** Those that wait for their turn are spread over this time. */
 const STRANGERS_RETRY_MS = 10_000
-/** A message is committed before its code lives: while it is this young, "not the one" may mean "not yet". */
+/**
+ * A message is committed slightly before its code is stored. While the message is this young, "another code is stored" may
+ * mean "ours is not stored yet" (retry); later it means "superseded".
+ */
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
 
 export interface AttemptResult {
-  /** Writes into the outbox what came of it: may throw, and is safe to repeat. */
+  /** Records the result in the outbox; may throw, and is safe to repeat. */
   note(): Promise<void>
   /** Null: never, it is finished. */
   dueAgainAt: Date | null
@@ -133,7 +136,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     endsAtMs: number,
   ): Promise<AttemptResult | null> {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
-    // A process died with it under way, so it may have been sent and used: by now the store may have forgotten that.
+    // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
     if (message.attempts > 1 && ageMs >= codeLifetimeSeconds * 1000) return end(message, 'expired', null)
     try {
@@ -203,7 +206,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
   }
 
-  /** Null: another try would come too late for the code, or the list is used up. */
+  /** Null if another attempt would come too late for the code, or if the list is used up. */
   function nextAttempt(message: QueuedMessage, endsAtMs: number | null): Date | null {
     if (endsAtMs === null && message.attempts > RETRY_SECONDS.length) return null
     const seconds = RETRY_SECONDS[Math.min(message.attempts, RETRY_SECONDS.length) - 1] as number

@@ -140,9 +140,9 @@ export function queueNotices(source: SQL, values = sql`'{}'::jsonb`): SQL {
 /**
  * The update that finishes, as replaced, every waiting message of one code, to stand in the caller's statement beside
  * `queueMessage`: all parts of a statement see the rows as they were before it, so the new message is not touched.
- * Rows are locked in the order of their ids, so that two callers never wait for each other in a circle. A plan made
- * while none waits, and kept, must serve when thousands do: the ids as an array, `outcome` and not `finished_at`, and
- * the sum leave no other index to choose than messages_code and the primary key.
+ * Rows are locked in the order of their ids, so that two callers cannot deadlock. Prepared plans are cached, so one that was
+ * made on an empty table must still be good with thousands of rows: the array of ids, the condition on `outcome` instead of
+ * `finished_at`, and the sum prevent the planner from choosing any index but messages_code and the primary key.
  * Without `columns`, the parameters are `codeSubject`, `codePurpose`, `codeGroup` and `now`; `codePurpose` null means
  * every purpose and group. A code replaces the waiting one of its own group alone.
  */

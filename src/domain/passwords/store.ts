@@ -12,11 +12,11 @@ export interface NewPassword {
 
 export interface PasswordStore {
   /**
-   * For whoever proved the identifier, just now: the account gets the password and is confirmed, the identifier is its
-   * own and every other claim to it ends, failures are forgotten; all its sessions, known devices, pending contact
-   * changes and messages with codes end, a session that is being opened with the old password too. What a session added
-   * within the last seven days, after this identifier was verified, goes, and the notices name it. Null when the account does not
-   * have, or wait for, the identifier any more. `fingerprints`: its known devices, the newest first.
+   * For somebody who has just verified the identifier. The account gets the password and is confirmed, the identifier
+   * becomes its own, every other claim to it ends, and failures are forgotten. All its sessions, known devices, pending
+   * contact changes and messages with codes end, including a session that is being opened with the old password. What a
+   * session added within the last seven days, after this identifier was verified, is removed, and the notices name it. Null
+   * if the account does not have, or wait for, the identifier any more. `fingerprints` are its known devices, newest first.
    */
   reset(
     account: Account,
@@ -25,8 +25,8 @@ export interface PasswordStore {
     now: Date,
   ): Promise<{ fingerprints: string[] } | null>
   /**
-   * The same for somebody who knows the old password; the session that asks stays. `other_password`: it is not that
-   * password now.
+   * The same for somebody who knows the old password; the caller's session stays. `other_password` means that the account
+   * has a different password now.
    */
   change(
     signedIn: AccountSession,
