@@ -47,7 +47,7 @@ export const fallback = {
 export const gateways = {
   doc: 'An HTTP gateway. Several are tried in their order, the next one on failure.',
   keys: {
-    name: text(required, 'How the log calls it.', { ...word, example: 'acme' }),
+    name: text(required, 'Its name in the log.', { ...word, example: 'acme' }),
     channel: choice(
       'sms',
       ['sms', 'whatsapp', 'voice'],
@@ -150,7 +150,7 @@ export const gateways = {
 export const providers = {
   doc: 'A provider: a preset, or any OpenID provider by its issuer.',
   keys: {
-    name: text(required, 'Stands in paths and as `account.provider`.', { ...word, example: 'google' }),
+    name: text(required, 'Its name in paths and in `account.provider`.', { ...word, example: 'google' }),
     preset: choice(
       null,
       ['google', 'apple', 'github', 'microsoft', 'facebook'],
@@ -174,7 +174,7 @@ export const providers = {
         example: variable('GOOGLE_CLIENT_SECRET'),
       },
     ),
-    scopes: list("What is asked for. Empty: what the provider's kind needs.", {
+    scopes: list("The requested scopes. Empty: those that the provider's kind needs.", {
       check: (scope) => /^[!#-[\]-~]+$/.test(scope),
       item: 'a scope such as "email"',
       example: ['openid', 'email'],
@@ -192,7 +192,7 @@ export const providers = {
         example: ['example.com'],
       },
     ),
-    enabled: boolean(true, 'false: nobody signs in with it; identities stay.'),
+    enabled: boolean(true, 'false: nobody can sign in with it; linked identities stay.'),
     team_id: text(null, 'Apple only: the team.', { alternative: true, example: 'ABCDE12345' }),
     key_id: text(null, 'Apple only: the name of the key.', { alternative: true, example: 'FGHIJ67890' }),
     private_key: text(null, "Apple only: the key file's content.", {

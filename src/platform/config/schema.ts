@@ -1,7 +1,7 @@
 /**
  * THE table of the configuration: every section and key, its kind, bounds, default and meaning (schema-lists.ts holds
- * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values
- * all follow from it. What several keys say together stands in checks.ts.
+ * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values are
+ * all derived from it. Rules about several keys are in checks.ts.
  */
 import { languageTags } from '../../texts/languages.ts'
 import * as formats from './formats.ts'
@@ -39,7 +39,7 @@ function section<Entries extends Keys>(doc: string, keys: Entries) {
   return { doc, optional: false as const, keys, lists: {} }
 }
 
-/** The most an operator may count to: beyond it a number is a slip of the hand. */
+/** The upper bound of most numbers; a larger one is a typing error. */
 const many = 1_000_000_000
 
 export const schema = {
@@ -59,14 +59,14 @@ export const schema = {
         example: 'https://auth.example.com',
       },
     ),
-    trusted_proxies: list('The reverse proxies. Only what these peers say in X-Forwarded-For is believed.', {
+    trusted_proxies: list('The reverse proxies. X-Forwarded-For is believed from these peers only.', {
       check: formats.isAddressRange,
       normalize: formats.toAddressRange,
       item: 'an address or a range such as "10.0.0.0/8", never of every address (/0)',
       example: ['10.0.0.0/8'],
     }),
     secret: bytes(
-      'What codes, sealed rows and private keys stand on; `poterne secret` prints one. Needed with `database.url`; otherwise the service makes one in `storage.data_dir`.',
+      'Master key for one-time codes, encrypted rows and signing keys; `poterne secret` prints one. Required with `database.url`; otherwise the service makes one in `storage.data_dir`.',
       formats.decodeSecret,
       '32 bytes in hex or base64, as `poterne secret` prints them',
       {
@@ -86,7 +86,7 @@ export const schema = {
       example: ['https://app.example.com'],
     }),
   }),
-  storage: section('Used where no `database.url` is set.', {
+  storage: section('Used if no `database.url` is set.', {
     data_dir: text('./data', 'The directory of the embedded database and of the server secret it makes.'),
   }),
   log: section('What the service writes on standard output.', {
@@ -115,7 +115,7 @@ export const schema = {
     pool_size: integer(10, [1, 1000], 'The most connections of one process.'),
     migrate: boolean(true, 'Apply pending migrations on start. false: only `poterne migrate` does.'),
   }),
-  redis: section('Codes and counters. Without it they stand in the database.', {
+  redis: section('Codes and counters. Without Redis they are kept in the database.', {
     url: text(null, 'One server. Needs `database.url`.', {
       check: formats.isRedisUrl,
       expected: 'a URL that begins with redis:// or rediss://',
@@ -140,25 +140,25 @@ export const schema = {
       emptyAllowed: true,
     }),
   }),
-  accounts: section('What new accounts are, and what is told about them.', {
+  accounts: section('New accounts, and what answers reveal about accounts.', {
     accountable_type: text('User', 'The type of the owning profile.'),
     role_id: integer(1, [0, 2_147_483_647], 'The role of a new account.'),
     password_digest: choice(
       'masked',
       ['masked', 'full'],
-      'Whether the account record holds the true hash or one with salt and hash replaced.',
+      'Whether the account record contains the real digest, or one with salt and hash replaced.',
     ),
     reveal_existing: boolean(
       false,
-      'true: registering a taken identifier answers 409 identifier_taken, and tells strangers who has an account.',
+      'true: registering a taken identifier answers 409 identifier_taken, which reveals to strangers who has an account.',
     ),
-    default_country: text('FR', 'The country in which a national phone number is read.', {
+    default_country: text('FR', 'The country for national phone numbers.', {
       check: formats.isCountry,
       expected: 'a country in two capital letters, such as "FR"',
     }),
   }),
   smtp: {
-    ...section('How e-mail leaves. Without this section none does.', {
+    ...section('How e-mail is sent. Without this section none is sent.', {
       host: text(required, 'The mail server.', {
         check: formats.isHost,
         expected: 'a host name or an address without port',
@@ -168,9 +168,9 @@ export const schema = {
       security: choice(
         'starttls',
         ['starttls', 'tls', 'none'],
-        'starttls: required, never left out; tls: from the first byte; none: loopback hosts only.',
+        'starttls: always required; tls: from the first byte; none: for loopback hosts only.',
       ),
-      username: text(null, 'Together with `password`, where the server asks for them.', {
+      username: text(null, 'Together with `password`, if the server requires them.', {
         example: 'poterne',
       }),
       password: text(null, 'Together with `username`.', {
@@ -256,7 +256,7 @@ export const schema = {
       ['1s', '1h'],
       'How long a code is valid, counted from the first attempt to send it.',
     ),
-    attempts: integer(5, [1, 100], 'Wrong tries that end one code.'),
+    attempts: integer(5, [1, 100], 'Wrong attempts after which a code is dead.'),
     attempts_per_day: integer(
       20,
       [1, 10_000],
@@ -271,16 +271,20 @@ export const schema = {
     access_lifetime: duration(
       '15m',
       ['1s', '1d'],
-      'How long an access token is valid. Other services accept it so long, even after a logout.',
+      'How long an access token is valid. Other services accept it for that long, even after a logout.',
     ),
-    refresh_lifetime: duration('30d', ['1s', '3650d'], 'A session not used for so long ends.'),
-    refresh_absolute_lifetime: duration('90d', ['1s', '3650d'], 'A session ends after so long, used or not.'),
+    refresh_lifetime: duration('30d', ['1s', '3650d'], 'A session that was not used for this long ends.'),
+    refresh_absolute_lifetime: duration(
+      '90d',
+      ['1s', '3650d'],
+      'A session ends after this time, used or not.',
+    ),
     audience: text(null, 'The `aud` of access tokens. Default: `server.base_url`.', {
       example: 'https://api.example.com',
     }),
   }),
   password: section(
-    'Passwords and their Argon2id hash (RFC 9106). New numbers hold for new hashes; old ones stay valid.',
+    'Passwords and their Argon2id hash (RFC 9106). Changed numbers apply to new hashes; old hashes stay valid.',
     {
       minimum_length: integer(8, [8, 128], 'The fewest characters of a new password.'),
       memory_kib: integer(19_456, [8, 1_048_576], 'Memory of one hash, in KiB.'),
