@@ -14,15 +14,20 @@ export function cleanWords(text: string, { to, code }: Personal): string {
     .slice(0, READ_LENGTH)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
     .trim()
-  const cleaned = [...personalPatterns(to, code), ...generalPatterns].reduce(
+  const cleaned = [...personalPatterns(to, code), digitRuns].reduce(
     (words, pattern) => words.replace(pattern, '…'),
-    flat,
+    flat.replace(eachWord, (word) => (isAddress.test(word) ? '…' : word)),
   )
   return cleaned.slice(0, MAXIMUM_LENGTH)
 }
 
-/** E-mail addresses, also percent-encoded, and runs of digits as long as a code. */
-const generalPatterns = [/[^\s<>"'(),;:=]+(?:@|%40)[^\s<>"'(),;:]+/gi, /\d{6,}/g]
+/** E-mail addresses are found word by word: one pattern for both would read a long word again from each of its letters. */
+const eachWord = /[^\s<>"'(),;:=]+/g
+/** Also percent-encoded. */
+const isAddress = /.(?:@|%40)./i
+
+/** As long as a code. */
+const digitRuns = /\d{6,}/g
 
 function personalPatterns(to: string, code: string | null): RegExp[] {
   const patterns = code === null ? [] : [spaced(code)]

@@ -235,7 +235,14 @@ function checkProvider(path: string, provider: Provider, check: Check): void {
 function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
   const { rpId, origins, androidApps, iosApps, enrollUrl, manageUrl } = passkeys
   check(
-    ['passkeys.rp_id', 'passkeys.origins', 'passkeys.android_apps', 'passkeys.ios_apps'],
+    [
+      'passkeys.rp_id',
+      'passkeys.origins',
+      'passkeys.android_apps',
+      'passkeys.ios_apps',
+      'passkeys.enroll_url',
+      'passkeys.manage_url',
+    ],
     () =>
       rpId !== null ||
       (origins.length === 0 &&

@@ -1,5 +1,7 @@
 /** Where a database URL leads: to a host, or to the socket in a directory of this machine. */
 
+import { join } from 'node:path'
+
 export interface DatabaseAddress {
   url: string
   /** Of the socket; absent where the URL names a host. */
@@ -24,7 +26,5 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   url.searchParams.delete('port')
   url.hostname = host.startsWith('/') ? 'localhost' : host
   url.port = port
-  return host.startsWith('/')
-    ? { url: url.href, path: `${host.replace(/\/+$/, '')}/.s.PGSQL.${port}` }
-    : { url: url.href }
+  return host.startsWith('/') ? { url: url.href, path: join(host, `.s.PGSQL.${port}`) } : { url: url.href }
 }
