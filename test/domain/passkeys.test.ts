@@ -216,6 +216,28 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(await service.post('passkeys/login', body))).toEqual([422, 'invalid_passkey'])
     })
 
+    test('by 32 different signatures of one passkey at once works for each of them', async () => {
+      const { passkey } = await withPasskey()
+      const bodies = await Promise.all(Array.from({ length: 32 }, () => assertion(passkey)))
+      const answers = await Promise.all(
+        bodies.map((body, index) => (index % 2 === 0 ? service : replica).post('passkeys/login', body)),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
+    })
+
+    test('by a credential of 20 kB is refused clearly, as is a registration with one', async () => {
+      const { passkey, bearer } = await withPasskey()
+      const { credential } = await assertion(passkey)
+      const long = 'A'.repeat(20_480)
+      const login = await service.post('passkeys/login', { credential: { ...credential, id: long } })
+      expect(failure(login)).toEqual([413, 'body_too_large'])
+      const made = createPasskey(await creationOptions(bearer), origin).credential
+      const response = { ...made.response, attestationObject: 'A'.repeat(12_500) }
+      const registration = { credential: { ...made, response } }
+      const answer = await service.post('passkeys/registration', registration, { bearer })
+      expect(failure(answer)).toEqual([422, 'validation_failed'])
+    })
+
     test('by a credential that nobody has names it, for the browser to forget', async () => {
       const { passkey } = await withPasskey()
       const id = randomBytes(16).toString('base64url')
@@ -255,7 +277,13 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         expect(failure(answer)).toEqual([422, 'invalid_passkey'])
       }
       await service.delivered()
-      expect(service.inbox.textsTo(person.identifier).join()).toMatch(/copi/i)
+      const told = () => service.inbox.textsTo(person.identifier).filter((text) => /copi/i.test(text)).length
+      expect(told()).toBe(3)
+      const replayed = await assertion(passkey, { counter: 5 })
+      for (let count = 0; count < 3; count++)
+        expect((await service.post('passkeys/login', replayed)).status).toBe(422)
+      await service.delivered()
+      expect(told()).toBe(4)
       expect((await service.post('passkeys/login', await assertion(passkey, { counter: 7 }))).status).toBe(
         200,
       )
@@ -333,6 +361,15 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(answer.body.recovery_codes).toHaveLength(10)
     })
 
+    test('stands in a change of the password too', async () => {
+      const { person, bearer, passkey } = await withTwoFactors()
+      const password = 'another horse battery'
+      const change = (credential: unknown) =>
+        service.post('password/change', { password, password_confirmation: password, credential }, { bearer })
+      expect((await change(await stepUp(bearer, passkey))).status).toBe(200)
+      expect((await service.post('login', { ...person, password })).status).toBe(202)
+    })
+
     test('works once, of 32 callers on all replicas', async () => {
       const { bearer, passkey } = await withTwoFactors()
       const credential = await stepUp(bearer, passkey)
@@ -356,6 +393,23 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   })
 
   describe('looking after them', () => {
+    test('counts them on the settings page, and writes the history', async () => {
+      const { bearer, passkey, id } = await withPasskey()
+      const count = async () => (await service.get('me/security', { bearer })).body.passkeys
+      expect(await count()).toBe(1)
+      await service.post('passkeys/login', await assertion(passkey))
+      await service.call('DELETE', `/api/v1/auth/passkeys/${id}`, undefined, { bearer })
+      expect(await count()).toBe(0)
+      const { items } = (await service.get('events', { bearer })).body
+      const about = items.filter(({ type }: { type: string }) => type.startsWith('passkey.'))
+      expect(about.map(({ type }: { type: string }) => type)).toEqual([
+        'passkey.removed',
+        'passkey.used',
+        'passkey.added',
+      ])
+      for (const { data, outcome } of about) expect([data, outcome]).toEqual([{ passkey: id }, 'success'])
+    })
+
     test('renames one, within 1 to 120 characters', async () => {
       const { bearer, id } = await withPasskey()
       const rename = (name: unknown) =>
@@ -432,7 +486,12 @@ describe('the relying party', () => {
       'passkeys.rp_id is "example.org", and 1 stored passkeys belong to another one',
     )
     const allowed = { passkeys: { rp_id: 'example.org', allow_rp_id_change: true } }
-    await (await startService({ shape: 'postgres', storage, settings: allowed })).close()
+    const elsewhere = await startService({ shape: 'postgres', storage, settings: allowed })
+    const proof = { password: person.password, method: 'passkey' }
+    expectRefusal(await elsewhere.post('2fa/enable', proof, { bearer }), 'passkey_not_found')
+    const { signal, passkeys } = (await elsewhere.get('passkeys', { bearer })).body
+    expect([passkeys.length, signal.credential_ids]).toEqual([1, []])
+    await elsewhere.close()
     await service.close()
   })
 

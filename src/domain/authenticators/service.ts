@@ -84,7 +84,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
 
   return {
     async find(account) {
-      const stored = await store.find(idOf(account))
+      const stored = await store.find(idOf(account), config.passkeys.rpId)
       const { sealedSecret, recoveredAt, recoveryHashes } = stored
       const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
       return {

@@ -45,11 +45,11 @@ const recoveryNotice = queueMessage(
 type FactorsRow = Omit<StoredFactors, 'recoveryHashes'> & { recoveryHashes: string }
 
 /** One row in any case. */
-const find = statement<AccountParams, FactorsRow>(sql`
+const find = statement<AccountParams & { rpId: string | null }, FactorsRow>(sql`
   select app.sealed_secret, app.loss_told_at, app.recovered_at,
          coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
            as recovery_hashes,
-         exists (select 1 from ${passkeys} where account_id = asked.id) as has_passkey
+         exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${param('rpId', 'text')}) as has_passkey
     from (select ${accountId} as id) asked
     left join ${totpFactors} app on app.account_id = asked.id
     left join ${recoveryCodes} codes on codes.account_id = asked.id`)
@@ -238,8 +238,8 @@ export function createFactorStore(database: Database): FactorStore {
   }
 
   return {
-    async find(account) {
-      const row = (await database.first(find, { accountId: account }))!
+    async find(account, rpId) {
+      const row = (await database.first(find, { accountId: account, rpId }))!
       const hashes: string[] = JSON.parse(row.recoveryHashes)
       return { ...row, recoveryHashes: hashes.map((hash) => Buffer.from(hash, 'hex')) }
     },

@@ -21,6 +21,7 @@ export interface StoredFactors {
   recoveredAt: Date | null
   /** Of the recovery codes left. */
   recoveryHashes: Uint8Array[]
+  /** Of the relying party that was asked for. */
   hasPasskey: boolean
 }
 
@@ -43,7 +44,7 @@ export interface Enabling {
 
 export interface FactorStore {
   /** Empty for an account without factors, and for an id that no account has (0), in the same time. */
-  find(accountId: number): Promise<StoredFactors>
+  find(accountId: number, rpId: string | null): Promise<StoredFactors>
   /** Records that the owner was told of the loss of this app, and queues the notices, once for each app. */
   noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
   /** The apps in use, by account and after that one, to count those that cannot be decrypted. */

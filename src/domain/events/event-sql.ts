@@ -25,6 +25,15 @@ export type EventParams = {
   eventAt: Date
 }
 
+/** The same, for statements of `defineStatement`. */
+export const eventParamTypes = {
+  events: 'text',
+  eventAddress: 'text?',
+  eventDevice: 'text?',
+  eventRequestId: 'text?',
+  eventAt: 'timestamptz',
+} as const
+
 /**
  * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:
  * `with changed as (…), ${eventCtes(sql`changed`)} select …`.

@@ -96,7 +96,8 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     },
     async unlink(signedIn, provider) {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
-      return store.unlink(signedIn, provider, providers.names, about, clock.now())
+      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+      return store.unlink(signedIn, provider, usable, about, clock.now())
     },
   }
 }

@@ -130,7 +130,13 @@ const open = statement<OpenParams, Account>(sql`
 const list = statement<{ accountId: number }, LinkedIdentity>(sql`
   select provider, subject, email, created_at from ${identities} where account_id = ${accountId} order by id`)
 
-type UnlinkParams = { accountId: number; sessionId: string; provider: string; usable: string }
+type UnlinkParams = {
+  accountId: number
+  sessionId: string
+  provider: string
+  usable: string
+  rpId: string | null
+}
 
 const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed: boolean }>(sql`
   with named as (
@@ -140,7 +146,7 @@ const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed
      where account_id = ${accountId} and provider <> ${provider}
        and provider in (select jsonb_array_elements_text(${param('usable', 'text')}::jsonb))
     union all
-    select 1 from ${passkeys} where account_id = ${accountId}
+    select 1 from ${passkeys} where account_id = ${accountId} and rp_id = ${param('rpId', 'text')}
     union all
     select 1 from ${accounts}
      where id = ${accountId} and password_digest is not null
@@ -205,9 +211,17 @@ export function createIdentityStore(database: Database): IdentityStore {
       }
     },
     list: (accountId) => database.all(list, { accountId }),
-    async unlink({ account, sessionId }, provider, usableProviders, notices, now) {
-      const usable = JSON.stringify(usableProviders)
-      const params = { accountId: account.id, sessionId, provider, usable, now, ...noticeParams(notices) }
+    async unlink({ account, sessionId }, provider, { providers, rpId }, notices, now) {
+      const usable = JSON.stringify(providers)
+      const params = {
+        accountId: account.id,
+        sessionId,
+        provider,
+        usable,
+        rpId,
+        now,
+        ...noticeParams(notices),
+      }
       const row = await updateLockedAccount(database, unlink, params, {
         at: now,
         eventsOf: ({ removed }) =>

@@ -46,12 +46,12 @@ export interface IdentityStore {
   list(accountId: number): Promise<LinkedIdentity[]>
   /**
    * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
-   * left: a password with an identifier, a passkey, or an identity of one of `usableProviders`.
+   * left: a password with an identifier, a passkey of `usable.rpId`, or an identity of one of `usable.providers`.
    */
   unlink(
     signedIn: AccountSession,
     provider: string,
-    usableProviders: string[],
+    usable: { providers: string[]; rpId: string | null },
     notices: NewMessage[],
     now: Date,
   ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'>

@@ -58,7 +58,6 @@ export function createAccountService(needs: Needs): AccountService {
           methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
           recovery_codes_left: held.recoveryCodesLeft,
         },
-        passkeys: 0,
         ...counts,
       }
     },

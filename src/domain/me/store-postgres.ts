@@ -8,6 +8,7 @@ import {
   events,
   identities,
   messages,
+  passkeys,
   replacedContacts,
   sessions,
 } from '../../platform/postgres/schema.ts'
@@ -53,6 +54,7 @@ const erase = statement<
 
 const count = statement<{ accountId: number; now: Date }, SecurityCounts>(sql`
   select (select count(*)::int from ${identities} where account_id = ${param('accountId', 'bigint')}) as identities,
+         (select count(*)::int from ${passkeys} where account_id = ${param('accountId', 'bigint')}) as passkeys,
          (select count(*)::int from ${sessions}
            where account_id = ${param('accountId', 'bigint')} and revoked_at is null
              and expires_at > ${param('now', 'timestamptz')}) as sessions`)

@@ -4,11 +4,12 @@ import type { NewMessage } from '../delivery/message.ts'
 
 export interface SecurityCounts {
   identities: number
+  passkeys: number
   sessions: number
 }
 
 export interface ErasureStore {
-  /** The linked identities and the living sessions. */
+  /** The linked identities, the passkeys and the living sessions. */
   count(accountId: number, now: Date): Promise<SecurityCounts>
   /**
    * Removes the account with everything that belongs to it: sessions, factors, identities, pending changes, and every

@@ -1,11 +1,12 @@
 /** A signature by a passkey, checked and then spent: for signing in, and to confirm a change inside a session. */
 import { AppError } from '../../errors.ts'
 import type { AssertionBody } from '../../platform/http/passkey-schemas.ts'
-import type { Executor } from '../../platform/postgres/database.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
+import type { NewSession } from '../sessions/store.ts'
 import type { ChallengePurpose, Challenges, OpenedChallenge } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
+import type { UseRefusal } from './store.ts'
 import { type Assertion, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
 /** A valid signature that was not used yet. */
@@ -20,19 +21,36 @@ export interface AssertionCheck {
   /** Throws `invalid_passkey`, or `unknown_passkey` for a credential that no account has. */
   check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
   /**
-   * Spends the challenge in one transaction with `work`; exactly one caller gets past. Throws `invalid_passkey` for a
-   * challenge that was spent, and for a counter that fell, which means that the key was copied: the owner is told.
+   * Spends the challenge; of any number of callers with one signature exactly one gets past. Throws `invalid_passkey`
+   * for a challenge that was spent, and for a counter that fell, which means that the key was copied: the owner is told.
    */
-  spend<Result>(checked: CheckedAssertion, work: (executor: Executor) => Promise<Result>): Promise<Result>
+  spend(checked: CheckedAssertion): Promise<void>
+  /** The same, and opens the session with it; null when the account is not what was judged any more. */
+  signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null>
 }
 
-type Needs = Pick<Services, 'notices' | 'clock'> & { stores: Pick<Stores, 'passkeys'> }
+type Needs = Pick<Services, 'notices' | 'events' | 'clock'> & { stores: Pick<Stores, 'passkeys'> }
 
 export function createAssertionCheck(
-  { notices, clock, stores }: Needs,
+  { notices, events, clock, stores }: Needs,
   { challenges, relyingParty }: { challenges: Challenges; relyingParty: RelyingParty },
 ): AssertionCheck {
   const store = stores.passkeys
+
+  async function refused({ passkey, account }: CheckedAssertion, refusal: UseRefusal): Promise<AppError> {
+    if (refusal === 'counter_fell') {
+      const about = await notices.about(account, 'passkey_copied')
+      const values = { passkey: passkey.name }
+      await store.tellCopy(
+        passkey.id,
+        about.map((notice) => ({ ...notice, values })),
+        clock.now(),
+      )
+      events.add('login.failed', account)
+    }
+    return new AppError('invalid_passkey')
+  }
+
   return {
     async check(credential, purpose) {
       const bytes = challengeOf(credential)
@@ -49,20 +67,15 @@ export function createAssertionCheck(
       return { ...found, challenge, assertion }
     },
 
-    async spend({ passkey, account, challenge, assertion }, work) {
-      const use = { passkeyId: passkey.id, challenge, assertion }
-      const outcome = await store.use(use, work, clock.now())
-      if ('result' in outcome) return outcome.result
-      if (outcome.refusal === 'counter_fell') {
-        const about = await notices.about(account, 'passkey_copied')
-        const values = { passkey: passkey.name }
-        await store.tellCopy(
-          passkey.id,
-          about.map((notice) => ({ ...notice, values })),
-          clock.now(),
-        )
-      }
-      throw new AppError('invalid_passkey')
+    async spend(checked) {
+      const outcome = await store.use(checked, clock.now())
+      if (outcome !== 'used') throw await refused(checked, outcome)
+    },
+
+    async signIn(checked, session) {
+      const outcome = await store.signIn(checked, session, clock.now())
+      if (typeof outcome === 'string') throw await refused(checked, outcome)
+      return outcome
     },
   }
 }

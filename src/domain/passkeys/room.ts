@@ -6,7 +6,7 @@ import { createAssertionCheck } from './assertion-check.ts'
 import { createChallenges } from './challenge.ts'
 import { createPasskeyService, type PasskeyFoundation } from './service.ts'
 
-type AssertionNeeds = Pick<Services, 'secret' | 'clock' | 'notices' | 'config'> & {
+type AssertionNeeds = Pick<Services, 'secret' | 'clock' | 'events' | 'notices' | 'config'> & {
   stores: Pick<Stores, 'passkeys'>
 }
 
@@ -25,7 +25,7 @@ export function createPasskeyAssertions(needs: AssertionNeeds): PasskeyFoundatio
       const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
       const checked = await assertions.check(credential, purpose)
       if (checked.account.id !== account.id) throw new AppError('invalid_passkey')
-      await assertions.spend(checked, async () => {})
+      await assertions.spend(checked)
     },
   }
 }

@@ -108,6 +108,9 @@ export function createPasskeyService(
   const noticesOf = async (account: Account, purpose: NoticePurpose, passkey: string) =>
     (await notices.about(account, purpose)).map((notice) => ({ ...notice, values: { passkey } }))
 
+  /** One of another relying party can only be looked at and removed. */
+  const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id
+
   const displayName = (account: Account) => account.email ?? account.phone ?? account.uuid
 
   return {
@@ -118,12 +121,16 @@ export function createPasskeyService(
 
     async logIn(credential, device, { address, addressBucket }) {
       await limits.charge(limits.passkeyAttemptCharges(addressBucket))
-      const use = await assertions.check(credential, { kind: 'login' })
-      const { account, passkey } = use
+      const checked = await assertions.check(credential, { kind: 'login' })
+      const { account, passkey } = checked
       if (account.lockedAt !== null) throw new AppError('account_locked')
-      return assertions.spend(use, (executor) =>
-        sessionOpener.open({ account, device, address, amr: amrOf(passkey), executor }),
-      )
+      return sessionOpener.open({
+        account,
+        device,
+        address,
+        amr: amrOf(passkey),
+        write: (session) => assertions.signIn(checked, session),
+      })
     },
 
     async registrationOptions(signedIn, proof, client) {
@@ -148,7 +155,7 @@ export function createPasskeyService(
         pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
         timeout: CHALLENGE_LIFETIME_MS,
         attestation: 'none',
-        excludeCredentials: existing.map(({ credentialId, transports }) => ({
+        excludeCredentials: existing.filter(isUsable).map(({ credentialId, transports }) => ({
           id: credentialId,
           type: 'public-key',
           transports,
@@ -202,7 +209,7 @@ export function createPasskeyService(
     async list({ account }) {
       const passkeys = await store.list(account.id)
       const userId = passkeys[0] === undefined ? null : encode(passkeys[0].userHandle)
-      const credentialIds = passkeys.map(({ credentialId }) => credentialId)
+      const credentialIds = passkeys.filter(isUsable).map(({ credentialId }) => credentialId)
       return { passkeys, signal: { rpId: relyingParty.id, userId, credentialIds } }
     },
 
@@ -219,7 +226,13 @@ export function createPasskeyService(
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await noticesOf(account, 'passkey_removed', passkey.name)
       const owner = { account, sessionId: claims.sessionId }
-      const outcome = await store.remove(owner, id, providers.names, about, clock.now())
+      const outcome = await store.remove(
+        owner,
+        { id, rpId: relyingParty.id },
+        providers.names,
+        about,
+        clock.now(),
+      )
       if (outcome === 'session_over') throw new AppError('invalid_token')
       if (outcome === 'not_found') throw new AppError('passkey_not_found')
       if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

@@ -1,14 +1,23 @@
 /** Tables `passkeys` and `spent_challenges`: see store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, identities, passkeys, spentChallenges } from '../../platform/postgres/schema.ts'
 import { defineStatement, json, pick, rowOf } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import type { EventType, NewEvent } from '../events/event.ts'
+import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
+import {
+  endTooMany,
+  otherSessions,
+  type SignInParams,
+  signInCtes,
+  signInParams,
+} from '../sessions/sign-in-sql.ts'
 import type { Passkey } from './passkey.ts'
-import type { PasskeyStore, UseRefusal } from './store.ts'
+import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 
 const columns = rowOf(passkeys)
 
@@ -118,31 +127,45 @@ const add = defineStatement({
     from state`,
 })
 
-/** A counter of zero on both sides means that the authenticator does not count, as synced passkeys do not. */
-const use = defineStatement({
-  name: 'passkeys.use',
-  params: {
-    id: 'uuid',
-    hash: 'bytea',
-    expiresAt: 'timestamptz',
-    counter: 'bigint',
-    backedUp: 'boolean',
-    now: 'timestamptz',
-  },
-  row: { spent: 'boolean', used: 'boolean' },
-  sql: (p) => sql`
-  with spent as (
-    insert into ${spentChallenges} (hash, expires_at) values (${p.hash}, ${p.expiresAt})
+/** CTEs. A counter of zero on both sides means that the authenticator does not count, as synced passkeys do not. */
+const useCtes = sql`
+  spent as (
+    insert into ${spentChallenges} (hash, expires_at)
+    values (${param('hash', 'bytea')}, ${param('challengeEndsAt', 'timestamptz')})
     on conflict do nothing returning hash),
   used as (
     update ${passkeys}
-       set counter = ${p.counter}, backed_up = ${p.backedUp}, last_used_at = ${p.now}
+       set counter = ${param('counter', 'bigint')}, backed_up = ${param('backedUp', 'boolean')},
+           last_used_at = ${param('now', 'timestamptz')}
       from spent
-     where id = ${p.id} and (counter < ${p.counter} or (counter = 0 and ${p.counter} = 0))
-    returning id)
-  select exists (select 1 from spent) as spent, exists (select 1 from used) as used`,
+     where id = ${param('passkeyId', 'uuid')}
+       and (counter < ${param('counter', 'bigint')} or (counter = 0 and ${param('counter', 'bigint')} = 0))
+    returning id)`
+
+const outcome = sql`exists (select 1 from spent) as spent, exists (select 1 from used) as used`
+
+const use = defineStatement({
+  name: 'passkeys.use',
+  params: {
+    passkeyId: 'uuid',
+    hash: 'bytea',
+    challengeEndsAt: 'timestamptz',
+    counter: 'bigint',
+    backedUp: 'boolean',
+    now: 'timestamptz',
+    ...eventParamTypes,
+  },
+  row: { spent: 'boolean', used: 'boolean' },
+  sql: () => sql`with ${useCtes}, ${eventCtes(sql`used`)} select ${outcome}`,
 })
 
+type SignInRow = { spent: boolean; used: boolean; others: number } & (Account | { id: null })
+
+/** The events of the sign-in are those of the use too. */
+const signIn = statement<SignInParams & UseParams, SignInRow>(sql`
+  with ${useCtes}, ${signInCtes(sql`exists (select 1 from used)`)}
+  select ${outcome}, ${otherSessions} as others, signed_in.*
+    from (select 1) answer left join signed_in on true`)
 const tellCopy = defineStatement({
   name: 'passkeys.tell_copy',
   params: { id: 'uuid', notices: 'text', now: 'timestamptz' },
@@ -168,6 +191,7 @@ const remove = defineStatement({
     sessionId: 'uuid',
     id: 'uuid',
     usable: 'text',
+    rpId: 'text',
     notices: 'text',
     now: 'timestamptz',
   },
@@ -175,7 +199,8 @@ const remove = defineStatement({
   sql: (p) => sql`
   with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
   left_over as (
-    select 1 from ${passkeys} where account_id = ${p.accountId} and id <> ${p.id}
+    select 1 from ${passkeys}
+     where account_id = ${p.accountId} and id <> ${p.id} and rp_id = ${p.rpId}
     union all
     select 1 from ${identities}
      where account_id = ${p.accountId}
@@ -206,12 +231,40 @@ const sweep = createSweep<{ now: Date }>({
   order: sql`expires_at`,
 })
 
-/** Rolls a transaction back with a value. */
-class Undone extends Error {
-  constructor(readonly refusal: UseRefusal) {
-    super('taken back')
-  }
+interface UseParams {
+  passkeyId: string
+  hash: Uint8Array
+  challengeEndsAt: Date
+  counter: number
+  backedUp: boolean
 }
+
+const useParams = ({ passkey, challenge, assertion }: PasskeyUse): UseParams => ({
+  ...assertion,
+  passkeyId: passkey.id,
+  hash: challenge.hash,
+  challengeEndsAt: challenge.expiresAt,
+})
+
+const refusalOf = ({ spent, used }: { spent: boolean; used: boolean }): UseRefusal | null =>
+  !spent ? 'challenge_spent' : !used ? 'counter_fell' : null
+
+const happened = (type: EventType, { uuid }: Account, passkey: string): NewEvent => ({
+  type,
+  account: uuid,
+  data: { passkey },
+})
+
+const recording = <Row>(
+  type: EventType,
+  account: Account,
+  id: string,
+  did: (row: Row) => boolean,
+  at: Date,
+) => ({
+  at,
+  eventsOf: (row: Row) => (did(row) ? [happened(type, account, id)] : []),
+})
 
 export function createPasskeyStore(database: Database): PasskeyStore {
   return {
@@ -223,49 +276,65 @@ export function createPasskeyStore(database: Database): PasskeyStore {
     },
     list: (accountId) => database.all(list, { accountId }),
     async add({ account, sessionId }, { transports, ...passkey }, { hash, expiresAt }, limit, notices, now) {
-      const row = await updateLockedAccount(database, add, {
-        ...passkey,
-        accountId: account.id,
-        sessionId,
-        hash,
-        expiresAt,
-        limit,
-        now,
-        transports: JSON.stringify(transports),
-        ...noticeParams(notices),
-      })
+      const row = await updateLockedAccount(
+        database,
+        add,
+        {
+          ...passkey,
+          accountId: account.id,
+          sessionId,
+          hash,
+          expiresAt,
+          limit,
+          now,
+          transports: JSON.stringify(transports),
+          ...noticeParams(notices),
+        },
+        recording('passkey.added', account, passkey.id, ({ added }) => added, now),
+      )
       if (!row?.lives || row.foreign) return 'account_changed'
       if (row.known) return 'credential_known'
       if (row.full) return 'limit_reached'
       if (!row.spent) return 'challenge_spent'
       return row.added ? 'added' : 'credential_known'
     },
-    async use({ passkeyId, challenge: { hash, expiresAt }, assertion }, work, now) {
-      try {
-        return await database.transaction(async (transaction) => {
-          const row = await transaction.first(use, { id: passkeyId, hash, expiresAt, ...assertion, now })
-          if (!row?.spent) return { refusal: 'challenge_spent' as const }
-          if (!row.used) throw new Undone('counter_fell')
-          return { result: await work(transaction) }
-        })
-      } catch (error) {
-        if (!(error instanceof Undone)) throw error
-        return { refusal: error.refusal }
-      }
+    async use(used, now) {
+      const events = [happened('passkey.used', used.account, used.passkey.id)]
+      const row = (await database.first(use, { ...useParams(used), ...eventParams(events, now), now }))!
+      return refusalOf(row) ?? 'used'
+    },
+    async signIn(used, session, now) {
+      const { account, passkey } = used
+      const use = { ...happened('passkey.used', account, passkey.id), sessionId: session.id }
+      const row = (await database.first(signIn, {
+        ...useParams(used),
+        ...signInParams(account, session, null, now, [use]),
+      }))!
+      const refusal = refusalOf(row)
+      if (refusal !== null || row.id === null) return refusal
+      const { spent: _spent, used: _used, others, ...signedIn } = row
+      await endTooMany(database, account.id, others, now)
+      return signedIn
     },
     async tellCopy(passkeyId, notices, now) {
       await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
     },
     rename: (accountId, id, name) => database.first(rename, { accountId, id, name }),
-    async remove({ account, sessionId }, id, usableProviders, notices, now) {
-      const row = await updateLockedAccount(database, remove, {
-        accountId: account.id,
-        sessionId,
-        id,
-        usable: JSON.stringify(usableProviders),
-        now,
-        ...noticeParams(notices),
-      })
+    async remove({ account, sessionId }, { id, rpId }, usableProviders, notices, now) {
+      const row = await updateLockedAccount(
+        database,
+        remove,
+        {
+          accountId: account.id,
+          sessionId,
+          id,
+          rpId,
+          usable: JSON.stringify(usableProviders),
+          now,
+          ...noticeParams(notices),
+        },
+        recording('passkey.removed', account, id, ({ removed }) => removed, now),
+      )
       if (!row?.lives) return 'session_over'
       if (!row.found) return 'not_found'
       return row.removed ? 'removed' : 'last_sign_in_method'

@@ -1,13 +1,14 @@
 /** The passkeys, in PostgreSQL in every shape. */
-import type { Executor } from '../../platform/postgres/database.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
+import type { NewSession } from '../sessions/store.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
 import type { Assertion, NewCredential } from './verification.ts'
 
 export interface PasskeyUse {
-  passkeyId: string
+  passkey: Passkey
+  account: Account
   challenge: OpenedChallenge
   assertion: Assertion
 }
@@ -40,21 +41,25 @@ export interface PasskeyStore {
     now: Date,
   ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'>
   /**
-   * Spends the challenge and stores the counter in one transaction with `work`, which is not called where the use is
-   * refused. Nothing is spent where `work` throws.
+   * Spends the challenge and stores the counter. A challenge that comes with a counter that fell is spent too, so that
+   * the owner is told of it once.
    */
-  use<Result>(
-    use: PasskeyUse,
-    work: (executor: Executor) => Promise<Result>,
-    now: Date,
-  ): Promise<{ result: Result } | { refusal: UseRefusal }>
+  use(use: PasskeyUse, now: Date): Promise<'used' | UseRefusal>
+  /**
+   * The same, and opens the session, in one statement. Null when the account is not what was judged any more, as
+   * SessionStore.signIn says it.
+   */
+  signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<Account | null | UseRefusal>
   /** Queues the notices of a passkey whose counter fell. */
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
   rename(accountId: number, id: string, name: string): Promise<Passkey | null>
-  /** `last_sign_in_method`: without it nothing would open the account any more. */
+  /**
+   * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
+   * `passkey.rpId` open nothing.
+   */
   remove(
     owner: AccountSession,
-    id: string,
+    passkey: Pick<Passkey, 'id' | 'rpId'>,
     usableProviders: string[],
     notices: NewMessage[],
     now: Date,

@@ -75,6 +75,7 @@ export function createPasswordRoutes(
         body: t.Object({
           current_password: ownerProofFields.password,
           otp: ownerProofFields.otp,
+          credential: ownerProofFields.credential,
           ...newPasswordFields,
         }),
         response: {

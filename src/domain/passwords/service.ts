@@ -38,7 +38,7 @@ export interface PasswordsService {
   /** Throws `validation_failed`, and what Reauthentication does. Of two calls at once one has the wrong password. */
   change(
     signedIn: Authenticated,
-    body: NewPasswordBody & { current_password?: string | null | undefined; otp?: OwnerProof['otp'] },
+    body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
     client: { addressBucket: string },
   ): Promise<void>
 }
@@ -116,7 +116,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
         body,
         own.filter((one) => one !== null),
       )
-      const proof = { password: body.current_password, otp: body.otp }
+      const proof = { password: body.current_password, otp: body.otp, credential: body.credential }
       await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
       const digest = await hashing.hash(body.password)
       const [messages] = await Promise.all([

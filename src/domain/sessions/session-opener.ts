@@ -2,10 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import type { Executor } from '../../platform/postgres/database.ts'
 import { type Account, type AccountRecord, accountRecord } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
-import type { Device } from './store.ts'
+import type { Device, NewSession } from './store.ts'
 
 export interface SignIn {
   account: Account
@@ -15,8 +14,8 @@ export interface SignIn {
   amr: string[]
   /** Replaces a digest of older parameters. */
   newDigest?: string | null
-  /** The transaction that the session is opened in, where it is not one of its own. */
-  executor?: Executor
+  /** Writes the session together with what else the sign-in changes; absent: only the session is written. */
+  write?: (session: NewSession, now: Date) => Promise<Account | null>
 }
 
 /** The answer of login, in the specification's order. */
@@ -41,7 +40,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
   return {
-    async open({ account, device, address, amr, newDigest = null, executor }) {
+    async open({ account, device, address, amr, newDigest = null, write }) {
       const now = clock.now()
       const id = randomUUID()
       const refreshToken = refreshTokens.create()
@@ -55,7 +54,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
         expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
         endsAt: after(refreshAbsoluteLifetimeSeconds),
       }
-      const signedIn = await store.signIn(account, session, newDigest, now, executor)
+      const signedIn = await (write?.(session, now) ?? store.signIn(account, session, newDigest, now))
       if (signedIn === null) throw new AppError('invalid_credentials')
       const accessToken = await accessTokens.sign({
         accountUuid: signedIn.uuid,

@@ -9,7 +9,15 @@ import { daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
-import { changeAndRecord, type EventParams, eventCtes, eventParams } from '../events/event-sql.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
+import {
+  endTooMany,
+  lives,
+  otherSessions,
+  type SignInParams,
+  signInCtes,
+  signInParams,
+} from './sign-in-sql.ts'
 import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
 
 const knowsDevice = statement<{ accountId: number; fingerprint: string }, { known: boolean }>(sql`
@@ -18,63 +26,11 @@ const knowsDevice = statement<{ accountId: number; fingerprint: string }, { know
      where account_id = ${param('accountId', 'bigint')}
        and device_fingerprint = ${param('fingerprint', 'text')}) as known`)
 
-type SignInParams = {
-  now: Date
-  accountId: number
-  digestWhenChecked: string | null
-  expectedTwoFactor: boolean
-  newDigest: string | null
-  id: string
-  deviceType: string | null
-  deviceName: string | null
-  deviceOs: string | null
-  deviceFingerprint: string | null
-  address: string
-  amr: string
-  familyHash: Uint8Array
-  expiresAt: Date
-  endsAt: Date
-} & EventParams
-
 const now = param('now', 'timestamptz')
 const familyHash = param('familyHash', 'bytea')
 
-/** More devices than a person looks through. */
-const MAXIMUM_SESSIONS = 100
-
-/** `expires_at` is never after `ends_at`. */
-const lives = sql`revoked_at is null and expires_at > ${now}`
-
 const signIn = statement<SignInParams, Account & { others: number }>(sql`
-  with signed_in as (
-    update ${accounts}
-       set sign_in_count = sign_in_count + 1, failed_attempts = 0,
-           last_sign_in_at = coalesce(current_sign_in_at, ${now}), current_sign_in_at = ${now},
-           last_sign_in_ip = coalesce(current_sign_in_ip, ${param('address', 'text')}),
-           current_sign_in_ip = ${param('address', 'text')},
-           password_digest = coalesce(${param('newDigest', 'text')}, password_digest), updated_at = ${now}
-     where id = ${param('accountId', 'bigint')} and account_confirmed_at is not null and locked_at is null
-       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
-       and two_factor_enabled = ${param('expectedTwoFactor', 'boolean')}
-    returning *),
-  opened as (
-    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
-                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
-    select ${param('id', 'uuid')}, signed_in.id, ${param('deviceType', 'text')}, ${param('deviceName', 'text')},
-           ${param('deviceOs', 'text')}, ${param('deviceFingerprint', 'text')}, ${param('address', 'text')},
-           ${param('address', 'text')}, ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
-           ${param('endsAt', 'timestamptz')}, ${familyHash}
-      from signed_in),
-  ${eventCtes(sql`signed_in`)}
-  select signed_in.*, (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives}) as others
-    from signed_in`)
-
-/** Parallel sign-ins do not see each other's sessions; the next one ends what they were too many. */
-const endOldest = statement<{ accountId: number; kept: number; now: Date }>(sql`
-  update ${sessions} set revoked_at = ${now}
-   where id in (
-     select id from ${sessions} where account_id = ${param('accountId', 'bigint')} and ${lives}
-      order by last_used_at desc, created_at desc, id offset ${param('kept', 'int')})`)
+  with ${signInCtes()} select signed_in.*, ${otherSessions} as others from signed_in`)
 
 /** Callers with one token wait for the row, and then see what the others added. */
 const takeLateRetry = statement<
@@ -210,32 +166,11 @@ export function createSessionStore(database: Database): SessionStore {
     },
     findSignedIn: (sessionId, accountUuid, now) =>
       database.first(findSignedIn, { sessionId, accountUuid, now }),
-    async signIn(account, { device, amr, ...session }, newDigest, now, executor = database) {
-      const happened: NewEvent = {
-        type: 'login.succeeded',
-        account: account.uuid,
-        sessionId: session.id,
-        data: { amr },
-      }
-      const row = await executor.first(signIn, {
-        ...session,
-        ...eventParams([happened], now, { device: device.name ?? device.os }),
-        now,
-        newDigest,
-        accountId: account.id,
-        digestWhenChecked: account.passwordDigest,
-        expectedTwoFactor: account.twoFactorEnabled,
-        deviceType: device.type,
-        deviceName: device.name,
-        deviceOs: device.os,
-        deviceFingerprint: device.fingerprint,
-        amr: amr.join(' '),
-      })
+    async signIn(account, session, newDigest, now) {
+      const row = await database.first(signIn, signInParams(account, session, newDigest, now))
       if (row === null) return null
       const { others, ...signedIn } = row
-      if (others >= MAXIMUM_SESSIONS) {
-        await database.all(endOldest, { accountId: account.id, kept: MAXIMUM_SESSIONS, now })
-      }
+      await endTooMany(database, account.id, others, now)
       return signedIn
     },
     takeLateRetry: async (sessionId, generation, { since, most }, now) =>

@@ -1,5 +1,4 @@
 /** Where sessions live: PostgreSQL, in every shape. */
-import type { Executor } from '../../platform/postgres/database.ts'
 import type { Account } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
@@ -78,13 +77,7 @@ export interface SessionStore {
    * what was judged any more: gone, locked, with another password, or with two factors on or off since. `newDigest`
    * replaces a digest of older parameters. Of more than 100 living sessions the ones used longest ago end.
    */
-  signIn(
-    account: Account,
-    session: NewSession,
-    newDigest: string | null,
-    now: Date,
-    executor?: Executor,
-  ): Promise<Account | null>
+  signIn(account: Account, session: NewSession, newDigest: string | null, now: Date): Promise<Account | null>
   /**
    * Moves the family on to the generation after the one presented, in one statement. Null, and nothing happens, unless
    * the session lives, its account is not locked, and the generation presented is the family's: of many callers with

@@ -88,7 +88,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   const factors: Factor[] = [
     // A passkey is no code that could be typed: who has one calls passkeys/login, which needs no second step.
     {
-      methods: ({ stored }) => (stored.hasPasskey && config.passkeys.rpId !== null ? ['passkey'] : []),
+      methods: ({ stored }) => (stored.hasPasskey ? ['passkey'] : []),
       reads: () => false,
       verify: async () => false,
     },

@@ -88,7 +88,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     async enableWithPasskey(signedIn, proof, client) {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
       const passkeys = await stores.passkeys.list(signedIn.account.id)
-      if (passkeys.length === 0) throw new AppError('passkey_not_found')
+      if (!passkeys.some(({ rpId }) => rpId === config.passkeys.rpId)) throw new AppError('passkey_not_found')
       return authenticators.enable(signedIn)
     },
 

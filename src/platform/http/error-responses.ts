@@ -22,6 +22,8 @@ export const ownerProofErrors = [
   'reauthentication_required',
   'password_not_set',
   'invalid_code',
+  'invalid_passkey',
+  'unknown_passkey',
   'too_many_attempts',
   'too_many_requests',
   'server_busy',

@@ -1,0 +1,115 @@
+/**
+ * The statement that a sign-in ends with, in parts: what proves a passkey is used up in the same statement as the
+ * session is opened (domain/passkeys/store-postgres.ts).
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { accounts, sessions } from '../../platform/postgres/schema.ts'
+import type { Account } from '../accounts/account.ts'
+import type { NewEvent } from '../events/event.ts'
+import { type EventParams, eventCtes, eventParams } from '../events/event-sql.ts'
+import type { NewSession } from './store.ts'
+
+export type SignInParams = {
+  now: Date
+  accountId: number
+  digestWhenChecked: string | null
+  expectedTwoFactor: boolean
+  newDigest: string | null
+  id: string
+  deviceType: string | null
+  deviceName: string | null
+  deviceOs: string | null
+  deviceFingerprint: string | null
+  address: string
+  amr: string
+  familyHash: Uint8Array
+  expiresAt: Date
+  endsAt: Date
+} & EventParams
+
+const now = param('now', 'timestamptz')
+
+/** `expires_at` is never after `ends_at`. */
+export const lives = sql`revoked_at is null and expires_at > ${now}`
+
+/** More devices than a person looks through. */
+const MAXIMUM_SESSIONS = 100
+
+/**
+ * CTEs with the parameters SignInParams: `signed_in` is the account, if it still is what was judged and `condition`
+ * holds; the session and the events are written with it.
+ */
+export const signInCtes = (condition = sql`true`): SQL => sql`
+  signed_in as (
+    update ${accounts}
+       set sign_in_count = sign_in_count + 1, failed_attempts = 0,
+           last_sign_in_at = coalesce(current_sign_in_at, ${now}), current_sign_in_at = ${now},
+           last_sign_in_ip = coalesce(current_sign_in_ip, ${param('address', 'text')}),
+           current_sign_in_ip = ${param('address', 'text')},
+           password_digest = coalesce(${param('newDigest', 'text')}, password_digest), updated_at = ${now}
+     where id = ${param('accountId', 'bigint')} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
+       and two_factor_enabled = ${param('expectedTwoFactor', 'boolean')} and ${condition}
+    returning *),
+  opened as (
+    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
+                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
+    select ${param('id', 'uuid')}, signed_in.id, ${param('deviceType', 'text')}, ${param('deviceName', 'text')},
+           ${param('deviceOs', 'text')}, ${param('deviceFingerprint', 'text')}, ${param('address', 'text')},
+           ${param('address', 'text')}, ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
+           ${param('endsAt', 'timestamptz')}, ${param('familyHash', 'bytea')}
+      from signed_in),
+  ${eventCtes(sql`signed_in`)}`
+
+/** How many sessions the account of `signed_in` had before this one: for `endTooMany`. */
+export const otherSessions = sql`
+  (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives})`
+
+/** `happened`: more events that the sign-in is. */
+export function signInParams(
+  account: Account,
+  { device, amr, ...session }: NewSession,
+  newDigest: string | null,
+  at: Date,
+  happened: NewEvent[] = [],
+): SignInParams {
+  const login: NewEvent = {
+    type: 'login.succeeded',
+    account: account.uuid,
+    sessionId: session.id,
+    data: { amr },
+  }
+  return {
+    ...session,
+    ...eventParams([...happened, login], at, { device: device.name ?? device.os }),
+    now: at,
+    newDigest,
+    accountId: account.id,
+    digestWhenChecked: account.passwordDigest,
+    expectedTwoFactor: account.twoFactorEnabled,
+    deviceType: device.type,
+    deviceName: device.name,
+    deviceOs: device.os,
+    deviceFingerprint: device.fingerprint,
+    amr: amr.join(' '),
+  }
+}
+
+/** Parallel sign-ins do not see each other's sessions; the next one ends what they were too many. */
+const endOldest = statement<{ accountId: number; kept: number; now: Date }>(sql`
+  update ${sessions} set revoked_at = ${now}
+   where id in (
+     select id from ${sessions} where account_id = ${param('accountId', 'bigint')} and ${lives}
+      order by last_used_at desc, created_at desc, id offset ${param('kept', 'int')})`)
+
+/** Ends the sessions used longest ago, where a sign-in found too many `others`. */
+export async function endTooMany(
+  database: Database,
+  accountId: number,
+  others: number,
+  at: Date,
+): Promise<void> {
+  if (others < MAXIMUM_SESSIONS) return
+  await database.all(endOldest, { accountId, kept: MAXIMUM_SESSIONS, now: at })
+}
