@@ -24,7 +24,7 @@ export const SERVER_SECRET = 'ab'.repeat(32)
 /** Limits off, argon2 as the product ships it, mail to `smtpPort`. */
 export function loadSettings(smtpPort: number): Settings {
   return {
-    server: { base_url: 'http://auth.bench' },
+    server: { base_url: 'https://auth.bench' },
     limits: { enabled: false },
     smtp: { host: '127.0.0.1', port: smtpPort, security: 'none', from: 'Poterne <no-reply@bench.example>' },
   }

@@ -7,6 +7,7 @@ import { loginsRow, registrationsRow } from './rows/hashing.ts'
 import { loginsRivalRow } from './rows/logins-rival.ts'
 import { meRow } from './rows/me.ts'
 import { memoryRow } from './rows/memory.ts'
+import { passkeysRow } from './rows/passkeys.ts'
 import { refreshRow } from './rows/refresh.ts'
 import { refreshLatencyRow } from './rows/refresh-latency.ts'
 import { replicasRow } from './rows/replicas.ts'
@@ -16,6 +17,7 @@ import { startRow } from './rows/start.ts'
 export const rows: Row[] = [
   loginsRow,
   loginsRivalRow,
+  passkeysRow,
   registrationsRow,
   verifyAccountRow,
   requestOtpRow,

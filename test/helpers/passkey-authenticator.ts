@@ -82,6 +82,18 @@ function clientData(type: string, challenge: string, origin: string, quirks: Aut
   })
 }
 
+/** RFC 9053: a public key on P-256, for ES256. */
+export function coseKeyOf(publicKey: KeyObject): Buffer {
+  const { x, y } = publicKey.export({ format: 'jwk' }) as { x: string; y: string }
+  return cbor([
+    [1, 2],
+    [3, -7],
+    [-1, 1],
+    [-2, Buffer.from(x, 'base64url')],
+    [-3, Buffer.from(y, 'base64url')],
+  ])
+}
+
 /** `idBytes`: the length of the credential's id. */
 export function createPasskey(
   options: CreationOptions,
@@ -89,15 +101,8 @@ export function createPasskey(
   quirks: AuthenticatorQuirks & { idBytes?: number; aaguid?: string; id?: string } = {},
 ) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { x, y } = publicKey.export({ format: 'jwk' }) as { x: string; y: string }
   const id = quirks.id ? Buffer.from(quirks.id, 'base64url') : randomBytes(quirks.idBytes ?? 16)
-  const key = cbor([
-    [1, 2],
-    [3, -7],
-    [-1, 1],
-    [-2, Buffer.from(x, 'base64url')],
-    [-3, Buffer.from(y, 'base64url')],
-  ])
+  const key = coseKeyOf(publicKey)
   const aaguid = Buffer.from((quirks.aaguid ?? '0'.repeat(32)).replaceAll('-', ''), 'hex')
   const length = Buffer.from([id.length >> 8, id.length & 255])
   const counter = quirks.counter ?? 0

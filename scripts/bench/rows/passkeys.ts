@@ -1,0 +1,92 @@
+/** Logins by passkey a second, against logins by password of the same process, and requests for options. */
+import { type Bench, CLIENTS } from '../bench.ts'
+import { requireStatuses, type Traffic } from '../load.ts'
+import { addPasskeys, passkeyLogins, RP_ID } from '../passkeys.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Row } from '../row.ts'
+import { logins, post, strangersLogin } from '../traffic.ts'
+import { countTrips, describeTrips } from '../trips.ts'
+
+const ACCOUNTS = 1000
+
+/** For a second; where a machine is faster, its rounds are shorter. */
+const PER_SECOND = 3000
+
+export const passkeysRow: Row = {
+  name: 'passkeys',
+  async measure(bench: Bench) {
+    const poterne = await bench.startPoterne({ accounts: ACCOUNTS, settings: { passkeys: { rp_id: RP_ID } } })
+    await addPasskeys(poterne.databaseUrl, ACCOUNTS)
+    const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
+    const load = async (what: string, traffic: Traffic, seconds: number, isPassword = false) =>
+      requireStatuses(
+        await bench.load({
+          url: poterne.url,
+          traffic,
+          connections: CLIENTS,
+          seconds,
+          warmupSeconds: 0.3,
+          ...(isPassword && { lastly: strangersLogin }),
+        }),
+        [200],
+        what,
+      )
+    const byPasskey = (seconds: number) =>
+      load(
+        'passkeys/login',
+        {
+          kind: 'requests',
+          requests: passkeyLogins(ACCOUNTS, Math.ceil(seconds * PER_SECOND)),
+          cyclic: false,
+        },
+        seconds,
+      )
+    const byPassword = (seconds: number) => load('login', logins(ACCOUNTS), seconds + 1, true)
+    const options = (seconds: number) =>
+      load(
+        'passkeys/login/options',
+        { kind: 'requests', requests: [post('passkeys/login/options', {})], cyclic: true },
+        seconds,
+      )
+    const { seconds, rounds } = bench
+    await byPasskey(bench.warmupSeconds)
+    await options(1)
+    await counter.take(1)
+    const trips = await counter.take((await byPasskey(seconds)).answered)
+    const optionTrips = await counter.take((await options(seconds)).answered)
+    await byPassword(1)
+    const series = await runRounds({
+      rounds,
+      ours: async () => (await byPasskey(seconds)).rate,
+      theirs: async () => (await byPassword(seconds)).rate,
+      onRound: (_, a, b) =>
+        bench.progress(`  ${a.toFixed(0)} by passkey/s, ${b.toFixed(1)} by password: ${(a / b).toFixed(1)}`),
+    })
+    const optionSeries = await runRounds({
+      rounds: Math.ceil(rounds / 2),
+      ours: async () => (await options(seconds)).rate,
+      theirs: async () => (await byPasskey(seconds)).rate,
+    })
+    await poterne.stop()
+    return [
+      compareLine({
+        row: 'passkeys',
+        what: `logins by passkey, ${CLIENTS} clients`,
+        rival: 'logins by password',
+        series,
+        goal: { atLeast: 10 },
+        unit: '/s',
+        trips: describeTrips(trips),
+      }),
+      compareLine({
+        row: 'passkeys',
+        what: `requests for passkey options, ${CLIENTS} clients`,
+        rival: 'logins by passkey',
+        series: optionSeries,
+        goal: {},
+        unit: '/s',
+        trips: describeTrips(optionTrips),
+      }),
+    ]
+  },
+}
