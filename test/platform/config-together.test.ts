@@ -329,3 +329,31 @@ ${apple(key('P-256'))}`
     ])
   })
 })
+
+describe('passkeys', () => {
+  const withOrigins = (rpId: string, ...origins: string[]) =>
+    `[passkeys]\nrp_id = "${rpId}"\norigins = ${JSON.stringify(origins)}`
+
+  test('need a site at or under the relying party; others beside it are related origins', () => {
+    expect(problemsOf(withOrigins('auth.example.com', 'https://app.example.com'))).toEqual([
+      expect.stringMatching(
+        /^passkeys\.origins.*expected at least one site at or under passkeys\.rp_id = "auth/s,
+      ),
+    ])
+    expect(problemsOf(withOrigins('example.com', 'https://notexample.com'))).toHaveLength(1)
+    expect(problemsOf(withOrigins('example.com', 'https://example.com:8443'))).toEqual([])
+    expect(problemsOf(withOrigins('example.com', 'https://app.example.com', 'https://example.org'))).toEqual(
+      [],
+    )
+    const android = `android:apk-key-hash:${'A'.repeat(43)}`
+    expect(problemsOf(withOrigins('example.com', android))).toEqual([])
+  })
+
+  test('are off without a relying party, and the refusal names the two usual ones', () => {
+    const [problem, ...others] = problemsOf('[passkeys]\norigins = ["https://app.example.com"]')
+    expect(others).toEqual([])
+    expect(problem).toContain(
+      'the domain of the site where people sign in (app.example.com), or the one above it',
+    )
+  })
+})
