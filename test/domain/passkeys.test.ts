@@ -428,6 +428,38 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(answer)).toEqual([401, 'unknown_passkey'])
     })
 
+    async function resetPassword({ identifier }: Person) {
+      await service.post('password/forgot', { identifier })
+      const otp = await service.inbox.nextCode(identifier)
+      const password = 'another horse battery'
+      const body = { identifier, otp, password, password_confirmation: password }
+      expect((await service.post('password/reset', body)).status).toBe(200)
+    }
+
+    test('a reset of the password takes back what a session added in the last seven days, and says so', async () => {
+      const { person, passkey } = await withPasskey()
+      await resetPassword(person)
+      const refused = await service.post('passkeys/login', await assertion(passkey))
+      expect(failure(refused)).toEqual([401, 'unknown_passkey'])
+      await service.delivered()
+      expect(service.inbox.textsTo(person.identifier).at(-1)).toMatch(/clé d’accès|passkey/i)
+    })
+
+    test('a reset of the password keeps what was added before', async () => {
+      const { person, passkey } = await withPasskey()
+      service.clock.advance(8 * 86_400_000)
+      await resetPassword(person)
+      expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
+    })
+
+    test('goes with the account', async () => {
+      const { person, bearer, passkey } = await withPasskey()
+      const proof = { password: person.password }
+      expect((await service.call('DELETE', '/api/v1/auth/me', proof, { bearer })).status).toBe(200)
+      const answer = await service.post('passkeys/login', await assertion(passkey))
+      expect(failure(answer)).toEqual([401, 'unknown_passkey'])
+    })
+
     test("does not reach somebody else's", async () => {
       const [owner, other] = await Promise.all([withPasskey(), signedIn()])
       const path = `/api/v1/auth/passkeys/${owner.id}`

@@ -2,13 +2,15 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
+import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import type { Shape } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shape) => {
-  const service = useService({ shape })
+  const settings = { passkeys: { rp_id: 'example.com' } }
+  const service = useService({ shape, settings })
 
   test('no token, no part of one and no password stands in any table or line', async () => {
     const person = await service.signUp(newEmail(), 'a password to look for')
@@ -27,5 +29,24 @@ describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shap
       }
     }
     expect(everything).not.toContain('a password to look for')
+  })
+
+  test('no challenge of a passkey, no signature and no private part stands in any table or line', async () => {
+    const bearer = (await service.logIn(await service.signUp(newEmail()))).access_token
+    const origin = 'https://example.com'
+    const asked = (await service.post('passkeys/registration/options', {}, { bearer })).body.options
+    const { passkey, credential } = createPasskey(asked, origin)
+    await service.post('passkeys/registration', { credential }, { bearer })
+    const { options } = (await service.post('passkeys/login/options', {})).body
+    const signed = signWithPasskey(passkey, options, origin)
+    expect((await service.post('passkeys/login', { credential: signed })).status).toBe(200)
+    const everything = [await dumpTables(service), ...service.log].join('\n')
+    expect(everything).toContain(passkey.id)
+    const { d } = passkey.privateKey.export({ format: 'jwk' }) as { d: string }
+    for (const secret of [asked.challenge, options.challenge, signed.response.signature, d]) {
+      const bytes = Buffer.from(secret, 'base64url')
+      for (const encoding of ['hex', 'base64', 'base64url'] as const)
+        expect(everything).not.toContain(bytes.toString(encoding))
+    }
   })
 })
