@@ -18,7 +18,7 @@ export const floors = [
   ['texts'],
   ['platform'],
   ['domain'],
-  ['app'],
+  ['app', 'admin-app'],
   ['compose'],
   ['commands'],
   ['main'],
@@ -50,6 +50,7 @@ export const domainOrder = [
   'contacts',
   'me',
   'social',
+  'administration',
   'housekeeping',
   'health',
   'dev',
@@ -64,7 +65,7 @@ interface PackageRule {
 const packageRules: PackageRule[] = [
   {
     packages: /^(elysia|@elysiajs\/swagger)(\/|$)/,
-    allowedIn: /^src\/(app\.ts|platform\/http\/.*|(.*\/)?(routes|[a-z-]+-schema)\.ts)$/,
+    allowedIn: /^src\/((admin-)?app\.ts|platform\/http\/.*|(.*\/)?(routes|[a-z-]+-schema)\.ts)$/,
     where: 'app.ts, platform/http/, routes.ts and *-schema.ts',
   },
   {

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import { type AdminApp, createAdminApp } from './admin-app.ts'
 import { createApp } from './app.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { createServices } from './compose/services.ts'
@@ -40,6 +41,8 @@ export interface ComposeOptions {
 
 export interface Service {
   app: ReturnType<typeof createApp>
+  /** Administration. It lets in whoever reaches it. */
+  adminApp: AdminApp
   services: Services
   /** Only with --dev. */
   mailbox: Mailbox | null
@@ -74,13 +77,13 @@ export async function compose(options: ComposeOptions): Promise<Service> {
   }
 }
 
-/** For a command: the services of this configuration, on a migrated database, while nothing runs beside the command. */
-export async function withServices<T>(config: Config, work: (services: Services) => Promise<T>): Promise<T> {
-  const logger = createLogger({ clock: systemClock })
+/** For a command: what is built of this configuration, on a migrated database, while nothing runs beside the command. */
+export async function withService<T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> {
+  const logger = createLogger({ clock: systemClock, level: 'error' })
   const connections = await connect(config, logger)
   try {
     await requireMigrated(connections.database)
-    return await work(build({ config, dev: false, clock: systemClock, logger }, connections).services)
+    return await work(build({ config, dev: false, clock: systemClock, logger }, connections))
   } finally {
     await connections.close()
   }
@@ -130,6 +133,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   )
   return {
     app,
+    adminApp: createAdminApp(services, { language, logger }),
     services,
     mailbox,
     database,

@@ -14,6 +14,7 @@ export const errorStatus = {
   reauthentication_required: 403,
   route_not_found: 404,
   session_not_found: 404,
+  account_not_found: 404,
   identity_not_found: 404,
   provider_not_found: 404,
   passkey_not_found: 404,

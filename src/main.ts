@@ -1,11 +1,14 @@
 /** argv to one command. No logic here: a command is a file in commands/ and a line below. */
+import { accountsCommand } from './commands/accounts.ts'
 import { configCommand } from './commands/config.ts'
+import { eventsCommand } from './commands/events.ts'
 import { healthCommand } from './commands/health.ts'
 import { keysCommand } from './commands/keys.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { run } from './commands/run.ts'
 import { secretCommand } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
+import { sessionsCommand } from './commands/sessions.ts'
 import { smsCommand } from './commands/sms.ts'
 import { gatewaysCommand, mailCommand } from './commands/try.ts'
 import { versionCommand } from './commands/version.ts'
@@ -14,6 +17,9 @@ const commands = [
   serveCommand(),
   migrateCommand(),
   configCommand(),
+  accountsCommand(),
+  sessionsCommand(),
+  eventsCommand(),
   keysCommand(),
   smsCommand(),
   gatewaysCommand(),

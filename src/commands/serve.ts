@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
 import { seedPeople } from '../domain/dev/seed.ts'
 import { lockSeededAccount } from '../domain/dev/seed-store-postgres.ts'
+import { openSocket, ownSocketPath } from '../platform/admin-socket.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { keepHeapTidy } from '../platform/heap.ts'
@@ -41,6 +42,7 @@ async function serve(options: ServeOptions): Promise<void> {
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
+  await openAdminSocket(service, config, logger)
   keepHeapTidy()
   const { version: number, commit } = version
   logger.info(
@@ -88,6 +90,16 @@ async function listen({ app, close }: Service, { server }: Config): Promise<stri
   }
   const { hostname, port } = app.server!
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+}
+
+/** Without it the service runs as well: the command line then opens the database itself, where it can. */
+async function openAdminSocket({ adminApp }: Service, config: Config, logger: Logger): Promise<void> {
+  const path = ownSocketPath(config.admin.socket, config.storage.dataDir)
+  if (path === null) return
+  const failure = await openSocket(path, () => {
+    adminApp.listen({ unix: path } as never)
+  })
+  if (failure !== null) logger.warn({ path, cause: failure }, 'the socket of administration is not open')
 }
 
 function listenHint(code: string | undefined): string {
@@ -150,9 +162,10 @@ function signalled(): Promise<void> {
   })
 }
 
-async function stop({ app, close }: Service, logger: Logger): Promise<void> {
+async function stop({ app, adminApp, close }: Service, logger: Logger): Promise<void> {
   logger.info('ending: requests under way are answered first')
   const late = Bun.sleep(END_MS)
+  await adminApp.server?.stop(true)
   const drained = await Promise.race([
     app.server!.stop().then(() => true),
     Bun.sleep(DRAIN_MS).then(() => false),

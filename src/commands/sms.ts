@@ -1,6 +1,6 @@
 /** `poterne sms report`: what became of SMS, by gateway and country. */
 import { Command, InvalidArgumentError } from 'commander'
-import { withServices } from '../compose.ts'
+import { withService } from '../compose.ts'
 import { type StageCount, stages } from '../domain/delivery/records.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 
@@ -28,7 +28,7 @@ function readDays(text: string): number {
 
 async function report({ days, json, ...options }: CommandOptions & { days: number; json?: boolean }) {
   const { config } = requireConfig({ ...options, mustDeliver: false })
-  const counts = await withServices(config, ({ funnel }) => funnel.report(days))
+  const counts = await withService(config, ({ services: { funnel } }) => funnel.report(days))
   const rows = toRows(counts)
   if (json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
   else process.stdout.write(rows.length > 0 ? toTable(rows) : NOTHING)

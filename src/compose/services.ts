@@ -1,5 +1,6 @@
 /** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
+import { createAdministrationService } from '../domain/administration/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
 import { createCodeService } from '../domain/codes/service.ts'
 import { createContactsService } from '../domain/contacts/service.ts'
@@ -90,6 +91,7 @@ export function createServices(foundation: Foundation) {
     passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),
     contacts: createContactsService(shared),
+    administration: createAdministrationService(shared),
     social: createSocialService(shared),
   }
   return { services, worker }

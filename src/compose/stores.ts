@@ -1,5 +1,6 @@
 /** Every store, made once. */
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
+import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
 import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
@@ -35,6 +36,7 @@ export function createStores(
 ): Stores {
   return {
     accounts: createAccountStore(database),
+    administration: createAdministrationStore(database),
     authenticators: createFactorStore(database),
     codeBudgets: createCodeBudgetStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),

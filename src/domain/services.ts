@@ -10,6 +10,8 @@ import type { Logger } from '../platform/http/logging.ts'
 import type { ServerSecret } from '../platform/secret.ts'
 import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
+import type { AdministrationService } from './administration/service.ts'
+import type { AdministrationStore } from './administration/store.ts'
 import type { Authenticators } from './authenticators/service.ts'
 import type { FactorStore } from './authenticators/store.ts'
 import type { CodeService } from './codes/service.ts'
@@ -64,6 +66,7 @@ import type { TwoFactorService } from './two-factor/service.ts'
 /** Each table belongs to one store. Codes, limits and tickets are in Redis where it is configured. */
 export interface Stores {
   accounts: AccountStore
+  administration: AdministrationStore
   authenticators: FactorStore
   codeBudgets: CodeBudgetStore
   codes: CodeStore
@@ -125,6 +128,7 @@ export interface Services {
   passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService
+  administration: AdministrationService
   social: SocialService
   identities: IdentityService
 }

@@ -57,5 +57,8 @@ export function setCurrentSession(session: { id: string; deviceName: string | nu
 
 export function setCurrentActor(actor: RequestActor): void {
   const context = requests.getStore()
-  if (context) context.actor = actor
+  if (!context) return
+  context.actor = actor
+  // A socket has no address.
+  if (actor.type === 'operator') context.address = null
 }

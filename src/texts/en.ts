@@ -28,6 +28,7 @@ export const en: Texts = {
     reauthentication_required: 'Please sign in again first: your last sign-in is too long ago for this.',
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',
+    account_not_found: 'There is no such account.',
     identity_not_found: 'This identity is not linked to your account.',
     contact_not_found: 'Your account has no such contact.',
     provider_not_found: 'This identity provider is not offered.',
@@ -229,6 +230,13 @@ export const en: Texts = {
           alarm,
         ],
         sms: () => `two-factor sign-in is now on for your account. ${alarm}`,
+      },
+      account_unlocked: {
+        subject: ({ service }) => `Your account at ${service} is unlocked`,
+        paragraphs: ({ service }) => [
+          `Your account at ${service} has been unlocked by its administrators. You can sign in again.`,
+        ],
+        sms: () => 'your account has been unlocked by its administrators. You can sign in again.',
       },
       two_factor_disabled: {
         subject: ({ service }) => `Two-factor sign-in is off for your account at ${service}`,

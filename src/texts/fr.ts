@@ -31,6 +31,7 @@ export const fr = {
       'Reconnectez-vous d’abord : votre dernière connexion est trop ancienne pour cette opération.',
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',
+    account_not_found: 'Ce compte n’existe pas.',
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
     contact_not_found: 'Votre compte n’a pas ce contact.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',
@@ -238,6 +239,14 @@ export const fr = {
           alarm,
         ],
         sms: () => `la double authentification de votre compte est maintenant active. ${alarm}`,
+      },
+      account_unlocked: {
+        subject: ({ service }) => `Votre compte ${service} est débloqué`,
+        paragraphs: ({ service }) => [
+          `Votre compte ${service} vient d'être débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.`,
+        ],
+        sms: () =>
+          'votre compte a été débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.',
       },
       two_factor_disabled: {
         subject: ({ service }) => `Double authentification désactivée sur votre compte ${service}`,

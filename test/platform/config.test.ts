@@ -80,6 +80,7 @@ describe('without anything set', () => {
         hashQueue: 64,
         hashQueueReserved: 16,
       },
+      admin: { socket: null },
       events: { retentionSeconds: 180 * 86_400, addressRetentionSeconds: 30 * 86_400 },
       social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },
       passkeys: {

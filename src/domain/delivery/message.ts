@@ -27,6 +27,7 @@ export const noticePurposes = [
   'passkey_removed',
   'passkey_copied',
   'identity_unlinked',
+  'account_unlocked',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = CodePurpose | NoticePurpose

@@ -8,6 +8,7 @@ import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../platform/postgres/schema.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import { type Actor, failureTypes, type StoredEvent } from './event.ts'
+import { recordEvents } from './event-sql.ts'
 import type { EventFilter, EventStore, GatheredFailures } from './store.ts'
 
 type FilterParams = { account: string | null; type: string | null; actor: string | null; since: Date | null }
@@ -100,6 +101,7 @@ interface Retention {
 export function createEventStore(database: Database, retention: Retention): EventStore {
   const secondsBefore = (now: Date, seconds: number) => daysBefore(now, seconds / 86_400)
   return {
+    add: (recorded, at) => recordEvents(database, recorded, at),
     async list(wanted, before, limit) {
       const query = wanted.account === undefined ? listAll : listOfAccount
       return (await database.all(query, { ...filterParams(wanted), before, limit })).map(toEvent)

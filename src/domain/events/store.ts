@@ -1,5 +1,5 @@
 /** The events that were written: who reads them, and when they go. Rooms write theirs with event-sql.ts. */
-import type { EventType, StoredEvent } from './event.ts'
+import type { EventType, NewEvent, StoredEvent } from './event.ts'
 
 export interface EventFilter {
   account?: string | undefined
@@ -19,6 +19,8 @@ export interface GatheredFailures {
 }
 
 export interface EventStore {
+  /** What changes no row, such as a look at an account. */
+  add(recorded: NewEvent[], at: Date): Promise<void>
   /** Newest first, those before the event with this id (null: from the newest one). */
   list(filter: EventFilter, before: number | null, limit: number): Promise<StoredEvent[]>
   /**

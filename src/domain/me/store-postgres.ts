@@ -1,5 +1,5 @@
 /** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see store.ts. */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import {
   accounts,
@@ -23,14 +23,10 @@ import type { ErasureStore, SecurityCounts } from './store.ts'
  * to a contact that the account merely claims is somebody else's. The notice of the erasure is added by this very
  * statement and stays: the worker strips it when it is done with it.
  */
-const erase = statement<
-  { accountId: number; sessionId: string; digestWhenChecked: string | null; now: Date } & NoticeParams,
-  { uuid: string }
->(sql`
+const eraseIf = (condition: SQL) => sql`
   with gone as (
     delete from ${accounts}
-     where id = ${param('accountId', 'bigint')} and ${sessionLives}
-       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
+     where id = ${param('accountId', 'bigint')} and ${condition}
     returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
               case when phone_confirmed_at is not null then phone end as phone),
   destinations as (
@@ -50,7 +46,21 @@ const erase = statement<
   forgotten as (
     delete from ${eventDetails} using ${events}, gone
      where ${events}.account = gone.uuid and event_id = ${events}.id)
-  select uuid from gone`)
+  select uuid from gone`
+
+type EraseParams = { accountId: number; now: Date } & NoticeParams
+
+const erase = statement<
+  EraseParams & { sessionId: string; digestWhenChecked: string | null },
+  { uuid: string }
+>(
+  eraseIf(sql`${sessionLives}
+       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}`),
+)
+
+const eraseByOperator = statement<EraseParams, { uuid: string }>(eraseIf(sql`true`))
+
+const eventsOf = ({ uuid }: { uuid: string }): NewEvent[] => [{ type: 'account.erased', account: uuid }]
 
 const count = statement<{ accountId: number; now: Date }, SecurityCounts>(sql`
   select (select count(*)::int from ${identities} where account_id = ${param('accountId', 'bigint')}) as identities,
@@ -65,8 +75,11 @@ export function createErasureStore(database: Database): ErasureStore {
     async erase({ account, sessionId }, notices, now) {
       const digestWhenChecked = account.passwordDigest
       const params = { accountId: account.id, sessionId, digestWhenChecked, now, ...noticeParams(notices) }
-      const eventsOf = ({ uuid }: { uuid: string }): NewEvent[] => [{ type: 'account.erased', account: uuid }]
       return (await updateLockedAccount(database, erase, params, { at: now, eventsOf })) !== null
+    },
+    async eraseByOperator(accountId, notices, now) {
+      const params = { accountId, now, ...noticeParams(notices) }
+      return (await updateLockedAccount(database, eraseByOperator, params, { at: now, eventsOf })) !== null
     },
   }
 }

@@ -17,4 +17,6 @@ export interface ErasureStore {
    * False if the account is already gone, if its password is not this one, or if the session has ended in the meantime.
    */
   erase(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
+  /** The same, without asking the owner. False if the account is already gone. */
+  eraseByOperator(accountId: number, notices: NewMessage[], now: Date): Promise<boolean>
 }

@@ -339,6 +339,13 @@ export const schema = {
       'Of those, places that only owners may take: a session, or a device that is known. Owners are served first. Nothing is reserved in a queue that has no more places than this.',
     ),
   }),
+  admin: section('How the operator reaches the service: see docs/administration.md.', {
+    socket: text(
+      null,
+      'The Unix socket that the command line uses; only its owner may open it. "": none. Default: /run/poterne/admin.sock where that directory is ours, else admin.sock in `storage.data_dir`.',
+      { example: '/run/poterne/admin.sock' },
+    ),
+  }),
   events: section('What is kept of logins and changes, for owners and for the operator.', {
     retention: duration('180d', ['1d', '3650d'], 'How long events are kept.'),
     address_retention: duration(

@@ -55,6 +55,8 @@ export interface Config {
   }
   password: { minimumLength: number; memoryKib: number; iterations: number }
   limits: LimitsConfig
+  /** `socket` null: at its default place; empty: none. */
+  admin: { socket: string | null }
   events: { retentionSeconds: number; addressRetentionSeconds: number }
   social: {
     redirectUris: string[]

@@ -64,6 +64,9 @@ export const accounts = pgTable(
     language: text('language').notNull(),
     /** When the owner last replaced the password; null: never, or before this was kept. */
     passwordChangedAt: time('password_changed_at'),
+    /** What an operator wrote: why the account is locked, and a JSON object of the operator's own. */
+    lockedReason: text('locked_reason'),
+    metadata: jsonb('metadata').$type<Record<string, unknown>>(),
     /** The identifier (comparable form) that this registration waits to have verified; null once confirmed. */
     waitingFor: text('waiting_for'),
     /** Who made the account, where it did not register by itself: no registration replaces or joins it. */
@@ -78,8 +81,11 @@ export const accounts = pgTable(
     uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
     uniqueIndex('accounts_phone_proved').on(table.phone).where(sql`${table.phoneConfirmedAt} is not null`),
     uniqueIndex('accounts_waiting_for').on(table.waitingFor).where(sql`${table.waitingFor} is not null`),
-    index('accounts_email_key').on(table.emailKey),
-    index('accounts_phone').on(table.phone),
+    // Operators search by the beginning, too; in the collation of the database an index cannot do that.
+    index('accounts_email_prefix').on(table.emailKey.op('text_pattern_ops')),
+    index('accounts_phone_prefix').on(table.phone.op('text_pattern_ops')),
+    index('accounts_locked').on(table.id).where(sql`${table.lockedAt} is not null`),
+    index('accounts_role').on(table.roleId, table.id),
     // Each lookup reads one entry, however many accounts and registrations name the contact.
     index('accounts_email_claims')
       .on(table.emailKey, table.id)

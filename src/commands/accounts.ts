@@ -1,0 +1,167 @@
+/** `poterne accounts …`: find, show, change, lock, unlock and erase accounts. */
+import { Command } from 'commander'
+import { configOption } from './configuration.ts'
+import {
+  confirm,
+  type DoorOptions,
+  findAccount,
+  listAll,
+  readLimit,
+  socketOption,
+  throughDoor,
+  yesOption,
+} from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printRecord, printTable } from './print.ts'
+
+type Options = DoorOptions & { json?: boolean; yes?: boolean }
+type Account = Record<string, unknown> & {
+  uuid: string
+  email: string | null
+  phone: string | null
+  account_confirmed: boolean
+  locked_at: string | null
+  role_id: number
+  created_at: string
+}
+
+const NAME = 'an e-mail address, a phone number or a uuid'
+
+export function accountsCommand(): Command {
+  const command = new Command('accounts').description('find, show, change, lock, unlock and erase accounts')
+  const add = (name: string, description: string) => {
+    const added = command.command(name).description(description)
+    added
+      .option(...configOption)
+      .option(...socketOption)
+      .option('--json', 'print for programs')
+    return added.option(...yesOption)
+  }
+  add('list', 'search accounts, newest first')
+    .argument('[query]', `${NAME}, or at least three characters to begin with`)
+    .option('--locked', 'only those that are locked')
+    .option('--unconfirmed', 'only those that nobody confirmed')
+    .option('--role <id>', 'only those with this role')
+    .option('--limit <number>', 'at most so many', '1000')
+    .action(list)
+  add('show', 'print everything about an account').argument('<account>', NAME).action(show)
+  add('lock', 'end every session and refuse every sign-in')
+    .argument('<account>', NAME)
+    .option('--reason <text>', 'kept with the account')
+    .action((name, { reason, ...options }: Options & { reason?: string }) =>
+      change(name, { locked: true, ...(reason !== undefined && { locked_reason: reason }) }, options),
+    )
+  add('unlock', 'let its owner sign in again, and say so')
+    .argument('<account>', NAME)
+    .action((name, options: Options) => change(name, { locked: false }, options))
+  add('set', 'change role, owner, language or metadata')
+    .argument('<account>', NAME)
+    .option('--role <id>', 'role_id')
+    .option('--accountable-type <type>', 'accountable_type')
+    .option('--accountable-id <id>', 'accountable_id')
+    .option('--language <language>', 'the language of its messages')
+    .option('--metadata <json>', 'a JSON object, in place of the one before')
+    .action(set)
+  add('erase', 'remove an account for good').argument('<account>', NAME).action(erase)
+  return command
+}
+
+interface ListOptions extends Options {
+  locked?: boolean
+  unconfirmed?: boolean
+  role?: string
+  limit?: string
+}
+
+async function list(query: string | undefined, options: ListOptions): Promise<void> {
+  const wanted = {
+    query,
+    locked: options.locked ? 'true' : undefined,
+    confirmed: options.unconfirmed ? 'false' : undefined,
+    role_id: options.role,
+  }
+  const limit = readLimit(options.limit)
+  const accounts = await throughDoor(options, (call) => listAll<Account>(call, 'accounts', wanted, limit))
+  if (options.json) return printJson(accounts)
+  printTable(
+    ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'STATE', 'CREATED'],
+    accounts.map((account) => [
+      account.uuid,
+      account.email,
+      account.phone,
+      account.role_id,
+      stateOf(account),
+      account.created_at.slice(0, 10),
+    ]),
+  )
+}
+
+const stateOf = ({ locked_at, account_confirmed }: Account) =>
+  locked_at !== null ? 'locked' : account_confirmed ? 'confirmed' : 'unconfirmed'
+
+async function show(name: string, options: Options): Promise<void> {
+  const account = await throughDoor(options, async (call) => {
+    const { uuid } = await findAccount(call, name)
+    return (await call<{ account: Account }>('GET', `accounts/${uuid}`)).account
+  })
+  print(account, options)
+}
+
+async function change(name: string, patch: Record<string, unknown>, options: Options): Promise<void> {
+  const account = await throughDoor(options, async (call) => {
+    const { uuid } = await findAccount(call, name)
+    return (await call<{ account: Account }>('PATCH', `accounts/${uuid}`, patch)).account
+  })
+  if (options.json) return printJson(account)
+  process.stdout.write(`${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}\n`)
+}
+
+interface SetOptions extends Options {
+  role?: string
+  accountableType?: string
+  accountableId?: string
+  language?: string
+  metadata?: string
+}
+
+function set(
+  name: string,
+  { role, accountableType, accountableId, language, metadata, ...options }: SetOptions,
+) {
+  const patch = {
+    ...(role !== undefined && { role_id: readNumber('--role', role) }),
+    ...(accountableType !== undefined && { accountable_type: accountableType }),
+    ...(accountableId !== undefined && { accountable_id: readNumber('--accountable-id', accountableId) }),
+    ...(language !== undefined && { language }),
+    ...(metadata !== undefined && { metadata: readObject(metadata) }),
+  }
+  if (Object.keys(patch).length === 0) throw new CommandFailure(2, 'name what to set, for example --role 3')
+  return change(name, patch, options)
+}
+
+function readNumber(option: string, text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw new CommandFailure(2, `${option} must be a whole number, not ${text}`)
+}
+
+function readObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {}
+  throw new CommandFailure(2, '--metadata must be a JSON object, such as {"plan":"team"}')
+}
+
+async function erase(name: string, options: Options): Promise<void> {
+  await throughDoor(options, async (call) => {
+    const { uuid, email, phone } = await findAccount(call, name)
+    await confirm(`Erase ${email ?? phone ?? uuid} for good?`, options.yes)
+    await call('DELETE', `accounts/${uuid}`)
+    if (!options.json) process.stdout.write(`${uuid} is erased\n`)
+  })
+}
+
+function print(account: Account, { json }: Options): void {
+  if (json) printJson(account)
+  else printRecord(account)
+}

@@ -1,0 +1,143 @@
+/**
+ * How commands reach administration: over the socket of a service that runs, or else, with the same routes, on the
+ * configured database, while neither worker nor timers run.
+ */
+
+import { userInfo } from 'node:os'
+import { createInterface } from 'node:readline/promises'
+import { withService } from '../compose.ts'
+import { answers, socketCandidates } from '../platform/admin-socket.ts'
+import { type CommandOptions, describeProblems, readConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+
+export type DoorOptions = CommandOptions & { socket?: string | undefined }
+
+export const socketOption = ['--socket <path>', 'the socket of the service that runs'] as const
+export const yesOption = ['--yes', 'do not ask for confirmation'] as const
+
+/** Calls an operation under /admin/v1. Throws CommandFailure with the message of the answer. */
+export type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>
+
+type Handle = (request: Request) => Response | Promise<Response>
+
+export async function throughDoor<T>(options: DoorOptions, work: (call: Call) => Promise<T>): Promise<T> {
+  const loaded = readConfig({ ...options, mustDeliver: false })
+  const socket = await findSocket(options, loaded.ok ? loaded.config : null)
+  if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
+  if (!loaded.ok) throw new CommandFailure(2, describeProblems(loaded.file, loaded.problems))
+  return withService(loaded.config, ({ adminApp }) => work(callBy((request) => adminApp.handle(request))))
+}
+
+async function findSocket(
+  { socket }: DoorOptions,
+  config: { admin: { socket: string | null }; storage: { dataDir: string } } | null,
+): Promise<string | null> {
+  if (socket !== undefined) {
+    if (await answers(socket)) return socket
+    throw new CommandFailure(1, `no service answers at ${socket}`)
+  }
+  const named = process.env.POTERNE_ADMIN_SOCKET ?? config?.admin.socket
+  const candidates = [...(named ? [named] : []), ...socketCandidates(config?.storage.dataDir ?? null)]
+  for (const candidate of candidates) if (await answers(candidate)) return candidate
+  return null
+}
+
+function callBy(handle: Handle): Call {
+  return async <Body>(method: string, path: string, body?: unknown) => {
+    const text = body === undefined ? null : JSON.stringify(body)
+    const response = await handle(
+      new Request(`http://administration/admin/v1/${path}`, {
+        method,
+        headers: {
+          'accept-language': 'en',
+          'x-operator': loginName(),
+          // A request that goes through no network gets no length by itself, and would count as one without a body.
+          ...(text !== null && {
+            'content-type': 'application/json',
+            'content-length': String(Buffer.byteLength(text)),
+          }),
+        },
+        body: text,
+      }),
+    )
+    const answer = (await response.json()) as Body & Answer
+    if (response.status < 400) return answer
+    const fields = (answer.errors ?? []).map(({ field, message }) => `\n  ${field}: ${message}`)
+    throw new CommandFailure(1, `${answer.message}${fields.join('')}`)
+  }
+}
+
+interface Answer {
+  message: string
+  errors?: { field: string; message: string }[]
+}
+
+/** For the audit trail: whoever may open the socket could also write another name. */
+function loginName(): string {
+  const name = process.env.SUDO_USER ?? process.env.USER ?? userInfo().username
+  return name.replace(/[^\x21-\x7e]/g, '?')
+}
+
+/** Every page of a list, up to `limit` items. */
+export async function listAll<Item>(
+  call: Call,
+  path: string,
+  query: Record<string, string | undefined>,
+  limit: number,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for (let cursor: string | null | undefined; cursor !== null && items.length < limit; ) {
+    const page = new URLSearchParams({ limit: String(Math.min(200, limit - items.length)) })
+    if (cursor) page.set('cursor', cursor)
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) page.set(name, value)
+    const answer = await call<{ items: Item[]; next_cursor: string | null }>('GET', `${path}?${page}`)
+    items.push(...answer.items)
+    cursor = answer.next_cursor
+  }
+  return items
+}
+
+/** As `--limit` has it. */
+export function readLimit(text: string | undefined): number {
+  const limit = text === undefined ? 1000 : Number(text)
+  if (Number.isInteger(limit) && limit > 0) return limit
+  throw new CommandFailure(2, `--limit must be a number from 1, not ${text}`)
+}
+
+interface NamedAccount {
+  uuid: string
+  email: string | null
+  phone: string | null
+  email_verified_at: string | null
+  phone_verified_at: string | null
+}
+
+/** The account of an e-mail address, a phone number in any spelling, or a uuid. */
+export async function findAccount(call: Call, name: string): Promise<NamedAccount> {
+  const items = (await listAll<NamedAccount>(call, 'accounts', { query: name }, 20)).filter((account) =>
+    isNamed(account, name),
+  )
+  const verified = items.filter((account) => account.email_verified_at ?? account.phone_verified_at)
+  const [only, ...others] = verified.length > 0 ? verified : items
+  if (only === undefined) throw new CommandFailure(1, `there is no account ${name}`)
+  if (others.length === 0) return only
+  const uuids = [only, ...others].map(({ uuid }) => uuid).join(', ')
+  throw new CommandFailure(1, `several accounts have ${name}: name one by its uuid (${uuids})`)
+}
+
+/** What only begins with the name is not it. A phone number has many spellings, which end alike. */
+function isNamed({ uuid, email, phone }: NamedAccount, name: string): boolean {
+  if (name.includes('@')) return email?.toLowerCase() === name.trim().toLowerCase()
+  const digits = name.replace(/\D/g, '').replace(/^0+/, '')
+  return uuid === name.toLowerCase() || (digits.length > 5 && phone?.endsWith(digits) === true)
+}
+
+/** Asks on a terminal; elsewhere `--yes` must have said so. */
+export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY) throw new CommandFailure(2, `${question} Say so with --yes.`)
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question(`${question} [y/N] `)
+  terminal.close()
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure(1, 'nothing was done')
+}

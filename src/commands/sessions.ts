@@ -1,0 +1,68 @@
+/** `poterne sessions list | end`: where an account is signed in. */
+import { Command } from 'commander'
+import { configOption } from './configuration.ts'
+import { confirm, type DoorOptions, findAccount, socketOption, throughDoor, yesOption } from './door.ts'
+import { printJson, printTable } from './print.ts'
+
+type Options = DoorOptions & { json?: boolean; yes?: boolean; id?: string }
+
+interface Session {
+  id: string
+  device_name: string | null
+  device_os: string | null
+  ip: string | null
+  last_used_at: string
+}
+
+const NAME = 'an e-mail address, a phone number or a uuid'
+
+export function sessionsCommand(): Command {
+  const command = new Command('sessions').description('list or end the sessions of an account')
+  command
+    .command('list')
+    .description('print them, the one used last first')
+    .argument('<account>', NAME)
+    .option(...configOption)
+    .option(...socketOption)
+    .option('--json', 'print for programs')
+    .option(...yesOption)
+    .action(list)
+  command
+    .command('end')
+    .description('sign the account out everywhere, or end one session')
+    .argument('<account>', NAME)
+    .option('--id <id>', 'this one only')
+    .option(...configOption)
+    .option(...socketOption)
+    .option(...yesOption)
+    .action(end)
+  return command
+}
+
+async function list(name: string, options: Options): Promise<void> {
+  const { items } = await throughDoor(options, async (call) => {
+    const { uuid } = await findAccount(call, name)
+    return call<{ items: Session[] }>('GET', `accounts/${uuid}/sessions`)
+  })
+  if (options.json) return printJson(items)
+  printTable(
+    ['ID', 'DEVICE', 'ADDRESS', 'LAST USED'],
+    items.map(({ id, device_name, device_os, ip, last_used_at }) => [
+      id,
+      device_name ?? device_os,
+      ip,
+      last_used_at,
+    ]),
+  )
+}
+
+async function end(name: string, options: Options): Promise<void> {
+  await throughDoor(options, async (call) => {
+    const { uuid, email, phone } = await findAccount(call, name)
+    const which = options.id === undefined ? 'every session' : `session ${options.id}`
+    await confirm(`End ${which} of ${email ?? phone ?? uuid}?`, options.yes)
+    const path = `accounts/${uuid}/sessions`
+    await call('DELETE', options.id === undefined ? path : `${path}/${encodeURIComponent(options.id)}`)
+    process.stdout.write('signed out\n')
+  })
+}

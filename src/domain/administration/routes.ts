@@ -1,0 +1,247 @@
+/** Administration as operators call it: paths under /admin/v1, never part of the public interface. */
+import { Elysia, t } from 'elysia'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { accountSchema, nullable, timeField } from '../../platform/http/schemas.ts'
+import { setCurrentActor } from '../../platform/request-context.ts'
+import { languageTags } from '../../texts/languages.ts'
+import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
+import type { KeyService } from '../tokens/key-service.ts'
+import type { AdministrationService } from './service.ts'
+
+const text = () => t.Optional(t.String({ maxLength: 300 }))
+
+const administered = {
+  email_verified_at: nullable(timeField()),
+  phone_verified_at: nullable(timeField()),
+  language: t.String(),
+  metadata: t.Record(t.String(), t.Unknown()),
+  has_password: t.Boolean(),
+  locked_reason: nullable(t.String()),
+}
+const listedAccount = t.Composite([accountSchema, t.Object(administered)])
+const accountDetails = t.Composite([
+  accountSchema,
+  t.Object({
+    ...administered,
+    factors: t.Array(t.String()),
+    passkeys: t.Integer(),
+    identities: t.Integer(),
+    sessions: t.Integer(),
+  }),
+])
+const session = t.Object({
+  id: t.String(),
+  device_type: nullable(t.String()),
+  device_name: nullable(t.String()),
+  device_os: nullable(t.String()),
+  ip: nullable(t.String()),
+  created_at: timeField(),
+  last_used_at: timeField(),
+  expires_at: timeField(),
+})
+const accountAnswer = t.Object({ status: t.Literal(200), account: accountDetails })
+const doneAnswer = t.Object({ status: t.Literal(200) })
+const key = t.Object({
+  kid: t.String(),
+  state: t.String(),
+  created_at: timeField(),
+  signs_from: timeField(),
+  published_until: nullable(timeField()),
+})
+
+const detail = (operationId: string, summary: string) => ({ tags: ['Administration'], operationId, summary })
+const done = { status: 200 as const }
+
+/** Whoever may open the socket is the operator, by the login name that the command line gives. */
+const operator = new Elysia({ name: 'operator' }).derive({ as: 'scoped' }, ({ headers }) => {
+  const name = headers['x-operator']?.slice(0, 64) ?? null
+  setCurrentActor({ type: 'operator', id: name, name })
+  return {}
+})
+
+export function createAdministrationRoutes(httpBase: HttpBase, administration: AdministrationService) {
+  const notFound = errorResponses('account_not_found')
+  return new Elysia({ name: 'administration', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(operator)
+    .get(
+      '/accounts',
+      async ({ query }) => ({ status: 200 as const, ...(await administration.list(query)) }),
+      {
+        query: t.Object({
+          ...pageQuery,
+          query: text(),
+          locked: text(),
+          confirmed: text(),
+          role_id: text(),
+          created_after: text(),
+          created_before: text(),
+        }),
+        response: {
+          200: t.Object({
+            status: t.Literal(200),
+            items: t.Array(listedAccount),
+            next_cursor: nullable(t.String()),
+          }),
+          ...errorResponses('validation_failed'),
+        },
+        detail: detail('listAccounts', 'Search accounts'),
+      },
+    )
+    .get(
+      '/accounts/:uuid',
+      async ({ params }) => ({ status: 200 as const, account: await administration.get(params.uuid) }),
+      { response: { 200: accountAnswer, ...notFound }, detail: detail('showAccount', 'Read an account') },
+    )
+    .patch(
+      '/accounts/:uuid',
+      async ({ params, body }) => ({
+        status: 200 as const,
+        account: await administration.change(params.uuid, body),
+      }),
+      {
+        body: t.Object({
+          role_id: t.Optional(t.Integer()),
+          accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
+          accountable_id: t.Optional(t.Integer()),
+          metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
+          language: t.Optional(t.Union(languageTags.map((tag) => t.Literal(tag)))),
+          locked: t.Optional(t.Boolean()),
+          locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
+        }),
+        response: { 200: accountAnswer, ...errorResponses('account_not_found', 'validation_failed') },
+        detail: detail('changeAccount', 'Change, lock or unlock an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid',
+      async ({ params }) => {
+        await administration.erase(params.uuid)
+        return done
+      },
+      { response: { 200: doneAnswer, ...notFound }, detail: detail('eraseAccount', 'Erase an account') },
+    )
+    .get(
+      '/accounts/:uuid/sessions',
+      async ({ params }) => ({
+        status: 200 as const,
+        items: await administration.listSessions(params.uuid),
+        next_cursor: null,
+      }),
+      {
+        response: {
+          200: t.Object({ status: t.Literal(200), items: t.Array(session), next_cursor: t.Null() }),
+          ...notFound,
+        },
+        detail: detail('listAccountSessions', 'List the sessions of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/sessions',
+      async ({ params }) => {
+        await administration.endSessions(params.uuid)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...notFound },
+        detail: detail('endAccountSessions', 'End all sessions of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/sessions/:id',
+      async ({ params }) => {
+        await administration.endSession(params.uuid, params.id)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('account_not_found', 'session_not_found') },
+        detail: detail('endAccountSession', 'End a session of an account'),
+      },
+    )
+    .get(
+      '/accounts/:uuid/events',
+      async ({ params, query }) => ({
+        status: 200 as const,
+        ...(await administration.listEvents({ ...query, account: params.uuid })),
+      }),
+      {
+        query: t.Object({ ...pageQuery, type: text(), since: text() }),
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        detail: detail('listAccountEvents', 'Read the history of an account'),
+      },
+    )
+    .get(
+      '/events',
+      async ({ query }) => ({ status: 200 as const, ...(await administration.listEvents(query)) }),
+      {
+        query: t.Object({ ...pageQuery, account: text(), type: text(), actor: text(), since: text() }),
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        detail: detail('listAllEvents', 'Read the audit trail'),
+      },
+    )
+}
+
+type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
+
+export function createSigningKeyRoutes(httpBase: HttpBase, keys: Keys) {
+  return new Elysia({ name: 'signing-keys', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(operator)
+    .get(
+      '/keys',
+      async () => ({ status: 200 as const, items: (await keys.list()).map(toKey), next_cursor: null }),
+      {
+        response: {
+          200: t.Object({ status: t.Literal(200), items: t.Array(key), next_cursor: t.Null() }),
+          ...errorResponses(),
+        },
+        detail: detail('listSigningKeys', 'List the signing keys'),
+      },
+    )
+    .post(
+      '/keys/rotate',
+      async ({ body }) => ({
+        status: 200 as const,
+        key: toKey(await keys.rotate({ atOnce: body.now === true })),
+      }),
+      {
+        body: t.Object({ now: t.Optional(t.Boolean()) }),
+        response: { 200: t.Object({ status: t.Literal(200), key }), ...errorResponses() },
+        detail: detail('rotateSigningKey', 'Add a signing key'),
+      },
+    )
+    .post(
+      '/keys/revoke',
+      async ({ body }) => {
+        const revoked = await keys.revoke(body.kid)
+        return {
+          status: 200 as const,
+          revoked: revoked !== null,
+          successor: revoked?.successor ? toKey(revoked.successor) : null,
+        }
+      },
+      {
+        body: t.Object({ kid: t.String({ maxLength: 100 }) }),
+        response: {
+          200: t.Object({
+            status: t.Literal(200),
+            revoked: t.Boolean(),
+            successor: t.Union([key, t.Null()]),
+          }),
+          ...errorResponses(),
+        },
+        detail: detail('revokeSigningKey', 'Withdraw a signing key'),
+      },
+    )
+}
+
+type KeyDescription = Awaited<ReturnType<Keys['list']>>[number]
+
+const toKey = ({ kid, state, createdAt, signsFrom, publishedUntil }: KeyDescription) => ({
+  kid,
+  state,
+  created_at: createdAt.toISOString(),
+  signs_from: signsFrom.toISOString(),
+  published_until: publishedUntil?.toISOString() ?? null,
+})

@@ -1,0 +1,258 @@
+/** What an operator does with accounts. Whoever calls has been let in; who it was is in the event of each change. */
+import { AppError } from '../../errors.ts'
+import { currentRequest } from '../../platform/request-context.ts'
+import type { Language } from '../../texts/languages.ts'
+import { accountRecord } from '../accounts/account.ts'
+import { type EventRecord, eventRecord } from '../events/event.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
+import { parseEmail } from '../identifiers/email.ts'
+import { parsePhone } from '../identifiers/phone.ts'
+import type { Services, Stores } from '../services.ts'
+import type { AccountChange, AccountFilter, AccountSearch, AdministeredAccount } from './store.ts'
+
+export interface AccountQuery extends PageQuery {
+  /** An e-mail address, a phone number in any spelling, a uuid, an id, or at least three characters to begin with. */
+  query?: string | undefined
+  locked?: string | undefined
+  confirmed?: string | undefined
+  role_id?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+
+export interface EventQuery extends PageQuery {
+  account?: string | undefined
+  type?: string | undefined
+  actor?: string | undefined
+  since?: string | undefined
+}
+
+/** As the body of PATCH has it. */
+export interface AccountPatch {
+  role_id?: number | undefined
+  accountable_type?: string | undefined
+  accountable_id?: number | undefined
+  metadata?: unknown
+  language?: Language | undefined
+  locked?: boolean | undefined
+  locked_reason?: string | null | undefined
+}
+
+/** The account with what lists show, and with what one look at it adds. */
+export type ListedAccount = ReturnType<typeof listedRecord>
+export type AccountDetails = ListedAccount & {
+  factors: string[]
+  passkeys: number
+  identities: number
+  sessions: number
+}
+
+export interface AdministrationService {
+  /** Throws `validation_failed`. */
+  list(query: AccountQuery): Promise<Page<ListedAccount>>
+  /** Throws `account_not_found`, as all that follow. */
+  get(uuid: string): Promise<AccountDetails>
+  /** Throws `validation_failed`. Locking ends every session; unlocking tells the owner. */
+  change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
+  /** For good. */
+  erase(uuid: string): Promise<void>
+  listSessions(uuid: string): Promise<SessionRecord[]>
+  endSessions(uuid: string): Promise<void>
+  /** Throws `session_not_found`. */
+  endSession(uuid: string, sessionId: string): Promise<void>
+  /** Newest first. Throws `validation_failed`. */
+  listEvents(query: EventQuery): Promise<Page<EventRecord>>
+}
+
+export type SessionRecord = ReturnType<typeof sessionRecord>
+
+type Needs = Pick<Services, 'secondFactor' | 'notices' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'administration' | 'erasure' | 'sessions' | 'events'>
+}
+
+const METADATA_BYTES = 4096
+const MAXIMUM_SESSIONS = 1000
+/** A look at a person is recorded once in this time, for each who looks. */
+const LOOK_MS = 3_600_000
+const MAXIMUM_LOOKS = 10_000
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+export function createAdministrationService(needs: Needs): AdministrationService {
+  const { secondFactor, notices, clock, config, stores } = needs
+  const { administration, erasure, sessions, events } = stores
+  const { defaultCountry, passwordDigest } = config.accounts
+  const looks = new Map<string, number>()
+
+  async function require(uuid: string): Promise<AdministeredAccount> {
+    const account = UUID.test(uuid) ? await administration.find(uuid) : null
+    if (account === null) throw new AppError('account_not_found')
+    return account
+  }
+
+  async function describe(account: AdministeredAccount): Promise<AccountDetails> {
+    const [held, counts] = await Promise.all([
+      secondFactor.find(account),
+      administration.count(account.id, clock.now()),
+    ])
+    const factors = account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : []
+    return { ...listedRecord(account, passwordDigest), factors, ...counts }
+  }
+
+  async function recordLook({ uuid }: AdministeredAccount): Promise<void> {
+    const actor = currentRequest()?.actor
+    const now = clock.now()
+    const key = `${actor?.type} ${actor?.id} ${uuid}`
+    if (now.getTime() - (looks.get(key) ?? Number.NEGATIVE_INFINITY) < LOOK_MS) return
+    if (looks.size >= MAXIMUM_LOOKS) looks.clear()
+    looks.set(key, now.getTime())
+    await events.add([{ type: 'account.viewed', account: uuid }], now)
+  }
+
+  function searchOf(query: string | undefined, { locked, roleId }: AccountFilter): AccountSearch {
+    if (query === undefined || query.trim() === '') {
+      if (roleId !== undefined) return { by: 'role', roleId }
+      return locked ? { by: 'locked' } : { by: 'all' }
+    }
+    const typed = query.trim()
+    const email = parseEmail(typed)
+    if (email) return { by: 'email', key: email.key }
+    const phone = parsePhone(typed, defaultCountry)
+    if (phone) return { by: 'phone', key: phone.key }
+    if (UUID.test(typed)) return { by: 'uuid', uuid: typed }
+    if (/^\d{1,15}$/.test(typed)) return { by: 'id', id: Number(typed) }
+    if (typed.length < 3) throw invalid('query')
+    return { by: 'prefix', prefix: typed.toLowerCase() }
+  }
+
+  return {
+    async list({ query, limit: rows, cursor, ...typed }) {
+      const { limit, after } = readPage({ limit: rows, cursor })
+      const filter = readFilter(typed)
+      const found = await administration.list(searchOf(query, filter), filter, after, limit + 1)
+      return toPage(found, limit, (account) => listedRecord(account, passwordDigest))
+    },
+    async get(uuid) {
+      const account = await require(uuid)
+      await recordLook(account)
+      return describe(account)
+    },
+    async change(uuid, patch) {
+      const change = readChange(patch)
+      const account = await require(uuid)
+      const unlocks = change.locked === false && account.lockedAt !== null
+      const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
+      const changed = await administration.change(account, change, messages, clock.now())
+      if (changed === null) throw new AppError('account_not_found')
+      return describe(changed)
+    },
+    async erase(uuid) {
+      const account = await require(uuid)
+      const messages = await notices.about(account, 'account_erased')
+      if (!(await erasure.eraseByOperator(account.id, messages, clock.now())))
+        throw new AppError('account_not_found')
+    },
+    async listSessions(uuid) {
+      const account = await require(uuid)
+      return (await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())).map(sessionRecord)
+    },
+    async endSessions(uuid) {
+      const account = await require(uuid)
+      await sessions.endAll(account.id, clock.now())
+    },
+    async endSession(uuid, sessionId) {
+      const account = await require(uuid)
+      const ended = UUID.test(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
+      if (!ended) throw new AppError('session_not_found')
+    },
+    async listEvents({ account, type, actor, since, ...page }) {
+      const { limit, after } = readPage(page)
+      if (account !== undefined && !UUID.test(account)) throw invalid('account')
+      const filter = { account, type, actor, since: readTime('since', since) }
+      return toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
+    },
+  }
+}
+
+const invalid = (...fields: string[]) =>
+  new AppError('validation_failed', {
+    fields: fields.map((field) => ({ field, code: 'invalid_value' as const })),
+  })
+
+function readTime(field: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) throw invalid(field)
+  return time
+}
+
+function readFilter(query: Omit<AccountQuery, 'query' | 'limit' | 'cursor'>): AccountFilter {
+  const flag = (field: 'locked' | 'confirmed') => {
+    const text = query[field]
+    if (text !== undefined && text !== 'true' && text !== 'false') throw invalid(field)
+    return text === undefined ? undefined : text === 'true'
+  }
+  const roleId = query.role_id === undefined ? undefined : Number(query.role_id)
+  if (roleId !== undefined && !isInt(roleId)) throw invalid('role_id')
+  return {
+    locked: flag('locked'),
+    confirmed: flag('confirmed'),
+    roleId,
+    createdAfter: readTime('created_after', query.created_after),
+    createdBefore: readTime('created_before', query.created_before),
+  }
+}
+
+const isInt = (number: number) => Number.isInteger(number) && Math.abs(number) < 2 ** 31
+
+/** A JSON object, and no array. */
+const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
+  value === undefined ||
+  (typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES)
+
+function readChange(patch: AccountPatch): AccountChange {
+  const { role_id: roleId, accountable_id: accountableId, metadata, locked_reason: lockedReason } = patch
+  const wrong = [
+    ...(roleId === undefined || isInt(roleId) ? [] : ['role_id']),
+    ...(accountableId === undefined || Number.isSafeInteger(accountableId) ? [] : ['accountable_id']),
+  ]
+  if (!isMetadata(metadata)) wrong.push('metadata')
+  if (wrong.length > 0 || !isMetadata(metadata)) throw invalid(...wrong)
+  return {
+    roleId,
+    accountableType: patch.accountable_type,
+    accountableId,
+    metadata,
+    language: patch.language,
+    locked: patch.locked,
+    lockedReason,
+  }
+}
+
+function listedRecord(account: AdministeredAccount, passwordDigest: Parameters<typeof accountRecord>[1]) {
+  return {
+    ...accountRecord(account, passwordDigest),
+    email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
+    phone_verified_at: account.phoneConfirmedAt?.toISOString() ?? null,
+    language: account.language,
+    metadata: account.metadata,
+    has_password: account.passwordDigest !== null,
+    locked_reason: account.lockedReason,
+  }
+}
+
+function sessionRecord(session: Awaited<ReturnType<Stores['sessions']['list']>>[number]) {
+  return {
+    id: session.id,
+    device_type: session.deviceType,
+    device_name: session.deviceName,
+    device_os: session.deviceOs,
+    ip: session.ip,
+    created_at: session.createdAt.toISOString(),
+    last_used_at: session.lastUsedAt.toISOString(),
+    expires_at: session.expiresAt.toISOString(),
+  }
+}

@@ -1,0 +1,109 @@
+/** `poterne accounts`, `sessions` and `events`: over a socket, and on the database where no service runs. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSocket } from '../../src/platform/admin-socket.ts'
+import { newEmail } from '../helpers/api-client.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
+
+const main = join(import.meta.dir, '../../src/main.ts')
+
+async function run(args: string[], directory: string) {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    cwd: directory,
+    env: { PATH: process.env.PATH ?? '', USER: 'ada-the-operator' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { out, error, exitCode: await child.exited }
+}
+
+const listenAt = (service: TestService, path: string) =>
+  openSocket(path, () => {
+    service.inside.adminApp.listen({ unix: path } as never)
+  })
+
+describe('over the socket of a service with the embedded database', () => {
+  const service = useService({ shape: 'embedded' })
+  const directory = newDirectory('socket')
+  const socket = join(directory, 'a.sock')
+  const over = (...args: string[]) => run([...args, '--socket', socket], directory)
+
+  test('the commands need no configuration, and only the owner may open the socket', async () => {
+    writeFileSync(socket, '')
+    expect(await listenAt(service, socket)).toBeNull()
+    expect(statSync(socket).mode & 0o777).toBe(0o600)
+    expect(await listenAt(service, socket)).toBe('another service answers there')
+    const person = await service.signUp(newEmail())
+    const { account } = await service.logIn(person)
+    const shown = await over('accounts', 'show', person.identifier, '--json')
+    expect([shown.exitCode, JSON.parse(shown.out).uuid]).toEqual([0, account.uuid])
+    const locked = await over('accounts', 'lock', account.uuid, '--reason', 'chargeback')
+    expect([locked.exitCode, locked.out]).toEqual([0, `${person.identifier} is locked\n`])
+    expect((await service.post('login', person)).body.code).toBe('account_locked')
+    const { out } = await over(
+      'events',
+      'list',
+      '--account',
+      person.identifier,
+      '--type',
+      'account.locked',
+      '--json',
+    )
+    expect(JSON.parse(out)[0].actor).toEqual({
+      type: 'operator',
+      id: 'ada-the-operator',
+      name: 'ada-the-operator',
+    })
+    const keys = await over('keys', 'list', '--json')
+    expect(JSON.parse(keys.out)).toHaveLength(1)
+  })
+
+  test('what cannot be is said, with an exit code', async () => {
+    const unknown = await over('accounts', 'show', 'nobody@example.com')
+    expect([unknown.exitCode, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])
+    const person = await service.signUp(newEmail())
+    const beginning = await over('accounts', 'lock', person.identifier.slice(0, -1))
+    expect(beginning.exitCode).toBe(1)
+    const unasked = await over('accounts', 'erase', person.identifier)
+    expect([unasked.exitCode, unasked.error]).toEqual([
+      2,
+      `Erase ${person.identifier} for good? Say so with --yes.\n`,
+    ])
+    expect((await over('accounts', 'erase', person.identifier, '--yes')).exitCode).toBe(0)
+    expect((await over('accounts', 'set', person.identifier)).exitCode).toBe(2)
+    const nobody = await run(['accounts', 'list', '--socket', '/nowhere.sock'], directory)
+    expect([nobody.exitCode, nobody.error]).toEqual([1, 'no service answers at /nowhere.sock\n'])
+  })
+})
+
+describe.each(['postgres', 'redis'] as const)('without a socket, on %s', (shape) => {
+  const service = useService({ shape })
+  const on = (settings: Settings, ...args: string[]) => {
+    const { directory, file } = writeSettings(settings)
+    return run([...args, '--config', file], directory)
+  }
+
+  test('they work on the configured database, and leave no file', async () => {
+    const person = await service.signUp(newEmail())
+    const { access_token } = await service.logIn(person)
+    const set = await on(service.storage, 'accounts', 'set', person.identifier, '--role', '3', '--json')
+    expect([set.exitCode, JSON.parse(set.out).role_id]).toEqual([0, 3])
+    const sessions = await on(service.storage, 'sessions', 'end', person.identifier, '--yes')
+    expect(sessions.exitCode).toBe(0)
+    expect((await service.get('me', { bearer: access_token })).status).toBe(401)
+    const { directory, file } = writeSettings(service.storage)
+    const listed = await run(['accounts', 'list', '--config', file], directory)
+    expect(listed.out).toContain(person.identifier)
+    expect(existsSync(join(directory, 'data'))).toBe(false)
+  })
+})

@@ -1,0 +1,204 @@
+/** What an operator sees and does, by the routes behind the socket, on every storage shape. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { statement } from '../../src/platform/postgres/database.ts'
+import { type Answer, newEmail, newPhone } from '../helpers/api-client.ts'
+import { shapes } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+describe.each(shapes)('administration on %s', (shape) => {
+  const service = useService({ shape })
+
+  async function call(method: string, path: string, body?: unknown): Promise<Answer> {
+    const text = body === undefined ? null : JSON.stringify(body)
+    const answer = await service.inside.adminApp.handle(
+      new Request(`http://administration/admin/v1/${path}`, {
+        method,
+        headers: {
+          'x-operator': 'root',
+          ...(text !== null && {
+            'content-type': 'application/json',
+            'content-length': String(Buffer.byteLength(text)),
+          }),
+        },
+        body: text,
+      }),
+    )
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
+  }
+  const signedIn = async () => {
+    const person = await service.signUp(newEmail())
+    const { access_token, refresh_token, account } = await service.logIn(person)
+    return { person, bearer: access_token, refresh_token, uuid: account.uuid as string }
+  }
+  const typesOf = async (uuid: string) =>
+    (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
+
+  test('an account is found by e-mail, phone in any spelling, uuid, id, and by how its address begins', async () => {
+    const { person, uuid } = await signedIn()
+    const id = (await call('GET', `accounts/${uuid}`)).body.account.id
+    const { identifier } = person
+    for (const query of [identifier, identifier.toUpperCase(), uuid, String(id), identifier.slice(0, 12)]) {
+      const { status, body } = await call('GET', `accounts?query=${encodeURIComponent(query)}`)
+      expect([status, body.items.map((item: { uuid: string }) => item.uuid)]).toEqual([200, [uuid]])
+    }
+    const phone = newPhone()
+    await service.signUp(phone)
+    const national = `0${phone.slice(3).replace(/(..)/g, '$1 ')}`
+    const { body } = await call('GET', `accounts?query=${encodeURIComponent(national)}`)
+    expect(body.items.map((item: { phone: string }) => item.phone)).toEqual([phone])
+  })
+
+  test('it is shown with its fields, and the look is recorded once an hour', async () => {
+    const { person, uuid } = await signedIn()
+    const { status, body } = await call('GET', `accounts/${uuid}`)
+    expect(status).toBe(200)
+    expect(body.account).toMatchObject({
+      uuid,
+      email: person.identifier,
+      has_password: true,
+      metadata: {},
+      locked_reason: null,
+      factors: [],
+      passkeys: 0,
+      identities: 0,
+      sessions: 1,
+    })
+    await call('GET', `accounts/${uuid}`)
+    const looks = (await typesOf(uuid)).filter((type: string) => type === 'account.viewed')
+    expect(looks).toHaveLength(1)
+    expect((await call('GET', `accounts/${crypto.randomUUID()}`)).body.code).toBe('account_not_found')
+    expect((await call('GET', 'accounts/x')).body.code).toBe('account_not_found')
+  })
+
+  test('locking ends every session and refuses every way in; unlocking tells the owner', async () => {
+    const { person, bearer, refresh_token, uuid } = await signedIn()
+    const locked = await call('PATCH', `accounts/${uuid}`, { locked: true, locked_reason: 'chargeback' })
+    expect(locked.body.account).toMatchObject({ locked_reason: 'chargeback', sessions: 0 })
+    expect(locked.body.account.locked_at).not.toBeNull()
+    expect((await service.get('me', { bearer })).status).toBe(401)
+    expect((await service.post('refresh', { refresh_token })).status).toBe(401)
+    expect((await service.post('login', person)).body.code).toBe('account_locked')
+    expect((await service.post('login', { ...person, password: 'wrong' })).body.code).toBe(
+      'invalid_credentials',
+    )
+    const listed = await call('GET', 'accounts?locked=true')
+    expect(listed.body.items.map((item: { uuid: string }) => item.uuid)).toContain(uuid)
+    const before = await service.delivered()
+    const unlocked = await call('PATCH', `accounts/${uuid}`, { locked: false })
+    expect(unlocked.body.account).toMatchObject({ locked_at: null, locked_reason: null })
+    expect(await service.delivered()).toBe(before + 1)
+    await service.logIn(person)
+    expect(await typesOf(uuid)).toEqual(expect.arrayContaining(['account.locked', 'account.unlocked']))
+    const [event] = (await call('GET', `events?type=account.locked&account=${uuid}`)).body.items
+    expect(event).toMatchObject({
+      actor: { type: 'operator', id: 'root', name: 'root' },
+      address: null,
+      data: { reason: 'chargeback' },
+    })
+  })
+
+  test('role, owner, language and metadata are set, and shown to the next token', async () => {
+    const { person, uuid } = await signedIn()
+    const wanted = {
+      role_id: 3,
+      accountable_type: 'Company',
+      accountable_id: 42,
+      language: 'en',
+      metadata: { plan: 'team' },
+    }
+    const { body } = await call('PATCH', `accounts/${uuid}`, wanted)
+    expect(body.account).toMatchObject(wanted)
+    const { account } = await service.logIn(person)
+    expect(account).toMatchObject({ role_id: 3, accountable_type: 'Company', accountable_id: 42 })
+    const [event] = (await call('GET', `events?type=account.updated&account=${uuid}`)).body.items
+    expect(event.data.fields.sort()).toEqual(Object.keys(wanted).sort())
+  })
+
+  test.each([
+    [{ metadata: { text: 'x'.repeat(4096) } }],
+    [{ metadata: [1] }],
+    [{ role_id: 2 ** 31 }],
+    [{ language: 'xx' }],
+    [{ locked: 'yes' }],
+    [{ accountable_id: 1.5 }],
+  ])('a change that cannot be is refused: %#', async (patch) => {
+    const { uuid } = await signedIn()
+    expect((await call('PATCH', `accounts/${uuid}`, patch)).body.code).toBe('validation_failed')
+  })
+
+  test('sessions are listed and ended, one or all', async () => {
+    const { person, bearer, uuid } = await signedIn()
+    const second = (await service.logIn(person)).access_token
+    const { items } = (await call('GET', `accounts/${uuid}/sessions`)).body
+    expect(items).toHaveLength(2)
+    expect((await call('DELETE', `accounts/${uuid}/sessions/${items[0].id}`)).status).toBe(200)
+    expect((await call('DELETE', `accounts/${uuid}/sessions/${items[0].id}`)).body.code).toBe(
+      'session_not_found',
+    )
+    const statuses = [
+      (await service.get('me', { bearer })).status,
+      (await service.get('me', { bearer: second })).status,
+    ]
+    expect(statuses.sort()).toEqual([200, 401])
+    expect((await call('DELETE', `accounts/${uuid}/sessions`)).status).toBe(200)
+    expect((await service.get('me', { bearer })).status).toBe(401)
+  })
+
+  test('erasing leaves nothing but the uuid in the audit trail', async () => {
+    const { person, bearer, uuid } = await signedIn()
+    expect((await call('DELETE', `accounts/${uuid}`)).status).toBe(200)
+    expect((await service.get('me', { bearer })).status).toBe(401)
+    expect((await call('GET', `accounts?query=${person.identifier}`)).body.items).toEqual([])
+    const events = (await call('GET', `accounts/${uuid}/events`)).body.items
+    expect(events[0]).toMatchObject({ type: 'account.erased', actor: { type: 'operator', name: 'root' } })
+    expect(events.filter(({ address }: { address: string | null }) => address !== null)).toEqual([])
+    expect((await call('DELETE', `accounts/${uuid}`)).body.code).toBe('account_not_found')
+  })
+
+  test('pages stay apart while accounts are added, and a wrong query is refused', async () => {
+    const { uuid } = await signedIn()
+    const first = (await call('GET', 'accounts?limit=2')).body
+    await signedIn()
+    const next = (await call('GET', `accounts?limit=2&cursor=${first.next_cursor}`)).body
+    const uuids = [...first.items, ...next.items].map((item: { uuid: string }) => item.uuid)
+    expect(uuids[0]).toBe(uuid)
+    expect(new Set(uuids).size).toBe(4)
+    for (const query of [
+      'limit=0',
+      'query=ab',
+      'locked=maybe',
+      'role_id=x',
+      'created_after=yesterday',
+      'cursor=!',
+    ])
+      expect((await call('GET', `accounts?${query}`)).body.code).toBe('validation_failed')
+  })
+
+  test('signing keys are listed and rotated', async () => {
+    const { key } = (await call('POST', 'keys/rotate', {})).body
+    const { items } = (await call('GET', 'keys')).body
+    expect(items.map(({ kid }: { kid: string }) => kid)).toContain(key.kid)
+  })
+
+  test('none of it is on the public listener', async () => {
+    const { uuid } = await signedIn()
+    for (const path of ['accounts', `accounts/${uuid}`, 'events', 'keys'])
+      expect((await service.call('GET', `/admin/v1/${path}`)).body.code).toBe('route_not_found')
+  })
+})
+
+describe('the search of accounts', () => {
+  const service = useService({ shape: 'postgres' })
+
+  test('reads an index, and no table from end to end', async () => {
+    const { database } = service.inside
+    const plans = statement<object, { 'QUERY PLAN': string; queryPlan: string }>(sql`
+      explain select id from accounts where email_key ~>=~ 'ada' and email_key ~<~ ('ada' || chr(1114111)) limit 1000`)
+    const text = JSON.stringify(await database.all(plans, {}))
+    expect(text).toContain('accounts_email_prefix')
+    expect(text).not.toContain('Seq Scan')
+  })
+})
