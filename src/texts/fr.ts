@@ -42,7 +42,7 @@ export const fr = {
     account_exists:
       'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
-    passkey_limit: 'Votre compte a autant de clés d’accès que possible : retirez-en une d’abord.',
+    passkey_limit: 'Votre compte a autant de clés d’accès que possible : retirez-en une d’abord.',
     two_factor_already_enabled: 'La double authentification est déjà activée.',
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
     no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
@@ -81,6 +81,7 @@ export const fr = {
     too_short: 'Ce mot de passe est trop court.',
     common: 'Ce mot de passe est trop répandu : il serait vite deviné.',
     is_identifier: 'Le mot de passe ne doit pas reprendre votre identifiant.',
+    is_service_name: 'Le mot de passe ne doit pas se réduire au nom de ce service.',
   } satisfies Record<WeakPasswordReason, string>,
   sentences: {
     passkey_removed: 'La clé d’accès a été retirée.',
