@@ -66,7 +66,7 @@ export const fieldErrorCodes = [
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
 /** Why a `weak_password` is weak: picks the sentence, and is not part of the answer's shape. */
-export const weakPasswordReasons = ['too_short', 'common', 'is_identifier'] as const
+export const weakPasswordReasons = ['too_short', 'common', 'is_identifier', 'is_service_name'] as const
 
 export type WeakPasswordReason = (typeof weakPasswordReasons)[number]
 

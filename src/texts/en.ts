@@ -78,6 +78,7 @@ export const en: Texts = {
     too_short: 'This password is too short.',
     common: 'This password is too common: it would soon be guessed.',
     is_identifier: 'The password must not be your identifier.',
+    is_service_name: 'The password must not be made of the name of this service.',
   },
   sentences: {
     passkey_removed: 'The passkey has been removed.',

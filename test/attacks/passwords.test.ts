@@ -196,3 +196,9 @@ test('a login with a password that none can be costs what any wrong one does, an
     expectRefusal(answer, 'invalid_credentials')
   }
 })
+
+test('nobody opens an account with the name of the service', async () => {
+  const { status, error } = await registerWith('Poterne-2026')
+  expect([status, error?.code]).toEqual([422, 'weak_password'])
+  expect(error?.message).toBe('The password must not be made of the name of this service.')
+})

@@ -6,11 +6,12 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { maskDigest, parseDigest } from '../../src/domain/hashing/digest.ts'
-import { checkPassword, normalizePassword } from '../../src/domain/hashing/password.ts'
+import { checkPassword, createPasswordRules, normalizePassword } from '../../src/domain/hashing/password.ts'
 import { parseEmail } from '../../src/domain/identifiers/email.ts'
 import { parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
 import { maskDestination } from '../../src/domain/identifiers/mask.ts'
 import { parsePhone } from '../../src/domain/identifiers/phone.ts'
+import type { Config } from '../../src/platform/config/types.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'
 import { findUnstorableText, readableField } from '../../src/platform/http/unstorable-text.ts'
@@ -129,6 +130,8 @@ describe('64 KB take no more than 20 ms', () => {
 
   const email = parseEmail('ada@example.com')!
   const phone = parsePhone('+33612345678', 'FR')!
+  const server = { baseUrl: 'https://a.example' }
+  const rules = createPasswordRules({ password: { minimumLength: 8 }, server } as Config, 'a')
   const findAddress = createAddressFinder({ trustedProxies: ['10.0.0.0/8'], onUntrustedProxy: () => {} })
   const parsers: Record<string, (input: string) => unknown> = {
     parseEmail,
@@ -136,8 +139,9 @@ describe('64 KB take no more than 20 ms', () => {
     parseIdentifier: (input) => parseIdentifier(input, 'FR'),
     maskDestination: (input) => maskDestination(input.slice(0, 512)),
     normalizePassword,
-    checkPassword: (input) => checkPassword(input, input, [email, phone], 8),
-    'checkPassword of the longest': (input) => checkPassword(input.slice(0, 2048), input, [email, phone], 8),
+    checkPassword: (input) => checkPassword(input, input, [email, phone], rules),
+    'checkPassword of the longest': (input) =>
+      checkPassword(input.slice(0, 2048), input, [email, phone], rules),
     parseDigest,
     maskDigest,
     readableField,

@@ -82,6 +82,94 @@ test('with a gateway for other numbers only, a number that no gateway covers is 
   await service.close()
 })
 
+describe('numbers whose type takes no SMS', () => {
+  const numbers = [
+    ['a French landline', '+33142278186'],
+    ['a French premium number', '+33899701234'],
+    ['a French shared-cost number', '+33810123456'],
+    ['a French toll-free number', '+33800123456'],
+    ['a German premium number', '+499009123456'],
+    ['an Ivorian landline', '+2252720201234'],
+    ['an American toll-free number', '+18005551234'],
+    ['a British pager', '+447600123456'],
+    ['an international toll-free number', '+80012345678'],
+  ] as const
+  const fieldsOf = ({ status, body }: { status: number; body: { errors?: object[] } }) => ({
+    status,
+    errors: body.errors?.map((error) => ({ ...error, message: '' })),
+  })
+  const refused = { status: 422, errors: [{ field: 'phone', code: 'invalid_phone', message: '' }] }
+
+  describe('without a voice gateway', () => {
+    let service: TestService
+    let owner: { bearer: string; password: string }
+    beforeAll(async () => {
+      service = await startService()
+      const person = await service.signUp(newEmail())
+      owner = { bearer: (await service.logIn(person)).access_token, password: person.password }
+    })
+    afterAll(() => service?.close())
+
+    test.each(numbers)(
+      '%s is refused at registration, at a change, and beside an e-mail address',
+      async (_, phone) => {
+        const { bearer, password } = owner
+        expect(fieldsOf(await service.post('register', registration(phone)))).toEqual(refused)
+        const both = { ...registration(newEmail()), phone }
+        expect(fieldsOf(await service.post('register', both))).toEqual(refused)
+        expect(fieldsOf(await service.post('phone/change', { phone, password }, { bearer }))).toEqual(refused)
+      },
+    )
+
+    test.each([
+      ['mobile', '+2250707000001'],
+      ['landline or mobile', '+12015550123'],
+      ['personal', '+447012345678'],
+      ['VoIP', '+33912345678'],
+    ])('one of the type %s is not', async (_, phone) => {
+      expect((await service.post('register', registration(phone))).status).toBe(201)
+    })
+
+    test('an account that has one keeps it, signs in by it, and its calls are answered like an unknown one', async () => {
+      const [known, unknown] = ['+33142278187', '+33142278188']
+      const { identifier: email, password } = await service.signUp(newEmail())
+      await service.inside.database.all(
+        statement(
+          sql.raw(
+            `update accounts set phone = '${known}', phone_confirmed_at = now() where email = '${email}'`,
+          ),
+        ),
+        {},
+      )
+      expect((await service.post('login', { identifier: known, password })).status).toBe(200)
+      for (const path of ['password/forgot', '2fa/request-otp', 'resend-verification']) {
+        const [one, other] = [
+          await service.post(path, { identifier: known }),
+          await service.post(path, { identifier: unknown }),
+        ]
+        expect(seen(one)).toEqual(seen(other))
+      }
+    })
+  })
+
+  test('one that a voice gateway covers is called', async () => {
+    const service = await startService()
+    const voice = {
+      name: 'caller',
+      url: service.gateway.url,
+      body: { to: '{to}', text: '{text}' },
+      channel: 'voice',
+      prefixes: ['+331'],
+    }
+    const calling = await startService({ settings: { sms: { gateways: [voice] } } })
+    expect((await calling.post('register', registration('+33142278186'))).status).toBe(201)
+    await service.gateway.waitForSms('+33142278186')
+    expect(fieldsOf(await calling.post('register', registration('+33899701234')))).toEqual(refused)
+    await calling.close()
+    await service.close()
+  })
+})
+
 test('the log joins a message to its request and account, and names a gateway that refused before another one', async () => {
   const first = { name: 'acme', url: 'http://127.0.0.1:9/send', body: { to: '{to}', text: '{text}' } }
   const service = await startService({ settings: {} })

@@ -1,15 +1,20 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { maskDigest, parseDigest } from '../../src/domain/hashing/digest.ts'
-import { checkPassword, normalizePassword } from '../../src/domain/hashing/password.ts'
+import { checkPassword, createPasswordRules, normalizePassword } from '../../src/domain/hashing/password.ts'
 import { type Identifier, parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
+import type { Config } from '../../src/platform/config/types.ts'
 import { fastest } from '../helpers/timing.ts'
 
 setDefaultTimeout(20_000)
 
 const email = parseIdentifier('Alice.Smith@Example.com', 'FR') as Identifier
 const phone = parseIdentifier('06 12 34 56 78', 'FR') as Identifier
+const rules = createPasswordRules(
+  { password: { minimumLength: 8 }, server: { baseUrl: 'https://auth.lake-bank.example' } } as Config,
+  'Crédit du Lac',
+)
 const check = (password: string, identifiers: Identifier[] = [email, phone]) =>
-  checkPassword(password, password, identifiers, 8)
+  checkPassword(password, password, identifiers, rules)
 const weak = (reason: string) => [{ field: 'password', code: 'weak_password', reason }]
 
 describe('a new password', () => {
@@ -21,6 +26,8 @@ describe('a new password', () => {
     ['in another script', 'пароль-для-меня'],
     ['with control characters but NUL', 'tab\there\nand'],
     ['that only contains the identifier', 'alice.smith@example.com and more'],
+    ['that only contains the name of the service', 'credit du lac and more'],
+    ['with the name of the service and more than a year', 'Poterne 4902718'],
     ['eight times one that no keyboard has', '🦊'.repeat(8)],
     ['longer than anybody calls common', 'a'.repeat(64)],
     ['as long as it may be', 'a'.repeat(256)],
@@ -56,6 +63,18 @@ describe('a new password', () => {
     ['33612345678', 'is_identifier'],
     ['612345678', 'is_identifier'],
     ['12345678', 'is_identifier'],
+    ['Crédit du Lac', 'is_service_name'],
+    ['CRÉDITDULAC', 'is_service_name'],
+    ['ｃｒéｄｉｔ-ｄｕ-ｌａｃ', 'is_service_name'],
+    ['cre\u0301dit du lac', 'is_service_name'],
+    ['auth.lake-bank.example', 'is_service_name'],
+    ['https://auth.lake-bank.example/'.slice(8), 'is_service_name'],
+    ['LakeBank', 'is_service_name'],
+    ['lake-bank.example', 'is_service_name'],
+    ['poterne!', 'is_service_name'],
+    ['PoternePoterne', 'is_service_name'],
+    ['Poterne2026', 'is_service_name'],
+    ['poterne crédit du lac', 'is_service_name'],
   ])('%p is weak: %s', (password, reason) => {
     expect(check(password)).toEqual(weak(reason) as never)
   })
@@ -76,24 +95,26 @@ describe('a new password', () => {
   })
 
   test('must be confirmed by the same password, however it was composed', () => {
-    expect(checkPassword('tk4-Zq!8', 'tk4-Zq!9', [], 8)).toEqual([
+    expect(checkPassword('tk4-Zq!8', 'tk4-Zq!9', [], rules)).toEqual([
       { field: 'password_confirmation', code: 'password_mismatch' },
     ])
-    expect(checkPassword('tk4-Zq!8', '', [], 8)).toEqual([
+    expect(checkPassword('tk4-Zq!8', '', [], rules)).toEqual([
       { field: 'password_confirmation', code: 'password_mismatch' },
     ])
-    expect(checkPassword('tk4-Zqé8', 'tk4-Zqe\u03018', [], 8)).toEqual([])
+    expect(checkPassword('tk4-Zqé8', 'tk4-Zqe\u03018', [], rules)).toEqual([])
   })
 
   test('that is weak and not confirmed tells both', () => {
-    expect(checkPassword('short', 'shorT', [], 8).map(({ code }) => code)).toEqual([
+    expect(checkPassword('short', 'shorT', [], rules).map(({ code }) => code)).toEqual([
       'weak_password',
       'password_mismatch',
     ])
   })
 
   test('must be as long as the configuration asks', () => {
-    expect(checkPassword('tk4-Zq!8', 'tk4-Zq!8', [], 12)).toEqual(weak('too_short') as never)
+    expect(checkPassword('tk4-Zq!8', 'tk4-Zq!8', [], { ...rules, minimumLength: 12 })).toEqual(
+      weak('too_short') as never,
+    )
   })
 
   test('is checked in under 20 ms even when it is 64 KB long', () => {

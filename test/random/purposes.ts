@@ -7,7 +7,11 @@ import { createTemplates, type MessageTemplate } from '../../src/texts/messages.
 
 const DIGITS = '000000'
 const facts = {
-  service: serviceName({ smtp: null, server: { baseUrl: 'http://poterne' } } as never),
+  service: serviceName({
+    smtp: null,
+    texts: { serviceName: null },
+    server: { baseUrl: 'http://poterne' },
+  } as never),
   minutes: 0,
 }
 

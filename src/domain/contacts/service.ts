@@ -8,9 +8,9 @@ import { AppError } from '../../errors.ts'
 import { type AccountRecord, accountRecord, contactOf, hasVerified } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import type { NewMessage } from '../delivery/message.ts'
+import { parseReachablePhone } from '../delivery/reach.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
-import { parsePhone } from '../identifiers/phone.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
@@ -64,7 +64,7 @@ export function createContactsService(needs: Needs): ContactsService {
   const { defaultCountry } = config.accounts
 
   function read(kind: Kind, contact: string): Identifier {
-    const identifier = kind === 'email' ? parseEmail(contact) : parsePhone(contact, defaultCountry)
+    const identifier = kind === 'email' ? parseEmail(contact) : parseReachablePhone(contact, config)
     if (identifier !== null) return identifier
     const code = kind === 'email' ? emailProblem(contact) : 'invalid_phone'
     throw new AppError('validation_failed', { fields: [{ field: kind, code }] })

@@ -2,9 +2,9 @@
  * SMS over the HTTP gateways of the configuration, in their order; the next one when one fails or refuses. No redirect
  * is followed; a gateway has its timeout, and 64 KiB for a reply. The details given are gateway names and cause codes.
  */
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { GatewayConfig } from '../../platform/config/types.ts'
+import { takesSms } from '../identifiers/phone.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { cleanWords } from './clean-words.ts'
 import { requestOf } from './gateway-request.ts'
@@ -41,17 +41,9 @@ export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOpt
   }
 }
 
-/** Numbers that take an SMS; others are for voice gateways alone. */
-const TEXTABLE = ['MOBILE', 'FIXED_LINE_OR_MOBILE', 'PERSONAL_NUMBER', 'VOIP']
-
 export function covers({ prefixes, channel }: GatewayConfig, number: string): boolean {
   if (prefixes.length > 0 && !prefixes.some((prefix) => number.startsWith(prefix))) return false
-  return channel === 'voice' || isTextable(number)
-}
-
-function isTextable(number: string): boolean {
-  const type = parsePhoneNumberFromString(number)?.getType()
-  return type === undefined || TEXTABLE.includes(type)
+  return channel === 'voice' || takesSms(number)
 }
 
 /** Final only where every gateway refused. */

@@ -3,6 +3,7 @@
  * a minimum length and a list of common passwords, no composition rules, NFKC, and the whole password counts.
  */
 import type { FieldError, FieldErrorCode, WeakPasswordReason } from '../../errors.ts'
+import type { Config } from '../../platform/config/types.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import { commonPasswordLines } from './common-password-list.ts' with { type: 'macro' }
@@ -14,6 +15,28 @@ const MAXIMUM_CODE_POINTS = 256
 const MAXIMUM_UNITS = MAXIMUM_CODE_POINTS * 8
 
 const commonLines: string = commonPasswordLines()
+
+export interface PasswordRules {
+  /** In code points after NFKC. */
+  minimumLength: number
+  /** What everybody would try at this service first, folded: the words of its name and of its host. */
+  contextWords: readonly string[]
+}
+
+/** `serviceName`: what messages call the service. */
+export function createPasswordRules(
+  { password, server }: Pick<Config, 'password' | 'server'>,
+  serviceName: string,
+): PasswordRules {
+  const host = new URL(server.baseUrl).hostname
+  const labels = /[a-z]/.test(host) ? host.split('.') : []
+  const names = [serviceName, 'poterne', host, ...labels].map(lettersAndDigits)
+  const contextWords = [...new Set(names)].filter((word) => word.length >= 3)
+  return {
+    minimumLength: password.minimumLength,
+    contextWords: contextWords.sort((one, other) => other.length - one.length),
+  }
+}
 
 export type PasswordForm =
   | { ok: true; password: string; codePoints: number }
@@ -34,19 +57,18 @@ export function normalizePassword(typed: string): PasswordForm {
 }
 
 /**
- * Everything that is wrong with a new password; empty if it may be used. `identifiers` are those of its account;
- * `minimumLength` is in code points after NFKC.
+ * Everything that is wrong with a new password; empty if it may be used. `identifiers` are those of its account.
  */
 export function checkPassword(
   typed: string,
   confirmation: string,
   identifiers: readonly Identifier[],
-  minimumLength: number,
+  rules: PasswordRules,
 ): FieldError[] {
   const form = normalizePassword(typed)
   if (!form.ok) return [{ field: 'password', code: form.code }]
   const errors: FieldError[] = []
-  const reason = weakness(form.password, form.codePoints, identifiers, minimumLength)
+  const reason = weakness(form.password, form.codePoints, identifiers, rules)
   if (reason !== null) errors.push({ field: 'password', code: 'weak_password', reason })
   const confirmed = normalizePassword(confirmation)
   if (!confirmed.ok || confirmed.password !== form.password) {
@@ -59,11 +81,12 @@ function weakness(
   password: string,
   codePoints: number,
   identifiers: readonly Identifier[],
-  minimumLength: number,
+  { minimumLength, contextWords }: PasswordRules,
 ): WeakPasswordReason | null {
   if (codePoints < minimumLength) return 'too_short'
   const folded = password.toLowerCase()
   if (identifiers.some((identifier) => spells(folded, identifier))) return 'is_identifier'
+  if (isMadeOf(contextWords, folded)) return 'is_service_name'
   return isStaircase(folded) || isCommon(folded) ? 'common' : null
 }
 
@@ -112,4 +135,17 @@ function spells(folded: string, identifier: Identifier): boolean {
   if (identifier.country !== null && parsePhone(text, identifier.country)?.key === identifier.key) return true
   const digits = text.replace(/[\s().+/-]/g, '')
   return digits.length >= 8 && identifier.key.endsWith(digits)
+}
+
+const lettersAndDigits = (text: string) =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+
+/** Whether these words, separators and at most four more digits (a year) are all that the password holds. */
+function isMadeOf(words: readonly string[], folded: string): boolean {
+  const whole = lettersAndDigits(folded)
+  const rest = words.reduce((left, word) => left.replaceAll(word, ' '), whole)
+  return rest !== whole && /^[0-9]{0,4}$/.test(rest.replaceAll(' ', ''))
 }

@@ -13,7 +13,8 @@ import {
   verifiedKeys,
 } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
-import { checkPassword } from '../hashing/password.ts'
+import { serviceName } from '../delivery/render.ts'
+import { checkPassword, createPasswordRules } from '../hashing/password.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -52,9 +53,10 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   const { codes, limits, hashing, reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
+  const passwordRules = createPasswordRules(config, serviceName(config))
 
   function check({ password, password_confirmation }: NewPasswordBody, identifiers: Identifier[]): void {
-    const fields = checkPassword(password, password_confirmation, identifiers, config.password.minimumLength)
+    const fields = checkPassword(password, password_confirmation, identifiers, passwordRules)
     if (fields.length > 0) throw new AppError('validation_failed', { fields })
   }
 

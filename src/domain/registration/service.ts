@@ -8,10 +8,11 @@ import { AppError, type FieldError } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
-import { checkPassword, normalizePassword } from '../hashing/password.ts'
+import { parseReachablePhone } from '../delivery/reach.ts'
+import { serviceName } from '../delivery/render.ts'
+import { checkPassword, createPasswordRules, normalizePassword } from '../hashing/password.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../identifiers/identifier.ts'
-import { parsePhone } from '../identifiers/phone.ts'
 import type { Services, Stores } from '../services.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
@@ -64,19 +65,18 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   const { codes, limits, hashing, sessionOpener, outbox, secret, clock, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
+  const passwordRules = createPasswordRules(config, serviceName(config))
 
   /** All that is wrong with a body at once, or its identifiers: the first one is where the code goes. */
   function read(body: RegisterBody) {
     const fields: FieldError[] = []
     const email = body.email ? parseEmail(body.email) : null
-    const phone = body.phone ? parsePhone(body.phone, defaultCountry) : null
+    const phone = body.phone ? parseReachablePhone(body.phone, config) : null
     if (body.email && !email) fields.push({ field: 'email', code: emailProblem(body.email) })
     if (body.phone && !phone) fields.push({ field: 'phone', code: 'invalid_phone' })
     if (!body.email && !body.phone) fields.push({ field: 'email', code: 'identifier_required' })
     const identifiers = [email, phone].filter((one) => one !== null)
-    fields.push(
-      ...checkPassword(body.password, body.password_confirmation, identifiers, config.password.minimumLength),
-    )
+    fields.push(...checkPassword(body.password, body.password_confirmation, identifiers, passwordRules))
     const [primary] = identifiers
     if (fields.length > 0 || primary === undefined) throw new AppError('validation_failed', { fields })
     return { email, phone, primary, identifiers }
@@ -112,7 +112,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   function readNamedPassword({ password, sign_in }: ConfirmBody, identifier: Identifier): string | null {
     const fields: FieldError[] =
       typeof password === 'string'
-        ? checkPassword(password, password, [identifier], config.password.minimumLength)
+        ? checkPassword(password, password, [identifier], passwordRules)
         : sign_in
           ? [{ field: 'password', code: 'required' }]
           : []
