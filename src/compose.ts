@@ -26,6 +26,7 @@ import { type Network, network as trueNetwork } from './platform/guarded-fetch.t
 import { createLogger, type Logger } from './platform/http/logging.ts'
 import type { Database } from './platform/postgres/database.ts'
 import { applyMigrations, requireMigrated } from './platform/postgres/migrate.ts'
+import { failedStatement } from './platform/postgres/statement-log.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
 
 export interface ComposeOptions {
@@ -173,8 +174,11 @@ export function build(options: ComposeOptions, connections: Connections): Servic
 }
 
 /** For whoever develops against --dev. The log itself never holds messages: they may quote values. */
+/** The stack of a driver's error ends in the driver: the statement says where to look. */
 function printStack(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  const statement = failedStatement(error)
+  const stack = error instanceof Error ? error.stack : String(error)
+  process.stderr.write(`${stack}\n${statement ? `    in the statement ${statement}\n` : ''}`)
 }
 
 /** Beside the embedded database; without that directory the mailbox lives in memory only. */

@@ -4,6 +4,7 @@ import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openEmbedded } from '../platform/postgres/embedded.ts'
 import { connectServer } from '../platform/postgres/server.ts'
+import { logStatements } from '../platform/postgres/statement-log.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
 import { createServerSecret, type ServerSecret } from '../platform/secret.ts'
 import { ensureSecretFile, readSecretFile } from '../platform/secret-file.ts'
@@ -45,7 +46,8 @@ export interface Connections {
 
 /** Opens the stores of this configuration. Neither migrates nor waits for Redis. */
 export async function connect(config: Config, logger: Logger): Promise<Connections> {
-  const database = await openDatabase(config)
+  const opened = await openDatabase(config)
+  const database = config.log.level === 'debug' ? logStatements(opened, logger) : opened
   const redis = openRedisOf(config, logger)
   const close = async () => {
     await Promise.all([database.close(), redis?.close()])

@@ -181,7 +181,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   if (!loaded.ok) throw new Error(loaded.problems.map(describeProblem).join('\n'))
   mkdirSync(loaded.config.storage.dataDir, { recursive: true })
   const log: string[] = []
-  const logger = createLogger({ clock, write: (line) => log.push(line) })
+  const { level } = loaded.config.log
+  const logger = createLogger({ clock, level, write: (line) => log.push(line) })
   const inside = await compose({
     config: loaded.config,
     dev: false,

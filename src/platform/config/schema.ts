@@ -93,7 +93,7 @@ export const schema = {
     level: choice(
       'info',
       ['debug', 'info', 'warn', 'error'],
-      'The least important lines that are written. Each request is a line of level "info".',
+      'The least important lines that are written. Each request is a line of level "info", each statement that the database runs one of level "debug".',
     ),
     format: choice(
       'auto',

@@ -8,6 +8,7 @@ import {
   type UnknownPasskey,
 } from '../../errors.ts'
 import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
+import { failedStatement } from '../postgres/statement-log.ts'
 import { RedisUnavailable } from '../redis/failure.ts'
 import { toFieldErrors } from './schema-errors.ts'
 
@@ -20,6 +21,8 @@ export interface Failure {
   /** For the log: the name of what was thrown, and why in one word. */
   errorName?: string | undefined
   cause?: string | undefined
+  /** The statement that failed, where the error came from the database. */
+  statement?: string | undefined
 }
 
 /** Accepts anything that was thrown; what is not known here becomes an internal_error. */
@@ -35,7 +38,7 @@ export function describeFailure(thrown: unknown): Failure {
   if (unavailable) return { errorCode: 'unavailable', ...namesOf(unavailable) }
   // The client sent the token of an account that existed when the request began.
   if (refersToErased(error)) return { errorCode: 'invalid_token', cause: 'account_erased' }
-  return { errorCode: 'internal_error', ...namesOf(error) }
+  return { errorCode: 'internal_error', ...namesOf(error), statement: failedStatement(error) }
 }
 
 /** A response that breaks its own schema is our bug, not a mistake of the client. */

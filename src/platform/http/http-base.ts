@@ -184,6 +184,7 @@ export function createHttpBase({
       code: failure?.errorCode,
       error: failure?.errorName,
       cause: failure?.cause,
+      statement: failure?.statement,
     })
   }
 

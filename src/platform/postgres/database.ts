@@ -6,6 +6,7 @@
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { type Statement, tablesInsertedInto } from './statement.ts'
+import { noteFailedStatement } from './statement-log.ts'
 
 const dialect = new PgDialect()
 
@@ -76,8 +77,17 @@ export type DatabaseDriver = Omit<Database, 'onInsert'>
 export type RunStatement = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
 export function createExecutor(run: RunStatement): Executor {
-  const all = async <Params extends object, Row>({ text, params }: Statement<Params, Row>, values: Params) =>
-    (await run(text, fillPlaceholders(params, values as Record<string, unknown>))) as Row[]
+  const all = async <Params extends object, Row>(query: Statement<Params, Row>, values: Params) => {
+    try {
+      return (await run(
+        query.text,
+        fillPlaceholders(query.params, values as Record<string, unknown>),
+      )) as Row[]
+    } catch (error) {
+      noteFailedStatement(error, query)
+      throw error
+    }
+  }
   return { all, first: async (query, values) => (await all(query, values))[0] ?? null }
 }
 
