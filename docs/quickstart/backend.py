@@ -1,4 +1,4 @@
-# pip install pyjwt[crypto], or apt-get install python3-jwt python3-cryptography; python3 backend.py
+# Needs PyJWT: pip install 'pyjwt[crypto]' in a virtual environment, or apt-get install python3-jwt python3-cryptography.
 import json
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

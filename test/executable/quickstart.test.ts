@@ -21,14 +21,14 @@ let browser: Browser
 
 const answers = async (at: string) => (await fetch(at).catch(() => null)) !== null
 
-const codeFor = (to: string) =>
+const codeFor = (to: string, older?: string) =>
   waitFor(
     async () => {
       const entries = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as {
         to: string
         code: string
       }[]
-      return entries.find((entry) => entry.to === to)?.code
+      return entries.find((entry) => entry.to === to && entry.code !== older)?.code
     },
     { what: `a code for ${to}` },
   )
@@ -85,11 +85,16 @@ test('the page registers, confirms, keeps people signed in, signs out and in aga
 
   await tab.click('text=Create an account')
   const person = { identifier: 'ada@example.com', password: 'une phrase bien longue' }
+  await fill({ ...person, password: 'short' })
+  await tab.waitForSelector('[role=alert]:has-text("too short")')
   await fill(person)
   await title('Enter the code')
   await fill({ otp: '000000' })
   await tab.waitForSelector('[role=alert]:not(:empty)')
-  await fill({ otp: await codeFor('ada@example.com') })
+  const older = await codeFor('ada@example.com')
+  await tab.click('text=Send it again')
+  await tab.waitForSelector('[role=status]:has-text("has been sent")')
+  await fill({ otp: await codeFor('ada@example.com', older) })
   await title('Hello ada@example.com')
   await tab.reload()
   await title('Hello ada@example.com')
