@@ -25,6 +25,7 @@ body { margin: 0 auto; padding: 16px 16px 48px; max-width: 760px; background: va
   font: 16px/1.5 system-ui, sans-serif; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: baseline; margin: 0 0 16px; }
 nav strong { margin-right: auto; letter-spacing: .02em; }
+@media (max-width: 480px) { nav strong { flex: 1 0 100%; } }
 a { color: var(--accent); }
 h1 { margin: 0; font-size: 24px; }
 .soft { color: var(--soft); margin: 0 0 16px; }
