@@ -1,6 +1,6 @@
 /**
  * Who asks. A counter belongs to whoever causes it: what strangers fill never refuses an owner. Which counters each
- * group pays is the table in counters.ts.
+ * group pays is in the methods of service.ts.
  *
  * | group    | how a call shows it                                                                  |
  * |----------|--------------------------------------------------------------------------------------|

@@ -1,4 +1,4 @@
-/** Column `password_digest` of `accounts`, and what changes with it: see password-store.ts for what is promised. */
+/** Column `password_digest` of `accounts`, and what changes with it: see store.ts for what is promised. */
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, knownDevices, sessions } from '../../platform/postgres/schema.ts'

@@ -77,7 +77,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     detail: {
       tags: ['Registration'],
       operationId: `resend${path}`,
-      summary: 'Send the confirmation code again',
+      summary: `Send the confirmation code again${path === 'Confirmation' ? ' (the same, by its other name)' : ''}`,
       description: 'The same answer for every identifier. A code is sent only for an unconfirmed account.',
     },
   })

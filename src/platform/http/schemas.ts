@@ -132,7 +132,7 @@ export function messageAnswer<const Status extends 200 | 201>(status: Status) {
   )
 }
 
-export const nullable = <Schema extends ReturnType<typeof t.String> | ReturnType<typeof t.Integer>>(
+export const nullable = <Schema extends TSchema>(
   schema: Schema,
   options: { examples?: unknown[]; description?: string } = {},
 ) => t.Union([schema, t.Null()], options)
