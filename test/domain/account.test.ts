@@ -1,17 +1,15 @@
 /** The own account, seen and erased, through HTTP, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { shapes, startService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('the own account on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   const signedIn = async (identifier = newEmail()) => {
     const person = await service.signUp(identifier)
@@ -127,7 +125,7 @@ test('wrong passwords there and at login are counted together', async () => {
       { password: person.password },
       { bearer: access_token },
     )
-    expect([refused.status, refused.body.code]).toEqual([429, 'too_many_requests'])
+    expectRefusal(refused, 'too_many_requests')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await service.post('login', person)).status).toBe(429)
   } finally {

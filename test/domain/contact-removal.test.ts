@@ -1,22 +1,19 @@
 /** An e-mail address or phone removed from an account, on every storage shape; what a reset takes back. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
-import { newClient, startLimited } from '../helpers/limited-service.ts'
+import { newClient } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { shapes } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('a contact on %s, with limits on', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useLimited({ shape })
 
   const remove = (kind: 'email' | 'phone', bearer: string, body: object = { password: PASSWORD }) =>
     service.call('DELETE', `/api/v1/auth/${kind}`, body, { ...newClient(), bearer })

@@ -5,6 +5,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { seen } from '../helpers/limited-service.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -17,11 +18,7 @@ const gateway = {
 }
 
 describe('with a mail server only', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ settings: emailOnly })
-  })
-  afterAll(() => service?.close())
+  const service = useService({ settings: emailOnly })
 
   test('every call that would send to a number answers 422 channel_not_available', async () => {
     const [phone, person] = [newPhone(), await service.signUp(newEmail())]

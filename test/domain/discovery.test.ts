@@ -1,16 +1,12 @@
 /** How services that know the issuer alone find the keys that access tokens are verified with. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { startService, type TestService } from '../helpers/service.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({
-    settings: { server: { base_url: 'https://auth.example.com', cors_origins: ['https://app.example.com'] } },
-  })
-}, 60_000)
-afterAll(() => service?.close())
+const service = useService({
+  settings: { server: { base_url: 'https://auth.example.com', cors_origins: ['https://app.example.com'] } },
+})
 
 const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
 

@@ -1,5 +1,5 @@
 /** Turning two factors on and off through HTTP, by sent codes and by authenticator app, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import {
@@ -14,7 +14,9 @@ import {
 } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { shapes } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -29,15 +31,8 @@ const wrongPassword = {
   errors: [{ field: 'password', code: 'wrong_password' }],
 }
 
-const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
-const invalidCode = [422, 'invalid_code']
-
 describe.each(shapes)('two factors on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, clock: noon() })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape, clock: noon() })
 
   const password = PASSWORD
   const now = () => service.clock.now()
@@ -102,15 +97,15 @@ describe.each(shapes)('two factors on %s', (shape) => {
       const email = newEmail()
       const { bearer } = await signedIn(service, email)
       const confirm = (otp: string) => service.post('2fa/enable/confirm', { otp }, { bearer })
-      expect(failure(await confirm('123456'))).toEqual(invalidCode)
+      expectRefusal(await confirm('123456'), 'invalid_code')
       await service.post('2fa/request-otp', { identifier: email })
-      expect(failure(await confirm(await service.inbox.nextCode(email)))).toEqual(invalidCode)
+      expectRefusal(await confirm(await service.inbox.nextCode(email)), 'invalid_code')
       await service.post('2fa/enable', { password }, { bearer })
       const otp = await service.inbox.nextCode(email)
-      expect(failure(await service.post('2fa/verify', { identifier: email, otp }))).toEqual(invalidCode)
-      expect(failure(await service.post('2fa/totp/confirm', { otp }, { bearer }))).toEqual(invalidCode)
+      expectRefusal(await service.post('2fa/verify', { identifier: email, otp }), 'invalid_code')
+      expectRefusal(await service.post('2fa/totp/confirm', { otp }, { bearer }), 'invalid_code')
       service.clock.advance(10 * 60_000 + 1000)
-      expect(failure(await confirm(otp))).toEqual(invalidCode)
+      expectRefusal(await confirm(otp), 'invalid_code')
       expect((await me(bearer)).two_factor_enabled).toBe(false)
     })
 
@@ -125,10 +120,12 @@ describe.each(shapes)('two factors on %s', (shape) => {
 
     test('turn on once: asked again, by either way of 2fa/enable, it is a conflict', async () => {
       const { bearer } = await protectBySentCodes(service, newEmail())
-      const conflict = [409, 'two_factor_already_enabled']
-      expect(failure(await service.post('2fa/enable', { password }, { bearer }))).toEqual(conflict)
+      expectRefusal(await service.post('2fa/enable', { password }, { bearer }), 'two_factor_already_enabled')
       const otp = '000000'
-      expect(failure(await service.post('2fa/enable/confirm', { otp }, { bearer }))).toEqual(conflict)
+      expectRefusal(
+        await service.post('2fa/enable/confirm', { otp }, { bearer }),
+        'two_factor_already_enabled',
+      )
     })
 
     test('turn on once by 32 parallel calls with one code, and what it shows serves', async () => {
@@ -231,7 +228,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       const { body } = await service.post('2fa/totp', { password }, { bearer })
       const otp = appCode(body.secret, now())
       expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
-      expect(failure(await service.post('2fa/verify', { ...person, otp: sent }))).toEqual(invalidCode)
+      expectRefusal(await service.post('2fa/verify', { ...person, otp: sent }), 'invalid_code')
     })
 
     test('a new app takes over only once it is confirmed, and only for 30 minutes', async () => {
@@ -239,17 +236,17 @@ describe.each(shapes)('two factors on %s', (shape) => {
       const [oldRecovery, ...spare] = recoveryCodes
       const ask = (otp: string | undefined, token = bearer) =>
         service.post('2fa/totp', { password, otp }, { bearer: token })
-      expect(failure(await ask(undefined))).toEqual([403, 'two_factor_required'])
+      expectRefusal(await ask(undefined), 'two_factor_required')
       const second = await ask(spare[0])
       const third = await ask(spare[1])
       const confirm = (code: string) => service.post('2fa/totp/confirm', { otp: code }, { bearer })
-      expect(failure(await confirm(appCode(second.body.secret, now())))).toEqual(invalidCode)
+      expectRefusal(await confirm(appCode(second.body.secret, now())), 'invalid_code')
       const old = appCode(secret, now(), 1)
       expect((await service.post('2fa/verify', { ...person, otp: old })).status).toBe(200)
       service.clock.advance(31 * 60_000)
       const later = await logInWithApp(service, { person, secret })
       const confirmLater = (otp: string) => service.post('2fa/totp/confirm', { otp }, { bearer: later })
-      expect(failure(await confirmLater(appCode(third.body.secret, now())))).toEqual(invalidCode)
+      expectRefusal(await confirmLater(appCode(third.body.secret, now())), 'invalid_code')
       const { body } = await ask(spare[2], later)
       const confirmed = await confirmLater(appCode(body.secret, now()))
       expect(confirmed.status).toBe(200)
@@ -270,7 +267,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
 
     test('with password and app: the owner is told, app and recovery codes are gone, sessions stay', async () => {
       const { person, bearer, secret, recoveryCodes } = await protectByApp(service, newEmail())
-      expect(failure(await disable(bearer, { otp: '000000' }))).toEqual(invalidCode)
+      expectRefusal(await disable(bearer, { otp: '000000' }), 'invalid_code')
       const otp = appCode(secret, now(), 1)
       expect((await disable(bearer, { otp })).body).toEqual({
         status: 200,
@@ -281,11 +278,11 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect((await service.post('login', person)).status).toBe(200)
       service.clock.advance(PERIOD_MS)
       for (const code of [appCode(secret, now(), 1), ...recoveryCodes.slice(0, 2)]) {
-        expect(failure(await service.post('2fa/verify', { ...person, otp: code }))).toEqual(invalidCode)
+        expectRefusal(await service.post('2fa/verify', { ...person, otp: code }), 'invalid_code')
       }
-      expect(failure(await disable(bearer, { otp }))).toEqual([409, 'two_factor_not_enabled'])
+      expectRefusal(await disable(bearer, { otp }), 'two_factor_not_enabled')
       const renewed = await service.post('2fa/recovery-codes', { password }, { bearer })
-      expect(failure(renewed)).toEqual([409, 'two_factor_not_enabled'])
+      expectRefusal(renewed, 'two_factor_not_enabled')
     })
 
     test('with a code that request-otp sent for the session, or with a recovery code', async () => {

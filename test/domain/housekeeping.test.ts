@@ -1,11 +1,12 @@
 /** What goes away by itself, and when, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHousekeeping } from '../../src/domain/housekeeping/service.ts'
 import { createHousekeepingStore } from '../../src/domain/housekeeping/store-postgres.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { confirmedAccounts, countRows, multiplySessions, renameTable } from '../helpers/database.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { shapes, startService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -13,11 +14,7 @@ setDefaultTimeout(20_000)
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('housekeeping on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   /** Another minute, another turn. */
   const keepHouse = async () => {

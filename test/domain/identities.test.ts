@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -101,7 +102,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     other.present(newPerson())
     service.clock.advance(5 * 60_000 + 1000)
     const late = await link(access_token, await browser.obtainCode('p2'), 'p2')
-    expect([late.status, late.body.code]).toEqual([403, 'reauthentication_required'])
+    expectRefusal(late, 'reauthentication_required')
     const fresh = (await browser.signIn()).body.access_token
     const erase = (body: object, bearer = fresh) =>
       service.call('DELETE', '/api/v1/auth/me', body, { bearer })
@@ -115,7 +116,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     await browser.signIn()
     const person = await signedUp()
     const taken = await link(person.bearer, { ...(await browser.obtainCode()), password: PASSWORD })
-    expect([taken.status, taken.body.code]).toEqual([409, 'identity_taken'])
+    expectRefusal(taken, 'identity_taken')
     expect((await service.get('identities', { bearer: person.bearer })).body.identities).toEqual([])
   })
 
@@ -166,7 +167,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     provider.present(newPerson({ email, email_verified: true }))
     const { access_token } = (await browser.signIn()).body
     const last = await unlink(access_token)
-    expect([last.status, last.body.code]).toEqual([409, 'last_sign_in_method'])
+    expectRefusal(last, 'last_sign_in_method')
     expect((await unlink(access_token, {}, 'p2')).body.code).toBe('identity_not_found')
     other.present(newPerson())
     await link(access_token, await browser.obtainCode('p2'), 'p2')
@@ -216,7 +217,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     const { access_token } = (await browser.signIn()).body
     provider.present(newPerson())
     const crossed = await link(access_token, await browser.obtainCode('p1'), 'p2')
-    expect([crossed.status, crossed.body.code]).toEqual([422, 'invalid_code'])
+    expectRefusal(crossed, 'invalid_code')
     const unknown = await link(access_token, await browser.obtainCode('p1'), 'p3')
     expect(unknown.body.code).toBe('provider_not_found')
   })

@@ -1,12 +1,14 @@
 /** What a login with two factors leaves for the call that ends it, and accounts whose app cannot be opened any more. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
-import { deliverySettings, shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { deliverySettings, shapes, startService } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -21,11 +23,7 @@ const damage = statement<{ email: string }>(sql`
    where account_id = (select id from accounts where email = ${param('email', 'text')})`)
 
 describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape, clock: noon(), settings: { limits: { enabled: false } } })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useLimited({ shape, clock: noon(), settings: { limits: { enabled: false } } })
 
   const now = () => service.clock.now()
   async function begun(fields: Record<string, string> = {}) {
@@ -43,7 +41,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
   test('the token opens one session among 32 callers with codes of their own, and wrong codes do not spend it', async () => {
     const { identifier, token, recoveryCodes, secret } = await begun()
     const verify = (otp: string) => service.post('2fa/verify', { identifier, otp, login_token: token }, OTHER)
-    expect(failure(await verify('000000'))).toEqual(invalidCode)
+    expectRefusal(await verify('000000'), 'invalid_code')
     const codes = [...recoveryCodes, appCode(secret, now(), 1)]
     const answers = await race([service], (_, caller) => verify(codes[caller % codes.length] as string))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -63,22 +61,22 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     const verify = (login_token: string, otp = appCode(secret, now(), 1)) =>
       service.post('2fa/verify', { identifier, otp, login_token }, OWNER)
     for (const wrong of [foreign, '', 'x'.repeat(43), 'x'.repeat(5000)]) {
-      expect(failure(await verify(wrong))).toEqual(invalidCode)
+      expectRefusal(await verify(wrong), 'invalid_code')
     }
     const next = 'another horse battery'
     const change = { current_password: PASSWORD, password: next, password_confirmation: next }
     await service.post('password/change', { ...change, otp: recoveryCodes[0] }, { bearer })
-    expect(failure(await verify(token))).toEqual(invalidCode)
+    expectRefusal(await verify(token), 'invalid_code')
     const late = (await service.post('login', { identifier, password: next }, OWNER)).body.two_factor
       .login_token
     service.clock.advance(10 * 60_000 + 1000)
-    expect(failure(await verify(late))).toEqual(invalidCode)
+    expectRefusal(await verify(late), 'invalid_code')
   })
 
   test('a login that named a fingerprint is not finished from its address alone', async () => {
     const { identifier, secret, recoveryCodes } = await begun({ device_fingerprint: 'the-own-device' })
     const body = { identifier, otp: appCode(secret, now(), 1) }
-    expect(failure(await service.post('2fa/verify', body, OWNER))).toEqual(invalidCode)
+    expectRefusal(await service.post('2fa/verify', body, OWNER), 'invalid_code')
     const otp = recoveryCodes[0]
     const device = { device_fingerprint: 'the-own-device' }
     expect((await service.post('2fa/verify', { identifier, otp, ...device }, OTHER)).status).toBe(200)
@@ -91,7 +89,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     expect((await login()).body.two_factor).toMatchObject({ methods: ['recovery_code'], sent_to: null })
     expect((await login()).status).toBe(202)
     const verify = (otp: string) => service.post('2fa/verify', { ...person, otp }, OWNER)
-    expect(failure(await verify(appCode(secret, now(), 1)))).toEqual(invalidCode)
+    expectRefusal(await verify(appCode(secret, now(), 1)), 'invalid_code')
     expect((await verify(recoveryCodes[0] as string)).status).toBe(200)
     expect((await login()).body.two_factor.methods).toEqual(['email'])
     expect((await verify(await service.inbox.nextCode(identifier))).status).toBe(200)

@@ -1,5 +1,5 @@
 /** A forgotten password, and another one for the one that is known, through HTTP on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   type Answer,
   newEmail,
@@ -9,7 +9,9 @@ import {
   registration,
 } from '../helpers/api-client.ts'
 import { passMidnight, seen } from '../helpers/limited-service.ts'
-import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { shapes } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { holdsCode, withoutNumbers } from '../random/dump.ts'
 
@@ -18,23 +20,9 @@ setDefaultTimeout(20_000)
 const NEW_PASSWORD = 'a quite different sentence'
 const WRONG_CODE = 'not a code'
 
-/** On the same stores; what it sends arrives where the first one's messages do. */
-const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
-  startService({ shape, storage, clock, settings: deliverySettings(smtp, gateway) })
-
-const failure = ({ status, body }: Answer) => [status, body.code]
-
 describe.each(shapes)('passwords on %s', (shape) => {
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
-    replica = shape === 'embedded' ? service : await startReplica(service, shape)
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
+  const replica = useReplica(service, { shape })
 
   const forgot = (identifier: string) => service.post('password/forgot', { identifier })
   async function resetCode(identifier: string, to = identifier): Promise<string> {
@@ -73,9 +61,9 @@ describe.each(shapes)('passwords on %s', (shape) => {
         200,
         { status: 200, message: 'Votre mot de passe a été modifié. Vous pouvez maintenant vous connecter.' },
       ])
-      expect(failure(await me(access_token, replica))).toEqual([401, 'invalid_token'])
-      expect(failure(await service.post('refresh', { refresh_token }))).toEqual([401, 'invalid_token'])
-      expect(failure(await logIn(person.identifier, PASSWORD))).toEqual([401, 'invalid_credentials'])
+      expectRefusal(await me(access_token, replica), 'invalid_token')
+      expectRefusal(await service.post('refresh', { refresh_token }), 'invalid_token')
+      expectRefusal(await logIn(person.identifier, PASSWORD), 'invalid_credentials')
       expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
       await told(person.identifier, 'vient de changer')
     })
@@ -114,7 +102,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       for (const identifier of [known, claimed, newEmail(), newPhone(), 'neither@', '']) {
         answers.push(await reset(identifier, WRONG_CODE))
       }
-      expect(failure(answers[0]!)).toEqual([422, 'invalid_code'])
+      expectRefusal(answers[0]!, 'invalid_code')
       for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
     })
 
@@ -125,8 +113,9 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect((await reset(email, await resetCode(email))).status).toBe(200)
       const { account } = await service.logIn({ identifier: email, password: NEW_PASSWORD })
       expect(account.account_confirmed).toBe(true)
-      expect(failure(await service.post('verify-account', { identifier: email, otp: confirmation }))).toEqual(
-        [422, 'invalid_code'],
+      expectRefusal(
+        await service.post('verify-account', { identifier: email, otp: confirmation }),
+        'invalid_code',
       )
     })
 
@@ -149,7 +138,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const otp = await service.inbox.nextCode(email)
       expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
       for (const password of ['the first stranger', 'the second stranger']) {
-        expect(failure(await logIn(email, password))).toEqual([401, 'invalid_credentials'])
+        expectRefusal(await logIn(email, password), 'invalid_credentials')
       }
       expect((await reset(email, await resetCode(email))).status).toBe(200)
       expect((await logIn(email, NEW_PASSWORD)).status).toBe(200)
@@ -159,7 +148,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const { identifier } = await service.signUp(newEmail())
       const otp = await resetCode(identifier)
       for (const password of ['short', 'password1', identifier, '12345678', 'short', 'short']) {
-        expect(failure(await reset(identifier, otp, password))).toEqual([422, 'validation_failed'])
+        expectRefusal(await reset(identifier, otp, password), 'validation_failed')
       }
       const mismatch = { identifier, otp, password: NEW_PASSWORD, password_confirmation: 'another one' }
       const refused = await service.post('password/reset', mismatch)
@@ -179,14 +168,11 @@ describe.each(shapes)('passwords on %s', (shape) => {
         return new Set(codes)
       }
       expect(await guess(5)).toEqual(new Set(['invalid_code']))
-      expect(failure(await reset(identifier, otp))).toEqual([422, 'invalid_code'])
+      expectRefusal(await reset(identifier, otp), 'invalid_code')
       await resetCode(identifier)
       expect(await guess(14)).toEqual(new Set(['invalid_code']))
       expect(await guess(1)).toEqual(new Set(['too_many_attempts']))
-      expect(failure(await reset(identifier, await resetCode(identifier)))).toEqual([
-        429,
-        'too_many_attempts',
-      ])
+      expectRefusal(await reset(identifier, await resetCode(identifier)), 'too_many_attempts')
     })
 
     test('a code for something else is refused, and this one for something else', async () => {
@@ -195,8 +181,8 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const loginCode = await service.inbox.nextCode(identifier)
       const otp = await resetCode(identifier)
       if (otp !== loginCode) {
-        expect(failure(await reset(identifier, loginCode))).toEqual([422, 'invalid_code'])
-        expect(failure(await service.post('2fa/verify', { identifier, otp }))).toEqual([422, 'invalid_code'])
+        expectRefusal(await reset(identifier, loginCode), 'invalid_code')
+        expectRefusal(await service.post('2fa/verify', { identifier, otp }), 'invalid_code')
       }
       expect((await reset(identifier, otp)).status).toBe(200)
     })
@@ -205,9 +191,9 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const { identifier } = await service.signUp(newEmail())
       const first = await resetCode(identifier)
       const second = await resetCode(identifier)
-      if (first !== second) expect(failure(await reset(identifier, first))).toEqual([422, 'invalid_code'])
+      if (first !== second) expectRefusal(await reset(identifier, first), 'invalid_code')
       service.clock.advance(601_000)
-      expect(failure(await reset(identifier, second))).toEqual([422, 'invalid_code'])
+      expectRefusal(await reset(identifier, second), 'invalid_code')
     })
 
     test('other codes on their way to the account die with the password', async () => {
@@ -215,10 +201,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       await service.post('2fa/request-otp', { identifier })
       const loginCode = await service.inbox.nextCode(identifier)
       expect((await reset(identifier, await resetCode(identifier))).status).toBe(200)
-      expect(failure(await service.post('2fa/verify', { identifier, otp: loginCode }))).toEqual([
-        422,
-        'invalid_code',
-      ])
+      expectRefusal(await service.post('2fa/verify', { identifier, otp: loginCode }), 'invalid_code')
     })
 
     test('the right code in 32 parallel calls on two replicas counts exactly once', async () => {
@@ -246,7 +229,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const done = await reset(person.identifier, otp)
       expect(done.status).toBe(200)
       for (const { status, body } of await Promise.all(logins)) {
-        if (status === 200) expect(failure(await me(body.access_token))).toEqual([401, 'invalid_token'])
+        if (status === 200) expectRefusal(await me(body.access_token), 'invalid_token')
       }
     })
 
@@ -277,7 +260,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       [{ identifier: 5, otp: 123456, password: true, password_confirmation: [] }, ['identifier', 'otp']],
     ])('bad inputs are named: %j', async (body, fields) => {
       const answer = await service.post('password/reset', body)
-      expect(failure(answer)).toEqual([422, 'validation_failed'])
+      expectRefusal(answer, 'validation_failed')
       const named = answer.body.errors.map(({ field }: { field: string }) => field)
       expect(named).toEqual(expect.arrayContaining(fields))
     })
@@ -302,8 +285,8 @@ describe.each(shapes)('passwords on %s', (shape) => {
         { status: 200, message: 'Votre mot de passe a été modifié.' },
       ])
       expect((await me(bearer)).status).toBe(200)
-      expect(failure(await me(elsewhere))).toEqual([401, 'invalid_token'])
-      expect(failure(await logIn(person.identifier, PASSWORD))).toEqual([401, 'invalid_credentials'])
+      expectRefusal(await me(elsewhere), 'invalid_token')
+      expectRefusal(await logIn(person.identifier, PASSWORD), 'invalid_credentials')
       expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
       await told(person.identifier, 'vient de changer')
     })
@@ -322,7 +305,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
 
     test('without an access token nothing is judged', async () => {
       const answer = await service.post('password/change', { current_password: PASSWORD })
-      expect(failure(answer)).toEqual([401, 'invalid_token'])
+      expectRefusal(answer, 'invalid_token')
     })
 
     test('a new one that is weak or the identifier is refused', async () => {
@@ -354,11 +337,8 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const phoneCode = await service.inbox.nextCode(phone)
       const otp = await resetCode(person.identifier)
       expect((await change(bearer, PASSWORD)).status).toBe(200)
-      expect(failure(await reset(person.identifier, otp))).toEqual([422, 'invalid_code'])
-      expect(failure(await service.post('phone/confirm', { otp: phoneCode }, { bearer }))).toEqual([
-        422,
-        'invalid_code',
-      ])
+      expectRefusal(await reset(person.identifier, otp), 'invalid_code')
+      expectRefusal(await service.post('phone/confirm', { otp: phoneCode }, { bearer }), 'invalid_code')
     })
   })
 })

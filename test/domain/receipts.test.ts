@@ -6,6 +6,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { newPhone, registration } from '../helpers/api-client.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { from, startLimited } from '../helpers/limited-service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -116,7 +117,7 @@ describe.each(shapes)('receipts on %s', (shape) => {
       expect((await report(body)).status).toBe(200)
     }
     const other = await service.call('POST', '/api/v1/sms/receipts/other', {}, { headers: { authorization } })
-    expect([other.status, other.body.code]).toEqual([404, 'route_not_found'])
+    expectRefusal(other, 'route_not_found')
     expect((await report('{', { authorization })).status).toBe(400)
     expect((await report({ a: 'x'.repeat(17_000) })).status).toBe(413)
   })

@@ -1,8 +1,9 @@
 /** A refresh token that comes a second time: to whom its successor is given again, and for how long. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
-import { createFrozenClock, from, startLimited } from '../helpers/limited-service.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { createFrozenClock, from } from '../helpers/limited-service.ts'
+import { shapes } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -11,15 +12,11 @@ const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({
-      shape,
-      clock: createFrozenClock(),
-      settings: { limits: { enabled: false }, tokens: { refresh_lifetime: '30d' } },
-    })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useLimited({
+    shape,
+    clock: createFrozenClock(),
+    settings: { limits: { enabled: false }, tokens: { refresh_lifetime: '30d' } },
+  })
 
   async function opened(device: Record<string, string> = {}) {
     const person = await service.signUp(newEmail())

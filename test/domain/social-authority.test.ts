@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 
@@ -91,7 +92,7 @@ describe.each(shapes)('sign-in by a provider of the operator on %s', (shape) => 
     expect(taken).toMatchObject({ email, provider: 'p1', password_digest: '' })
     expect(taken.id).not.toBe(claimed.id)
     const confirmed = await service.post('verify-account', { identifier: email, otp })
-    expect([confirmed.status, confirmed.body.code]).toEqual([422, 'invalid_code'])
+    expectRefusal(confirmed, 'invalid_code')
   })
 })
 
@@ -103,10 +104,10 @@ test('with social.link_by_email = "never" no provider opens an account by its e-
     const owner = await service.signUp(at('example.com'))
     provider.present(newPerson({ email: owner.identifier, email_verified: true }))
     const refused = await browser.signIn()
-    expect([refused.status, refused.body.code]).toEqual([409, 'account_exists'])
+    expectRefusal(refused, 'account_exists')
     const id_token = await provider.idToken('n')
     const natively = await service.post('social/p1/token', { id_token, nonce: 'n' })
-    expect([natively.status, natively.body.code]).toEqual([409, 'account_exists'])
+    expectRefusal(natively, 'account_exists')
 
     const email = at('example.com')
     provider.present(newPerson({ email, email_verified: true }))

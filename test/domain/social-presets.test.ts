@@ -7,6 +7,7 @@ import { newEmail } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { createSigner, type Signer } from '../helpers/pretend-provider.ts'
 import { createWorld, type World, type WorldRequest } from '../helpers/pretend-world.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { startService, type TestService } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, type SocialBrowser } from '../helpers/social.ts'
 
@@ -423,7 +424,7 @@ describe('an e-mail opens the account that verified it only where the provider i
     const { account } = await service.logIn(owner)
     const linked = await signInNatively(provider, { ...about, email: owner.identifier, sub: `${sub} 2` })
     if (authoritative) expect([linked.status, linked.body.account.id]).toEqual([200, account.id])
-    else expect([linked.status, linked.body.code]).toEqual([409, 'account_exists'])
+    else expectRefusal(linked, 'account_exists')
   })
 
   test('Google without its word that it verified the address is not heard at all', async () => {

@@ -1,14 +1,15 @@
 /** Changes inside a session: what they ask for while two factors are on, and of accounts without a password. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type CallOptions, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { shapes } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
-const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const NEW_PASSWORD = 'another horse battery'
 const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
 
@@ -25,11 +26,7 @@ const changes: Call[] = [
 ]
 
 describe.each(shapes)('a change inside a session on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, clock: noon() })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape, clock: noon() })
 
   const call = (method: string, path: string, body: unknown, options: CallOptions) =>
     service.call(method, `/api/v1/auth/${path}`, body, options)
@@ -52,7 +49,7 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
       errors: [{ field, code: 'wrong_password' }],
     })
     const invalid = await call(method, path, { ...body(), otp: '000000' }, { bearer })
-    expect(failure(invalid)).toEqual([422, 'invalid_code'])
+    expectRefusal(invalid, 'invalid_code')
     const done = await call(method, path, { ...body(), otp: recoveryCodes[0] }, { bearer })
     expect(done.status).toBeLessThan(300)
     expect(done.body.status).toBe(done.status)
@@ -75,14 +72,14 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     const ofRequest = await service.inbox.nextCode(email)
     for (const otp of [ofLogin, ofRequest]) {
       const answer = await service.post('2fa/recovery-codes', { password: PASSWORD, otp }, { bearer })
-      expect(failure(answer)).toEqual([422, 'invalid_code'])
+      expectRefusal(answer, 'invalid_code')
     }
     const missing = await service.post('2fa/recovery-codes', { password: PASSWORD }, { bearer })
     expect(missing.body.two_factor).toEqual({ methods: ['email'] })
     expect((await service.post('2fa/request-otp', {}, { bearer })).status).toBe(201)
     const otp = await service.inbox.nextCode(email)
     const body = { password: PASSWORD, otp }
-    expect(failure(await service.post('2fa/verify', { ...person, otp }))).toEqual([422, 'invalid_code'])
+    expectRefusal(await service.post('2fa/verify', { ...person, otp }), 'invalid_code')
     const answers = await race([service], () => service.post('2fa/recovery-codes', body, { bearer }))
     onlySuccess(answers, 'invalid_code', 'too_many_attempts')
   })
@@ -92,14 +89,8 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     expect(without.body.errors).toMatchObject([{ field: 'identifier', code: 'required' }])
     const person = await service.signUp(newEmail())
     const { access_token: bearer } = await service.logIn(person)
-    expect(failure(await service.post('2fa/request-otp', {}, { bearer }))).toEqual([
-      409,
-      'two_factor_not_enabled',
-    ])
-    expect(failure(await service.post('2fa/request-otp', {}, { bearer: 'x.y.z' }))).toEqual([
-      401,
-      'invalid_token',
-    ])
+    expectRefusal(await service.post('2fa/request-otp', {}, { bearer }), 'two_factor_not_enabled')
+    expectRefusal(await service.post('2fa/request-otp', {}, { bearer: 'x.y.z' }), 'invalid_token')
   })
 
   test('the settings page is told what protects the account', async () => {

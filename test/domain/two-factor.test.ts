@@ -1,9 +1,11 @@
 /** Login by one-time code through HTTP: alone, and as the second factor. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { type Shape, startService, type TestService } from '../helpers/service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import type { Shape } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
@@ -12,11 +14,7 @@ const enable = statement<{ email: string }>(
 )
 
 describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-  }, 60_000)
-  afterAll(() => service?.close())
+  const service = useService({ shape })
 
   const requestCode = async (identifier: string, to = identifier) => {
     const answer = await service.post('2fa/request-otp', { identifier })
@@ -37,7 +35,7 @@ describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s',
     expect(status).toBe(200)
     expect(Object.keys(body)).toEqual(['status', 'access_token', 'refresh_token', 'account'])
     const again = await service.post('2fa/verify', { identifier, otp })
-    expect([again.status, again.body.code]).toEqual([422, 'invalid_code'])
+    expectRefusal(again, 'invalid_code')
   })
 
   test('a phone-only account logs in by SMS code', async () => {
