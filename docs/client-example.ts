@@ -34,6 +34,32 @@ export interface TwoFactorDue {
   login_token: string
 }
 
+/** What the service says and what the browser answers go through unchanged, as WebAuthn writes them in JSON. */
+interface Browser {
+  navigator: {
+    credentials: {
+      get(options: object): Promise<{ toJSON(): unknown } | null>
+      create(options: object): Promise<{ toJSON(): unknown } | null>
+    }
+  }
+  PublicKeyCredential: {
+    parseRequestOptionsFromJSON(options: object): object
+    parseCreationOptionsFromJSON(options: object): object
+    signalUnknownCredential?(which: object): Promise<void>
+    signalAllAcceptedCredentials?(which: object): Promise<void>
+  }
+}
+
+/** Typed here, so that this file compiles where the types of browsers are not at hand. */
+const browser = globalThis as unknown as Browser
+
+export interface Passkey {
+  id: string
+  name: string
+  created_at: string
+  last_used_at: string | null
+}
+
 export type LogInOutcome = { account: Account } | { twoFactor: TwoFactorDue; message: string }
 
 export class PoterneError extends Error {
@@ -43,6 +69,8 @@ export class PoterneError extends Error {
   readonly fields: { field: string; code: string; message: string }[]
   readonly retryAfterSeconds: number | null
   readonly requestId: string | null
+  /** With `unknown_passkey`: what the browser should forget. */
+  readonly passkey: { rp_id: string; credential_id: string } | null
 
   constructor(status: number, body: Record<string, unknown>) {
     super(String(body.message ?? 'The service did not answer as expected'))
@@ -50,6 +78,7 @@ export class PoterneError extends Error {
     this.code = String(body.code ?? 'unexpected_answer')
     this.fields = (body.errors as PoterneError['fields'] | undefined) ?? []
     this.retryAfterSeconds = (body.retry_after as number | undefined) ?? null
+    this.passkey = (body.passkey as PoterneError['passkey'] | undefined) ?? null
     this.requestId = (body.request_id as string | undefined) ?? null
   }
 }
@@ -179,8 +208,65 @@ export function createClient(options: ClientOptions) {
     return { account: answer.account }
   }
 
+  /**
+   * From a button, without arguments. For the list that the browser opens below the identifier, when the page has loaded:
+   * `{ mediation: 'conditional', signal }`, and abort the signal before anything else is done.
+   */
+  async function signInWithPasskey(
+    how: { mediation?: 'conditional'; signal?: AbortSignal } = {},
+  ): Promise<Account> {
+    const { options } = await send<{ options: object }>('POST', 'passkeys/login/options', {})
+    const publicKey = browser.PublicKeyCredential.parseRequestOptionsFromJSON(options)
+    const credential = (await browser.navigator.credentials.get({ ...how, publicKey }))?.toJSON()
+    try {
+      const answer = await send<Tokens & { account: Account }>('POST', 'passkeys/login', {
+        credential,
+        ...device,
+      })
+      await keep(answer)
+      await tellBrowser()
+      return answer.account
+    } catch (error) {
+      if (error instanceof PoterneError && error.passkey !== null) {
+        const { rp_id: rpId, credential_id: credentialId } = error.passkey
+        await browser.PublicKeyCredential.signalUnknownCredential?.({ rpId, credentialId }).catch(() => {})
+      }
+      throw error
+    }
+  }
+
+  /** `proof`: needed unless the sign-in of this session was less than five minutes ago and proved the same. */
+  async function addPasskey(
+    proof: { password?: string; otp?: string } = {},
+    name: string | null = null,
+  ): Promise<Passkey> {
+    const { options } = await call<{ options: object }>('POST', 'passkeys/registration/options', proof)
+    const publicKey = browser.PublicKeyCredential.parseCreationOptionsFromJSON(options)
+    const credential = (await browser.navigator.credentials.create({ publicKey }))?.toJSON()
+    return (await call<{ passkey: Passkey }>('POST', 'passkeys/registration', { credential, name })).passkey
+  }
+
+  /** The browser hides passkeys that are gone here. Call it only right after a sign-in and after a removal. */
+  async function tellBrowser(): Promise<void> {
+    const { signal } = await call<{
+      signal: { rp_id: string; user_id: string | null; credential_ids: string[] }
+    }>('GET', 'passkeys')
+    if (signal.user_id === null) return
+    await browser.PublicKeyCredential.signalAllAcceptedCredentials?.({
+      rpId: signal.rp_id,
+      userId: signal.user_id,
+      allAcceptedCredentialIds: signal.credential_ids,
+    }).catch(() => {})
+  }
+
   return {
     call,
+    signInWithPasskey,
+    addPasskey,
+    async removePasskey(id: string, proof: { password?: string; otp?: string } = {}) {
+      await call('DELETE', `passkeys/${id}`, proof)
+      await tellBrowser()
+    },
     register: (person: { email?: string; phone?: string; password: string }) =>
       send<{ message: string }>('POST', 'register', { ...person, password_confirmation: person.password }),
     confirm: (identifier: string, otp: string) =>

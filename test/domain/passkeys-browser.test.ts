@@ -1,0 +1,166 @@
+/**
+ * docs/client-example.ts with passkeys in Chromium: an app on one site, the service on another, both below the relying
+ * party; a shop on a related origin, and a site that has nothing to do with them. The authenticator is Chromium's own
+ * virtual one.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { newEmail } from '../helpers/api-client.ts'
+import { launchBrowser } from '../helpers/browser.ts'
+import { createCertificate } from '../helpers/certificates.ts'
+import { startService, type TestService } from '../helpers/service.ts'
+
+setDefaultTimeout(20_000)
+
+const APP = 'https://app.example.com'
+const SHOP = 'https://shop.example.org'
+const STRANGER = 'https://example.net'
+
+let service: TestService
+let browser: Browser
+let front: Bun.Server<undefined>
+
+const page = `<!doctype html><meta charset="utf-8"><title>App</title>
+<input name="identifier" autocomplete="username webauthn">
+<script type="module">
+import { createClient, keptFingerprint } from '/client-example.js'
+let tokens = null
+const store = { read: () => tokens, write: (given) => { tokens = given } }
+window.client = createClient({ baseUrl: 'https://auth.example.com', store, fingerprint: keptFingerprint() })
+</script>`
+
+/** Each site by its name; the relying party's host passes its well-known files on to the service. */
+async function startFront(clientExample: string) {
+  const { key, cert } = createCertificate('self-signed')
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { key, cert },
+    async fetch(request) {
+      const { hostname, pathname, search } = new URL(request.url)
+      const isPassedOn =
+        hostname === 'auth.example.com' ||
+        (hostname === 'example.com' && pathname.startsWith('/.well-known/'))
+      if (isPassedOn) {
+        const { method, headers } = request
+        const body = method === 'GET' ? null : await request.arrayBuffer()
+        return fetch(service.url + pathname + search, { method, headers, body, redirect: 'manual' })
+      }
+      const [type, text] =
+        pathname === '/client-example.js' ? ['text/javascript', clientExample] : ['text/html', page]
+      return new Response(text, { headers: { 'content-type': type } })
+    },
+  })
+}
+
+beforeAll(async () => {
+  const built = await Bun.build({
+    entrypoints: [join(import.meta.dir, '../../docs/client-example.ts')],
+    target: 'browser',
+  })
+  front = await startFront(await built.outputs[0]!.text())
+  service = await startService({
+    shape: 'embedded',
+    settings: {
+      server: { cors_origins: [APP, SHOP, STRANGER] },
+      passkeys: { rp_id: 'example.com', origins: [APP, SHOP] },
+    },
+  })
+  const names = ['example.com', 'app.example.com', 'auth.example.com', 'shop.example.org', 'example.net']
+  browser = await launchBrowser(Object.fromEntries(names.map((name) => [name, `127.0.0.1:${front.port}`])))
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  front?.stop(true)
+  await service?.close()
+})
+
+/** A tab with a platform authenticator that verifies its person and answers at once. */
+async function openTab() {
+  const context = await browser.newContext()
+  const tab = await context.newPage()
+  await open(tab, APP)
+  const devtools = await context.newCDPSession(tab)
+  await devtools.send('WebAuthn.enable', { enableUI: false })
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  const credentials = async () =>
+    (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
+  return {
+    tab,
+    context,
+    credentials,
+    async replace(change: { signCount: number }) {
+      const [kept] = await credentials()
+      await devtools.send('WebAuthn.clearCredentials', { authenticatorId })
+      await devtools.send('WebAuthn.addCredential', { authenticatorId, credential: { ...kept!, ...change } })
+    },
+    setVerified: (isUserVerified: boolean) =>
+      devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+  }
+}
+
+async function open(tab: Page, site: string): Promise<void> {
+  await tab.goto(site)
+  await tab.waitForFunction('window.client !== undefined')
+}
+
+/** Calls the client in the page: its result, or the code (else the name) of its error. */
+const ask = (tab: Page, call: string): Promise<{ done?: Record<string, unknown>; error?: string }> =>
+  tab.evaluate(
+    `client.${call}.then((done) => ({ done: done ?? {} }), (error) => ({ error: error.code && error.fields ? error.code : error.name }))`,
+  )
+
+async function withPasskey() {
+  const opened = await openTab()
+  const person = await service.signUp(newEmail())
+  await ask(opened.tab, `logIn('${person.identifier}', '${person.password}')`)
+  // The offer after a login by password: the session has just proved it, so nothing is asked again.
+  const { done } = await ask(opened.tab, 'addPasskey()')
+  expect(done).toMatchObject({ last_used_at: null })
+  return { ...opened, person, id: done!.id as string }
+}
+
+test('is added after a login by password, signs in by button and from the identifier field, and is removed', async () => {
+  const { tab, context, person, credentials, id } = await withPasskey()
+  expect(await credentials()).toMatchObject([{ rpId: 'example.com', isResidentCredential: true }])
+  await open(tab, APP)
+  expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({ done: { email: person.identifier } })
+  await open(tab, APP)
+  const offered = await ask(tab, "signInWithPasskey({ mediation: 'conditional' })")
+  expect(offered).toMatchObject({ done: { email: person.identifier } })
+  expect(await ask(tab, `removePasskey('${id}')`)).toMatchObject({ done: {} })
+  await open(tab, APP)
+  expect((await ask(tab, 'signInWithPasskey()')).error).toMatch(/^(unknown_passkey|NotAllowedError)$/)
+  await context.close()
+})
+
+test('whose counter was set back is refused, and the owner is told', async () => {
+  const { tab, context, person, replace } = await withPasskey()
+  for (let count = 0; count < 3; count++)
+    expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({ done: { email: person.identifier } })
+  await replace({ signCount: 1 })
+  expect(await ask(tab, 'signInWithPasskey()')).toEqual({ error: 'invalid_passkey' })
+  await service.delivered()
+  expect(service.inbox.textsTo(person.identifier).join()).toMatch(/copi/i)
+  await context.close()
+})
+
+test('signs in on a related origin, which the relying party names, and nowhere else', async () => {
+  const { tab, context, person } = await withPasskey()
+  await open(tab, SHOP)
+  expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({ done: { email: person.identifier } })
+  await open(tab, STRANGER)
+  expect(await ask(tab, 'signInWithPasskey()')).toEqual({ error: 'SecurityError' })
+  await context.close()
+})
