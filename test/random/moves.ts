@@ -1,4 +1,5 @@
 /** Single steps of the walk: what people do one after the other, each checked against the model at once. */
+import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import {
   endSessions,
   expectStatus,
@@ -10,6 +11,8 @@ import {
   stepUp,
 } from './model.ts'
 import type { Walker } from './walker.ts'
+
+const ORIGIN = 'https://example.com'
 
 /** Does something if it can; says what, for the list of steps. */
 export type Move = (walker: Walker) => Promise<string>
@@ -258,6 +261,42 @@ export const disable: Move = async ({ world, withAccount, session }) => {
   account.app = null
   account.recovery = []
   return `one factor again for ${owner.name}`
+}
+
+/** Added, used once and not twice, removed, and then unknown. */
+export const usePasskey: Move = async ({ world, withAccount, session }) => {
+  const owner = withAccount()
+  const { account } = owner
+  const one = await session(owner)
+  const [password] = account.passwords
+  if (one === null || password == null) return 'passkey: not now'
+  const proof = stepUp(world, account)
+  if (proof === null) return 'passkey: no code at hand'
+  const ask = (operation: string, body: object, bearer?: string) =>
+    world.ask(owner, 'POST', `passkeys/${operation}`, body, bearer)
+  const asked = await ask('registration/options', { password, ...proof }, one.access)
+  if (!expectStatus(world, asked, 200, 409)) return 'passkey: limited'
+  const { passkey, credential } = createPasskey(asked.body.options, ORIGIN)
+  const added = await ask('registration', { credential }, one.access)
+  if (!expectStatus(world, added, 201)) return 'passkey: limited'
+  const signed = async () => {
+    const { status, body } = await ask('login/options', {})
+    return status === 200 ? { credential: signWithPasskey(passkey, body.options, ORIGIN) } : null
+  }
+  const assertion = await signed()
+  const login = assertion && (await ask('login', assertion))
+  if (login === null || !expectStatus(world, login, 200)) return 'passkey: limited'
+  const opened = openSession(world, owner, account, login.body)
+  opened.single = false
+  const again = await ask('login', assertion!)
+  must(again.status !== 200, 'a signature of a passkey served twice')
+  const { id } = added.body.passkey
+  const removed = await world.ask(owner, 'DELETE', `passkeys/${id}`, {}, opened.access)
+  if (!expectStatus(world, removed, 200)) return 'passkey: limited'
+  const late = await signed()
+  const after = late && (await ask('login', late))
+  if (after !== null) must([401, 429].includes(after.status), `a removed passkey signs in: ${after.status}`)
+  return `a passkey of ${owner.name}`
 }
 
 export const changeContact: Move = async (walker) => {

@@ -137,6 +137,7 @@ function suite(name: string, settings: Settings, requestsEach: number) {
       service = await startService({
         settings: {
           ...socialSettings(provider.issuer),
+          passkeys: { rp_id: 'example.com' },
           server: { trusted_proxies: ['127.0.0.1'] },
           limits: { enabled: false },
           ...settings,

@@ -65,6 +65,24 @@ const junkValue: fc.Arbitrary<Value> = fc.oneof(
   { weight: 1, arbitrary: held },
 )
 
+/** In the form of an assertion and of an attestation, by a key that nobody has. */
+function credentialOf(fresh: string) {
+  const encoded = (value: object | string) =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+  const clientData = { type: 'webauthn.get', challenge: encoded(fresh), origin: 'https://example.com' }
+  return {
+    id: encoded(fresh),
+    rawId: encoded(fresh),
+    type: 'public-key',
+    response: {
+      clientDataJSON: encoded(clientData),
+      attestationObject: encoded(fresh),
+      authenticatorData: encoded(fresh),
+      signature: encoded(fresh),
+    },
+  }
+}
+
 /** What an honest client would send in a field of that name. */
 function honestValue(name: string, operation: Operation, who: number, fresh: string): fc.Arbitrary<Value> {
   const listed = operation.enums[name]
@@ -86,6 +104,8 @@ function honestValue(name: string, operation: Operation, who: number, fresh: str
     case 'password_confirmation':
     case 'current_password':
       return fc.constant(own('password'))
+    case 'credential':
+      return fc.constant({ json: credentialOf(fresh) })
     case 'redirect_uri':
       return fc.constant(text(APP))
     case 'code_challenge':

@@ -109,7 +109,11 @@ async function startServers(shape: Shape) {
 export async function startWorld(random: Random, shape: Shape, limited: boolean): Promise<World> {
   const servers = await startServers(shape)
   const clock = createTestClock()
-  const own: Settings = { server: { trusted_proxies: ['127.0.0.1'] }, limits: { enabled: limited } }
+  const own: Settings = {
+    server: { trusted_proxies: ['127.0.0.1'] },
+    limits: { enabled: limited },
+    passkeys: { rp_id: 'example.com' },
+  }
   const start = (settings: Settings) =>
     startService({ shape, clock, settings, ...(shape !== 'embedded' && { storage: servers.settings }) })
   const first = await start(own)
