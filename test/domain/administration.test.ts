@@ -177,10 +177,17 @@ describe.each(shapes)('administration on %s', (shape) => {
       expect((await call('GET', `accounts?${query}`)).body.code).toBe('validation_failed')
   })
 
-  test('signing keys are listed and rotated', async () => {
+  test('signing keys are listed, rotated and revoked, and the audit trail says by whom', async () => {
     const { key } = (await call('POST', 'keys/rotate', {})).body
     const { items } = (await call('GET', 'keys')).body
     expect(items.map(({ kid }: { kid: string }) => kid)).toContain(key.kid)
+    const [first] = items
+    expect((await call('POST', 'keys/revoke', { kid: first.kid })).body.revoked).toBe(true)
+    expect((await call('POST', 'keys/revoke', { kid: first.kid })).body.revoked).toBe(false)
+    for (const type of ['key.rotated', 'key.revoked']) {
+      const [event] = (await call('GET', `events?type=${type}`)).body.items
+      expect(event).toMatchObject({ account: null, actor: { type: 'operator', name: 'root' } })
+    }
   })
 
   test('none of it is on the public listener', async () => {

@@ -93,6 +93,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
       key,
       after: keys.at(-1)?.kid ?? null,
       remove: keys.filter(goes).map((other) => other.kid),
+      revoked: revoked?.kid ?? null,
       supersedes: signing
         ? { kid: signing.kid, publishedUntil: new Date(signsFrom.getTime() + publishedAfterMs) }
         : null,
@@ -123,7 +124,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
         if (!revoked) return null
         const { state } = describe(revoked, keys, now)
         if (state === 'superseded' || state === 'removed') {
-          await store.remove([kid])
+          await store.revoke(kid, now)
           return { successor: null }
         }
         const key = await addKey(keys, startOfSuccessor(revoked, keys, now), now, revoked)

@@ -43,7 +43,7 @@ const about = (type: EventType, kid: string): NewEvent => ({ type, account: null
 export function createKeyStore(database: Database): KeyStore {
   return {
     list: () => database.all(list, {}),
-    add: ({ key, after, remove: kids, supersedes }) =>
+    add: ({ key, after, remove: kids, revoked, supersedes }) =>
       database.transaction(async (transaction) => {
         await transaction.first(lock, {})
         const last = await transaction.first(newest, {})
@@ -51,13 +51,18 @@ export function createKeyStore(database: Database): KeyStore {
         if (kids.length > 0) await transaction.all(remove, { kids })
         if (supersedes) await transaction.all(supersede, supersedes)
         await transaction.all(add, { ...key })
-        await recordEvents(transaction, [about('key.rotated', key.kid)], key.createdAt)
+        const happened = [
+          ...(revoked === null ? [] : [about('key.revoked', revoked)]),
+          about('key.rotated', key.kid),
+        ]
+        await recordEvents(transaction, happened, key.createdAt)
         return true
       }),
-    async remove(kids) {
+    async revoke(kid, now) {
       await database.transaction(async (transaction) => {
         await transaction.first(lock, {})
-        await transaction.all(remove, { kids })
+        await transaction.all(remove, { kids: [kid] })
+        await recordEvents(transaction, [about('key.revoked', kid)], now)
       })
     },
   }

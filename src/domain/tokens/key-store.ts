@@ -25,6 +25,8 @@ export interface KeyAddition {
   after: string | null
   /** Keys to remove: those that never signed, those whose last token has expired, and revoked ones. */
   remove: string[]
+  /** Which of them is removed because it was revoked; null if none is. */
+  revoked: string | null
   /** The key that it replaces and until when that one stays published; null if there is none or it is removed. */
   supersedes: { kid: string; publishedUntil: Date } | null
 }
@@ -34,6 +36,6 @@ export interface KeyStore {
   list(): Promise<StoredKey[]>
   /** All of it or nothing: false if `after` is no longer the newest key. */
   add(addition: KeyAddition): Promise<boolean>
-  /** Removes keys that need no successor. */
-  remove(kids: string[]): Promise<void>
+  /** Removes a revoked key that needs no successor. */
+  revoke(kid: string, now: Date): Promise<void>
 }
