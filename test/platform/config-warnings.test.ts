@@ -59,6 +59,24 @@ describe('http to a public host is refused', () => {
     expect(load(`[server]\nbase_url = "http://auth.internal:8080"\n${delivery}`).problems).toEqual([])
   })
 
+  test('as an address that only follows from server.host', () => {
+    const host = (address: string) => `[server]\nhost = "${address}"\n${delivery}`
+    for (const [address, derived] of [
+      ['203.0.113.7', 'http://203.0.113.7:8080'],
+      ['2001:db8::1', 'http://[2001:db8::1]:8080'],
+    ] as const) {
+      expect(load(host(address)).problems).toEqual([
+        expect.stringMatching(/^server\.base_url: must be set with this server\.host: it would be /),
+      ])
+      expect(load(host(address)).problems[0]).toContain(derived)
+      expect(load(host(address), true).problems).toEqual([])
+    }
+    for (const address of ['0.0.0.0', '::', '127.0.0.1', '10.0.0.9'])
+      expect(load(host(address)).problems).toEqual([])
+    const set = `[server]\nbase_url = "https://a.example"\nhost = "203.0.113.7"\n${delivery}`
+    expect(load(set).problems).toEqual([])
+  })
+
   test('as a gateway', () => {
     const { problems } = load(gateway('url = "http://sms.example.com/send"'))
     expect(problems).toEqual([

@@ -3,8 +3,8 @@
  * the files that it is told to, never throws, and never shows a secret.
  */
 import { checkDelivery, checkTogether } from './checks.ts'
-import { isLoopbackHost } from './formats.ts'
-import { type ConfigProblem, createReport } from './report.ts'
+import { isLoopbackHost, isOpenToAll } from './formats.ts'
+import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting } from './settings.ts'
 import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
 import type { Config } from './types.ts'
@@ -43,6 +43,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const read = readSettings(file, env, report)
   const { values, settings } = read
   checkTogether(read, report)
+  if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
 
@@ -70,6 +71,15 @@ function toConfig(values: SchemaValues): Config {
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
     passkeys: { ...passkeys, origins: passkeyOrigins(passkeys) },
   }
+}
+
+/** A public host makes a public address, to which http is as unsafe as in an address that is set. */
+function checkDefaultAddress({ baseUrl, host, port }: SchemaValues['server'], report: Report): void {
+  if (baseUrl !== null || report.isWrong('server.host') || report.isWrong('server.port')) return
+  const derived = defaultBaseUrl(host, port)
+  if (!isOpenToAll(derived)) return
+  const message = `must be set with this server.host: it would be ${derived}, and over http everybody on the way reads passwords and tokens; expected the https address of the reverse proxy`
+  report.add({ key: 'server.base_url', value: null, message })
 }
 
 /** If the service listens on all addresses, links lead to this machine. */

@@ -51,7 +51,7 @@ export const schema = {
     port: integer(8080, [0, 65535], 'The port to listen on. 0: any free one.'),
     base_url: text(
       null,
-      'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`.',
+      'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`, where `server.host` is not public.',
       {
         check: formats.isBaseUrl,
         expected:
