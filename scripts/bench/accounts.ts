@@ -1,7 +1,7 @@
 /** Accounts by the thousand, written by SQL: confirmed ones that share one digest, and ones that wait for a code. */
 import postgres from 'postgres'
+import type { Attempts } from '../../src/domain/attempts/service.ts'
 import { createCodeService } from '../../src/domain/codes/service.ts'
-import type { CodeBudgetStore } from '../../src/domain/codes/store.ts'
 import { createRedisCodeStore } from '../../src/domain/codes/store-redis.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
@@ -73,7 +73,7 @@ export async function addWaiting(
     const codes = createCodeService({
       store: createRedisCodeStore(redis),
       // Only read when a code is taken.
-      budgets: {} as CodeBudgetStore,
+      attempts: {} as Attempts,
       secret: createServerSecret(Buffer.from(SERVER_SECRET, 'hex')),
       clock: { now: () => new Date() },
       config: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20, login: true },

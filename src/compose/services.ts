@@ -1,6 +1,7 @@
 /** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
+import { createAttempts } from '../domain/attempts/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
 import { createCodeService } from '../domain/codes/service.ts'
 import { createContactsService } from '../domain/contacts/service.ts'
@@ -9,6 +10,7 @@ import { createFunnel } from '../domain/delivery/funnel.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
 import type { Reaches } from '../domain/delivery/reach.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
+import { createKnownDevices } from '../domain/devices/service.ts'
 import { createGatheredEvents } from '../domain/events/gathered-events.ts'
 import { createHashing } from '../domain/hashing/room.ts'
 import { createIdentities } from '../domain/identities/room.ts'
@@ -45,19 +47,37 @@ export function createServices(foundation: Foundation) {
   const { config, secret, clock, logger, stores, reaches, breaker } = foundation
   const funnel = createFunnel({ records: stores.deliveryRecords, breaker, clock, logger, config })
   const hashing = createHashing(foundation)
-  const { limits: limitStore, codes: codeStore, codeBudgets: budgets } = stores
+  const { limits: limitStore, codes: codeStore } = stores
   const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil, clock })
-  const limits = createLimitService({ store: guarded, secret, clock, config, reaches })
+  const limits = createLimitService({ store: guarded, secret, clock, logger, config, reaches })
+  const attempts = createAttempts({
+    store: stores.attempts,
+    secret,
+    clock,
+    attemptsPerDay: config.codes.attemptsPerDay,
+    onWrong: limits.noteWrongCode,
+  })
   const codes = createCodeService({
     store: codeStore,
-    budgets,
+    attempts,
     secret,
     clock,
     config: config.codes,
     onRight: funnel.verified,
   })
+  const devices = createKnownDevices({ store: stores.devices, secret, clock })
   const events = createGatheredEvents(foundation)
-  const base = { ...foundation, funnel, events, hashing, limits, codes, ...createTokens(foundation) }
+  const base = {
+    ...foundation,
+    funnel,
+    events,
+    hashing,
+    limits,
+    attempts,
+    codes,
+    devices,
+    ...createTokens(foundation),
+  }
   const { worker, outbox, receipts, refusedAddresses } = createDelivery({
     ...base,
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),

@@ -1,13 +1,14 @@
 /** Every store, made once. */
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
+import { createAttemptStore } from '../domain/attempts/store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
-import { createCodeBudgetStore } from '../domain/codes/budget-store-postgres.ts'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
 import { createContactStore } from '../domain/contacts/store-postgres.ts'
 import { createDeliveryRecords } from '../domain/delivery/records-store-postgres.ts'
 import { createMessageStore } from '../domain/delivery/store-postgres.ts'
+import { createKnownDeviceStore } from '../domain/devices/store-postgres.ts'
 import { createEventStore } from '../domain/events/store-postgres.ts'
 import { createDigestStore } from '../domain/hashing/store-postgres.ts'
 import { createHousekeepingStore } from '../domain/housekeeping/store-postgres.ts'
@@ -37,11 +38,12 @@ export function createStores(
   return {
     accounts: createAccountStore(database),
     administration: createAdministrationStore(database),
+    attempts: createAttemptStore(database),
     authenticators: createFactorStore(database),
-    codeBudgets: createCodeBudgetStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),
     contacts: createContactStore(database),
     deliveryRecords: createDeliveryRecords(database),
+    devices: createKnownDeviceStore(database),
     digests: createDigestStore(database),
     erasure: createErasureStore(database),
     events: createEventStore(database, config.events),
@@ -74,7 +76,8 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   codes: stores.codes.sweep,
   limits: stores.limits.sweep,
   tickets: stores.tickets.sweep,
-  budgets: stores.codeBudgets.sweep,
+  wrong_codes: stores.attempts.sweep,
+  known_devices: stores.devices.sweep,
   spent_id_tokens: stores.spentTokens.sweep,
   spent_challenges: stores.passkeys.sweep,
   event_addresses: stores.events.sweepDetails,

@@ -12,10 +12,12 @@ import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
 import type { AdministrationService } from './administration/service.ts'
 import type { AdministrationStore } from './administration/store.ts'
+import type { Attempts } from './attempts/service.ts'
+import type { AttemptStore } from './attempts/store.ts'
 import type { Authenticators } from './authenticators/service.ts'
 import type { FactorStore } from './authenticators/store.ts'
 import type { CodeService } from './codes/service.ts'
-import type { CodeBudgetStore, CodeStore } from './codes/store.ts'
+import type { CodeStore } from './codes/store.ts'
 import type { ContactsService } from './contacts/service.ts'
 import type { ContactStore } from './contacts/store.ts'
 import type { Funnel } from './delivery/funnel.ts'
@@ -24,6 +26,8 @@ import type { ReceiptService } from './delivery/receipts.ts'
 import type { DeliveryRecords } from './delivery/records.ts'
 import type { RefusedAddresses } from './delivery/refused-addresses.ts'
 import type { MessageStore } from './delivery/store.ts'
+import type { KnownDevices } from './devices/service.ts'
+import type { KnownDeviceStore } from './devices/store.ts'
 import type { GatheredEvents } from './events/gathered-events.ts'
 import type { EventStore } from './events/store.ts'
 import type { HashService } from './hashing/service.ts'
@@ -67,11 +71,12 @@ import type { TwoFactorService } from './two-factor/service.ts'
 export interface Stores {
   accounts: AccountStore
   administration: AdministrationStore
+  attempts: AttemptStore
   authenticators: FactorStore
-  codeBudgets: CodeBudgetStore
   codes: CodeStore
   contacts: ContactStore
   deliveryRecords: DeliveryRecords
+  devices: KnownDeviceStore
   digests: DigestStore
   erasure: ErasureStore
   events: EventStore
@@ -98,8 +103,10 @@ export interface Services {
   keys: KeyService
   accessTokens: AccessTokenService
   refreshTokens: RefreshTokens
-  codes: CodeService
   limits: LimitService
+  attempts: Attempts
+  codes: CodeService
+  devices: KnownDevices
   events: GatheredEvents
   outbox: Outbox
   receipts: ReceiptService

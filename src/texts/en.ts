@@ -281,6 +281,15 @@ export const en: Texts = {
         sms: () =>
           'your authenticator app is no longer recognised. Sign in with a recovery code, and then add the app again.',
       },
+      second_factor_failed: {
+        subject: ({ service }) => `Wrong codes after your password at ${service}`,
+        paragraphs: ({ service }) => [
+          `Somebody who knows your password at ${service} has typed several wrong codes on a device that you have not used before.`,
+          'If this was you, there is nothing to do. If not, change your password at once: the second step has kept them out so far.',
+        ],
+        sms: () =>
+          `somebody who knows your password typed wrong codes. If this was not you, change your password.`,
+      },
       refresh_token_reused: {
         subject: ({ service }) => `A device was signed out of your account at ${service}`,
         paragraphs: ({ service }) => [

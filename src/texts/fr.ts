@@ -291,6 +291,15 @@ export const fr = {
         sms: () =>
           `votre application d'authentification n'est plus reconnue. Connectez-vous avec un code de secours, puis ajoutez-la de nouveau.`,
       },
+      second_factor_failed: {
+        subject: ({ service }) => `Codes erronés après votre mot de passe sur ${service}`,
+        paragraphs: ({ service }) => [
+          `Quelqu'un qui connaît votre mot de passe ${service} a saisi plusieurs codes erronés, depuis un appareil que vous n'avez pas encore utilisé.`,
+          `Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre : la deuxième étape l'a arrêté jusqu'ici.`,
+        ],
+        sms: () =>
+          `quelqu'un qui connaît votre mot de passe a saisi des codes erronés. Si ce n'était pas vous, changez-le.`,
+      },
       refresh_token_reused: {
         subject: ({ service }) => `Un appareil a été déconnecté de votre compte ${service}`,
         paragraphs: ({ service }) => [

@@ -6,8 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import Redis from 'ioredis'
-import { createCodeBudgetStore } from '../../src/domain/codes/budget-store-postgres.ts'
-import type { CodeBudgetStore, CodeStore } from '../../src/domain/codes/store.ts'
+import type { AttemptStore } from '../../src/domain/attempts/store.ts'
+import { createAttemptStore } from '../../src/domain/attempts/store-postgres.ts'
+import type { CodeStore } from '../../src/domain/codes/store.ts'
 import { createPostgresCodeStore } from '../../src/domain/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../../src/domain/codes/store-redis.ts'
 import type { LimitStore } from '../../src/domain/limits/store.ts'
@@ -33,7 +34,7 @@ export interface OpenBackend {
   limits: LimitStore
   tickets: TicketStore
   /** Where the backend is PostgreSQL. */
-  budgets: CodeBudgetStore | null
+  attempts: AttemptStore | null
   database: Database | null
   place: Place | null
   /** Waits until the stores answer: Redis connects in the background. */
@@ -74,7 +75,7 @@ async function open(name: BackendName): Promise<OpenBackend> {
 
 /** Made once per run: a copy takes a tenth of the time. */
 const embeddedTemplate = () =>
-  oncePerRun('embedded-template', async () => {
+  oncePerRun('embedded-template-of-stores', async () => {
     const directory = newDirectory('embedded')
     const database = await openEmbedded(directory)
     await applyMigrations(database, new Date())
@@ -87,7 +88,7 @@ function databaseStores(database: Database, place: Place | null): OpenBackend {
     codes: createPostgresCodeStore(database),
     limits: createPostgresLimitStore(database),
     tickets: createPostgresTicketStore(database),
-    budgets: createCodeBudgetStore(database),
+    attempts: createAttemptStore(database),
     database,
     place,
     ready: () => database.ping(),
@@ -104,7 +105,7 @@ function redisStores(config: Config['redis']): OpenBackend {
     codes: createRedisCodeStore(redis),
     limits: createRedisLimitStore(redis),
     tickets: createRedisTicketStore(redis),
-    budgets: null,
+    attempts: null,
     database: null,
     place: { redis: config },
     ready: () => redis.ready(),

@@ -2,7 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import type { CodeKey, CodeVerdict } from '../../src/domain/codes/store.ts'
+import type { Verdict } from '../../src/domain/attempts/service.ts'
+import type { CodeKey } from '../../src/domain/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { seed } from '../random/seed.ts'
 import { countRows, forEachBackend } from './backends.ts'
@@ -317,7 +318,7 @@ function createModel() {
       else code.endMs = next.endMs
       return true
     },
-    take: (hash: string, attempts: number, nowMs: number): CodeVerdict => {
+    take: (hash: string, attempts: number, nowMs: number): Verdict => {
       if (code === null || code.endMs <= nowMs || code.attempts >= attempts) return 'wrong'
       const isRight = code.hash === hash
       if (code.isSpent) return isRight ? 'spent' : 'wrong'

@@ -43,19 +43,6 @@ describe.each(shapes)('limits of changes on %s', (shape) => {
     expect(statuses).toEqual([201, 201, 201, 201, 201, 201, 429])
   })
 
-  test('an address asks for SMS sixty times an hour, with however many accounts', async () => {
-    const client = newClient()
-    const statuses: number[] = []
-    for (let account = 0; account < 11; account++) {
-      const bearer = await signIn(service)
-      for (let i = 0; i < 6; i++) {
-        const body = { phone: newPhone(), password: PASSWORD }
-        statuses.push((await service.post('phone/change', body, { bearer, ...client })).status)
-      }
-    }
-    expect(statuses).toEqual([...Array(60).fill(201), ...Array(6).fill(429)])
-  })
-
   test('a country to which no SMS goes is refused before the password is judged', async () => {
     const bearer = await signIn(service)
     const answer = await changePhone(service, bearer, '+4915123456789', 'wrong password')
@@ -63,7 +50,7 @@ describe.each(shapes)('limits of changes on %s', (shape) => {
     expect((await service.get('me', { bearer })).body.account.failed_attempts).toBe(0)
   })
 
-  test('wrong passwords here and at login are counted together', async () => {
+  test('ten wrong passwords close the session for it, and nobody else', async () => {
     const person = await service.signUp(newEmail())
     const bearer = (await service.logIn(person)).access_token
     for (let i = 0; i < 10; i++) {
@@ -71,6 +58,8 @@ describe.each(shapes)('limits of changes on %s', (shape) => {
       expect(failure(answer)).toEqual([422, 'validation_failed'])
     }
     expect(failure(await changePhone(service, bearer, newPhone()))).toEqual([429, 'too_many_requests'])
-    expect(failure(await service.post('login', person, newClient()))).toEqual([429, 'too_many_requests'])
+    const elsewhere = (await service.logIn(person)).access_token
+    expect((await changePhone(service, elsewhere, newPhone())).status).toBe(201)
+    expect((await service.post('login', person, newClient())).status).toBe(200)
   })
 })

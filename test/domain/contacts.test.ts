@@ -302,9 +302,11 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const { identifier: old, bearer } = await signedIn(newPhone())
     await service.post('2fa/enable', { password: PASSWORD }, { bearer })
     const enrolment = await service.inbox.nextCode(old)
-    expect((await service.post('2fa/enable/confirm', { otp: enrolment }, { bearer })).status).toBe(200)
+    const enabled = await service.post('2fa/enable/confirm', { otp: enrolment }, { bearer })
     const phone = newPhone()
-    const { body } = await confirm(bearer, 'phone', await changeCode(bearer, phone))
+    const step = { phone, password: PASSWORD, otp: enabled.body.recovery_codes[0] }
+    expect((await service.post('phone/change', step, { bearer })).status).toBe(201)
+    const { body } = await confirm(bearer, 'phone', await service.inbox.nextCode(phone))
     expect(body.account.two_factor_enabled).toBe(true)
     const due = await logIn(phone)
     expect([due.status, due.body.two_factor.methods]).toEqual([202, ['sms']])

@@ -158,8 +158,8 @@ describe('SMS', () => {
     expect(await statusesWith(['*'], 0)).toEqual(Array(3).fill('422 country_not_allowed'))
   })
 
-  test('are refused beyond the budget of the day, all of them alike, until a day has passed', async () => {
-    await withService({ sms: { daily_budget: 3 } }, async (service) => {
+  test('are refused to strangers beyond half the budget of the day, all of them alike, until a day has passed', async () => {
+    await withService({ sms: { daily_budget: 7 } }, async (service) => {
       const ask = () => service.post('2fa/request-otp', { identifier: newPhone() }, newClient())
       const { passed, answer } = await passing(ask)
       expect([passed, answer.status, answer.body.retry_after]).toEqual([3, 429, 86_400])
@@ -204,7 +204,7 @@ describe('SMS', () => {
       const elsewhere = Array.from({ length: 120 }, (_, i) => `+336${2000 + i}1234`)
       const others = elsewhere.filter((phone) => !phone.startsWith(prefix)).values()
       const { passed, answer } = await passing(() => ask(others.next().value!), 100)
-      expect([passed, answer.status]).toEqual([95 - 5, 429])
+      expect([passed, answer.status]).toEqual([50 - 5, 429])
       const password = 'the owner chose another'
       const change = { current_password: PASSWORD, password, password_confirmation: password }
       const before = service.inbox.textsTo(owner.identifier).length
@@ -232,41 +232,6 @@ describe('SMS', () => {
       await service.delivered()
       expect(service.inbox.textsTo(owner.identifier).length - before).toBe(12)
     })
-  })
-
-  test('are asked for by one client address 60 times an hour, known numbers or not', async () => {
-    await withService(
-      { limits: { sms_per_address_per_hour: 4, sms_per_prefix_per_hour: 100 } },
-      async (service) => {
-        const client = newClient()
-        const operations = [
-          '2fa/request-otp',
-          'resend-verification',
-          'resend-confirmation',
-          'password/forgot',
-        ]
-        const statuses: number[] = []
-        for (const operation of [...operations, ...operations]) {
-          statuses.push((await service.post(operation, { identifier: newPhone() }, client)).status)
-        }
-        expect(statuses.map((status) => status < 300)).toEqual([
-          true,
-          true,
-          true,
-          true,
-          false,
-          false,
-          false,
-          false,
-        ])
-        const refused = await service.post('2fa/request-otp', { identifier: newPhone() }, client)
-        expect([refused.status, refused.body.retry_after]).toEqual([429, 3600])
-        expect((await service.post('2fa/request-otp', { identifier: newEmail() }, client)).status).toBe(201)
-        expect((await service.post('2fa/request-otp', { identifier: newPhone() }, newClient())).status).toBe(
-          201,
-        )
-      },
-    )
   })
 
   test('and the prefix number is configuration', async () => {

@@ -1,5 +1,5 @@
 /** How many wrong passwords are judged, for whom, and that nobody can lock an owner out. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import { shapes } from '../helpers/service.ts'
@@ -14,8 +14,13 @@ const WRONG = 'not this one'
 describe.each(shapes)('failed logins on %s', (shape) => {
   const service = useLimited({ shape })
 
+  /** Where the strangers of a test are; the account never signed in from there. */
+  let address = newClient()
+  beforeEach(() => {
+    address = newClient()
+  })
   const attempt = (identifier: string, password: string, device_fingerprint?: string) =>
-    service.post('login', { identifier, password, device_fingerprint }, newClient())
+    service.post('login', { identifier, password, device_fingerprint }, address)
 
   async function fail(identifier: string, times: number, fingerprint?: string) {
     const answers = []
@@ -42,7 +47,7 @@ describe.each(shapes)('failed logins on %s', (shape) => {
     const person = await service.signUp(newEmail())
     for (let round = 0; round < 3; round++) {
       expect(await fail(person.identifier, 9)).toEqual(Array(9).fill(401))
-      await service.logIn(person)
+      expect((await attempt(person.identifier, person.password)).status).toBe(200)
     }
   })
 
@@ -60,6 +65,7 @@ describe.each(shapes)('failed logins on %s', (shape) => {
     await service.post('register', registration(waiting), newClient())
     const unknown = [newEmail(), newPhone(), 'nonsense', 'a@b']
     const answersOf = async (identifier: string) => {
+      address = newClient()
       const answers = []
       for (let i = 0; i < 12; i++) answers.push(seen(await attempt(identifier, WRONG)))
       return answers
@@ -124,7 +130,8 @@ describe.each(shapes)('failed logins on %s', (shape) => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => attempt(identifier, WRONG)))
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(190)
+    // The place in the queue comes before the count: where all are taken, nothing is counted.
+    expect(statuses.filter((status) => status === 429 || status === 503)).toHaveLength(190)
     expect((await attempt(identifier, PASSWORD)).status).toBe(429)
   })
 
@@ -141,7 +148,7 @@ describe.each(shapes)('failed logins on %s', (shape) => {
     const { identifier } = await service.signUp(newEmail())
     for (let i = 0; i < 10; i++) {
       const body = { identifier, otp: '000000', password: WRONG }
-      expect((await service.post('2fa/verify', body, newClient())).status).toBe(422)
+      expect((await service.post('2fa/verify', body, address)).status).toBe(422)
     }
     expect((await attempt(identifier, PASSWORD)).status).toBe(429)
   })
@@ -157,7 +164,8 @@ test('each of these numbers is configuration', async () => {
   const service = await startLimited({ settings: { limits } })
   try {
     const identifier = newEmail()
-    const attempt = () => service.post('login', { identifier, password: WRONG }, newClient())
+    const client = newClient()
+    const attempt = () => service.post('login', { identifier, password: WRONG }, client)
     const waits: number[] = []
     for (let i = 0; i < 7; i++) {
       const { body } = await attempt()

@@ -22,7 +22,8 @@ const withPassword = {
 test.each([...calls, withPassword])('$what', async ({ operation, body, untilRefused }) => {
   const unknown = newEmail()
   const none = `none ${crypto.randomUUID()}`
-  const ask = (identifier: string) => service.post(operation, body(identifier), newClient())
+  const client = newClient()
+  const ask = (identifier: string) => service.post(operation, body(identifier), client)
   for (let call = 0; call <= untilRefused; call++) {
     const [expected, answer] = [await ask(unknown), await ask(none)]
     expect(seen(answer)).toEqual(seen(expected))

@@ -4,6 +4,7 @@ import { type Database, param, type Statement, statement } from '../../platform/
 import {
   accounts,
   codeBudgets,
+  codeFailures,
   passkeys,
   recoveryCodes,
   sessions,
@@ -133,11 +134,14 @@ const afterEnabling = sql`
     update ${sessions} set revoked_at = ${now} from enabled
      where account_id = enabled.id and ${sessions}.id <> ${param('sessionId', 'uuid')}
        and revoked_at is null and not string_to_array(amr, ' ') @> array['mfa']),
-  /* What was guessed while they were on before does not close the second step of today. */
+  /* What was guessed while they were on before, by whomever, does not close the second step of today. */
+  of_account as (select account.uuid from enabled join ${accounts} account on account.id = enabled.id),
   reopened as (
-    delete from ${codeBudgets} using enabled, ${accounts} account
-     where account.id = enabled.id and ${codeBudgets}.subject = account.uuid
-       and ${codeBudgets}.purpose in ('two_factor', 'step_up')),
+    delete from ${codeBudgets} using of_account
+     where subject = of_account.uuid and split_part(purpose, '/', 1) in ('two_factor', 'step_up')),
+  begun_anew as (
+    delete from ${codeFailures} using of_account
+     where subject = of_account.uuid and split_part(factor, '/', 1) in ('two_factor', 'step_up', 'totp')),
   notices as (${queueNotices(sql`enabled`)})
   select id from enabled`
 

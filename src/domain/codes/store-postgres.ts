@@ -8,7 +8,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { codes } from '../../platform/postgres/schema.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
-import type { CodeKey, CodeStore } from './store.ts'
+import type { CodeStore, TriedKey } from './store.ts'
 
 type KeyParams = { subject: string; slot: string }
 type CodeParams = KeyParams & { hash: Uint8Array; expiresAt: Date }
@@ -73,9 +73,9 @@ const sweep = createSweep<{ now: Date }>({
   order: sql`expires_at`,
 })
 
-const keyOf = ({ subject, purpose, group }: CodeKey): KeyParams => ({
+const keyOf = ({ subject, purpose, group }: TriedKey): KeyParams => ({
   subject,
-  slot: group === 'stranger' ? purpose : `${purpose}/${group}`,
+  slot: group === 'stranger' ? purpose : `${purpose}/${group ?? 'none'}`,
 })
 
 export function createPostgresCodeStore(database: Database): CodeStore {

@@ -5,8 +5,9 @@
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
+import type { Verdict } from '../attempts/service.ts'
 import { callerGroups } from '../limits/callers.ts'
-import type { CodeKey, CodeStore, CodeVerdict } from './store.ts'
+import type { CodeKey, CodeStore } from './store.ts'
 
 /** The key's own expiry is for tidiness; what counts is `ends` against the caller's clock. */
 const put = defineScript(`
@@ -63,8 +64,8 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
       (await run(start, key, [hash, expiresAt.getTime(), now.getTime()])) === 1,
     async take(key, hash, attempts, now) {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))
-      const own = callerGroups.indexOf(key.group) + 1
-      return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as CodeVerdict
+      const own = key.group === null ? 0 : callerGroups.indexOf(key.group) + 1
+      return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as Verdict
     },
     remove: async (key) => {
       await run(remove, key, [])

@@ -5,6 +5,7 @@
  * somebody else's code. Among any number of callers with the right hash exactly one gets `right`; a code is dead after
  * `attempts` wrong takes, after its expiry, and once taken; nothing lives without an expiry.
  */
+import type { Verdict } from '../attempts/service.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 
 export const codePurposes = [
@@ -26,15 +27,12 @@ export interface CodeKey {
   /** The account's uuid, or a decoy of the same form for an identifier without account. */
   subject: string
   purpose: CodePurpose
-  /** Who asked for the code, or who tries one. */
+  /** Who asked for the code. */
   group: CallerGroup
 }
 
-/**
- * `spent`: the code was right and somebody took it already, so that it tells nothing to guess it again. `wrong`:
- * everything else.
- */
-export type CodeVerdict = 'right' | 'spent' | 'wrong'
+/** Whose tries: null where a wrong one counts on no code at all. */
+export type TriedKey = Omit<CodeKey, 'group'> & { group: CallerGroup | null }
 
 export interface CodeStore {
   /**
@@ -56,27 +54,8 @@ export interface CodeStore {
    * `right` exactly once, for the right hash of a living code. `attempts`: how many wrong tries end a code. When it
    * throws, the code may be taken all the same.
    */
-  take(key: CodeKey, hash: Uint8Array, attempts: number, now: Date): Promise<CodeVerdict>
+  take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<Verdict>
   remove(key: CodeKey): Promise<void>
   /** Removes up to `limit` expired codes; how many it removed. Redis does so by itself: 0. */
-  sweep(now: Date, limit: number): Promise<number>
-}
-
-/** What wrong codes are counted on. */
-export type BudgetKey = Pick<CodeKey, 'subject' | 'purpose'>
-
-/**
- * The day's budget of wrong codes, always in PostgreSQL (logged), so that neither a Redis flush nor a restart
- * reopens it. Days are those of UTC.
- */
-export interface CodeBudgetStore {
-  /** Counts one try; false (and not counted) when `perDay` are used up. */
-  reserve(key: BudgetKey, perDay: number, now: Date): Promise<boolean>
-  /** The same for two subjects of one purpose, in one step; each is counted whether or not the other is. */
-  reserveTwo(keys: [BudgetKey, BudgetKey], perDay: number, now: Date): Promise<[boolean, boolean]>
-  /** Gives back the try of a code that was right; `now` as it was told to `reserve`, which names the day. */
-  release(key: BudgetKey, now: Date): Promise<void>
-  releaseTwo(keys: [BudgetKey, BudgetKey], now: Date): Promise<void>
-  /** Removes up to `limit` budgets older than yesterday's (the clock may be set back); how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -11,6 +11,7 @@ import type { NewMessage } from '../delivery/message.ts'
 import { parseReachablePhone } from '../delivery/reach.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import { inSession } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
@@ -70,13 +71,11 @@ export function createContactsService(needs: Needs): ContactsService {
     throw new AppError('validation_failed', { fields: [{ field: kind, code }] })
   }
 
-  /** The day's budget is the account's, so that no new request refills it. */
   const bindingOf = (accountUuid: string, kind: Kind, change: ContactChange | null): CodeBinding => ({
     purpose: purposes[kind].code,
     group: 'owner',
     subject: change?.codeSubject ?? codes.decoySubject(`${kind} change of ${accountUuid}`),
     destination: change?.destination ?? '',
-    budgetSubject: accountUuid,
   })
 
   /** To every contact that was proved before, the old one among them; to none where nothing changed. */
@@ -90,10 +89,10 @@ export function createContactsService(needs: Needs): ContactsService {
     async change(signedIn, kind, { contact, ...proof }, client) {
       const identifier = read(kind, contact)
       const { account } = signedIn
-      const charges = [
-        ...limits.codeCharges(identifier, purposes[kind].code, client.addressBucket),
-        ...limits.contactChangeCharges(account.uuid),
-      ]
+      const caller = inSession(signedIn, client)
+      const { code: purpose } = purposes[kind]
+      // Made before the password is asked for: a country that is not allowed is said at once.
+      const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
       await reauthentication.require(signedIn, proof, client, { admit: () => limits.charge(charges) })
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
@@ -111,10 +110,16 @@ export function createContactsService(needs: Needs): ContactsService {
     },
 
     async confirm(signedIn, kind, { otp }, { addressBucket }) {
-      await limits.charge(limits.verificationCharges(addressBucket))
       const { account } = signedIn
+      const caller = inSession(signedIn, { addressBucket })
+      await limits.chargeVisit('verification', caller)
       const change = await store.find(account, kind)
-      await codes.take(bindingOf(account.uuid, kind, change), otp)
+      // On the account, and not on this change: no new request refills what wrong codes used up.
+      await codes.take(bindingOf(account.uuid, kind, change), otp, {
+        caller,
+        name: '',
+        countsOn: account.uuid,
+      })
       if (change === null) throw new AppError('invalid_code')
       const [messages] = await Promise.all([noticesOf(signedIn, change), codes.kill(account.uuid)])
       const changed = await store.confirm(signedIn, change, messages, clock.now())

@@ -22,6 +22,7 @@ export const noticePurposes = [
   'recovery_codes_replaced',
   'authenticator_lost',
   'refresh_token_reused',
+  'second_factor_failed',
   'identity_linked',
   'passkey_added',
   'passkey_removed',

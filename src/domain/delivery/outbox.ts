@@ -3,9 +3,10 @@
  * code lives and before the answer; the worker is woken, never waited for.
  */
 import type { Clock } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/postgres/database.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
-import { type Channel, NOBODY } from './message.ts'
+import { type Channel, type NewMessage, NOBODY } from './message.ts'
 import type { MessageStore } from './store.ts'
 
 export interface Outbox {
@@ -16,11 +17,14 @@ export interface Outbox {
   sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void>
   /** Stores the code of a message that is committed already, and then wakes the worker. */
   putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
+  /** Messages without code that go with no change of the account. */
+  sendNotices(notices: NewMessage[]): Promise<void>
   /** For a statement that may queue a code and queued a notice instead; every other notice wakes the worker itself. */
   wake(): void
 }
 
 interface Options {
+  database: Executor
   messages: MessageStore
   codes: CodeService
   worker: { wake(channel?: Channel): void }
@@ -29,7 +33,7 @@ interface Options {
   language: Language
 }
 
-export function createOutbox({ messages, codes, worker, clock, language }: Options): Outbox {
+export function createOutbox({ database, messages, codes, worker, clock, language }: Options): Outbox {
   return {
     async sendCode(binding, to) {
       const seed = codes.createSeed()
@@ -44,6 +48,9 @@ export function createOutbox({ messages, codes, worker, clock, language }: Optio
     async putCode(binding, seed, messageId) {
       await codes.put(binding, seed, messageId)
       worker.wake(channelOfDestination(binding.destination))
+    },
+    async sendNotices(notices) {
+      for (const notice of notices) await messages.add(database, notice, clock.now())
     },
     wake: worker.wake,
   }

@@ -17,7 +17,7 @@ import type { MessageStore } from './store.ts'
 import { createDeliveryWorker } from './worker.ts'
 
 interface Options {
-  database: Pick<Database, 'onInsert'>
+  database: Database
   stores: { messages: MessageStore; deliveryRecords: DeliveryRecords; limits: LimitStore }
   funnel: Funnel
   codes: CodeService
@@ -56,7 +56,7 @@ export function createDelivery(options: Options) {
   return {
     worker,
     refusedAddresses,
-    outbox: createOutbox({ messages, codes, worker, clock, language: config.server.language }),
+    outbox: createOutbox({ database, messages, codes, worker, clock, language: config.server.language }),
     receipts: createReceiptService({
       records: stores.deliveryRecords,
       funnel,

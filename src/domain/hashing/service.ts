@@ -26,6 +26,11 @@ export interface HashCaller {
   owner?: boolean
 }
 
+export interface HeldPlace {
+  /** Gives the place up, or hands it to the check that begins. May be called again. */
+  release(): void
+}
+
 /** See createHashService. */
 export interface HashService {
   /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
@@ -35,13 +40,19 @@ export interface HashService {
    * way to the hash and must not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
    */
   requireRoom(caller?: HashCaller): void
+  /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireRoom`. */
+  holdPlace(caller?: HashCaller): HeldPlace
   /**
    * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
    * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
    * identifiers and accounts without password answer in the same time; a digest that is none or asks for too much work
    * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
    */
-  check(password: string, digest: string | null, caller?: HashCaller): Promise<PasswordVerdict>
+  check(
+    password: string,
+    digest: string | null,
+    options?: HashCaller & { place?: HeldPlace },
+  ): Promise<PasswordVerdict>
   /** Prepares what the first password would otherwise wait for; works without it, too. */
   start(): void
   /** Ends the threads. What is still waiting fails. */
@@ -72,8 +83,9 @@ export function createHashService(options: HashOptions): HashService {
   const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
   const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
   const ofStrangers = queue > reserved ? queue - reserved : queue
+  let held = 0
   const requireRoom = ({ owner = false }: HashCaller = {}) => {
-    if (threads.jobs < atOnce + (owner ? queue : ofStrangers)) return
+    if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
     throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
   }
 
@@ -116,11 +128,23 @@ export function createHashService(options: HashOptions): HashService {
       return digest
     },
     requireRoom,
-    async check(typed, stored, { owner = false } = {}) {
+    holdPlace(caller) {
+      requireRoom(caller)
+      held++
+      let isHeld = true
+      return {
+        release() {
+          if (isHeld) held--
+          isHeld = false
+        },
+      }
+    },
+    async check(typed, stored, { owner = false, place } = {}) {
       await storedWork.start()
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
-      requireRoom({ owner })
+      if (place) place.release()
+      else requireRoom({ owner })
       if (!form.ok || form.password === '' || stored === null || digest === null) {
         await threads.run(jobInVain(), { first: owner })
         return { right: false, newDigest: null }

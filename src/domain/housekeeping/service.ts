@@ -28,8 +28,6 @@ export interface HousekeepingOptions {
 
 /** Small enough that a batch takes milliseconds. */
 const BATCH = 500
-/** For each kind of rows in one round (30,000 a minute), so that none keeps the others waiting. */
-const BATCHES = 60
 const INTERVAL_MS = 60_000
 /** Shorter than the interval, so that no round is lost when timers drift; no batch begins in its last ten seconds. */
 const TURN_MS = 50_000
@@ -44,29 +42,27 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
 
   const isOver = () => ending || clock.now().getTime() >= endsAtMs
 
-  /** Returns the number of removed rows. */
-  async function whileMore(sweep: Sweep): Promise<number> {
-    let total = 0
-    for (let batch = 0; batch < BATCHES && !isOver(); batch++) {
-      const swept = await sweep(clock.now(), BATCH)
-      const { removed, more } = typeof swept === 'number' ? { removed: swept, more: swept === BATCH } : swept
-      total += removed
-      if (!more) break
-    }
-    return total
+  /** One batch; `more` where there may be more to remove. */
+  async function removeBatch(chore: string, sweep: Sweep): Promise<{ removed: number; more: boolean }> {
+    const swept = (await attempt(chore, () => sweep(clock.now(), BATCH))) ?? 0
+    return typeof swept === 'number' ? { removed: swept, more: swept === BATCH } : swept
   }
 
+  /** Batch by batch in turn, so that no kind of rows keeps the others waiting, until there is nothing left to remove. */
   async function round(): Promise<void> {
     const now = clock.now()
     const claimed = await attempt('turn', () => store.claimRound(now, new Date(now.getTime() + TURN_MS)))
     if (!claimed) return
     endsAtMs = now.getTime() + LAST_BATCH_MS
-    const removed: Record<string, number> = {}
-    for (const [chore, sweep] of Object.entries(chores)) {
-      const count = isOver() ? 0 : await attempt(chore, () => whileMore(sweep))
-      if (count) removed[chore] = count
+    const total: Record<string, number> = {}
+    const left = Object.entries(chores)
+    for (let next = left.shift(); next !== undefined && !isOver(); next = left.shift()) {
+      const [chore, sweep] = next
+      const { removed, more } = await removeBatch(chore, sweep)
+      if (removed > 0) total[chore] = (total[chore] ?? 0) + removed
+      if (more) left.push(next)
     }
-    if (Object.keys(removed).length > 0) logger.info({ removed }, 'housekeeping')
+    if (Object.keys(total).length > 0) logger.info({ removed: total }, 'housekeeping')
   }
 
   async function attempt<T>(chore: string, work: () => Promise<T>): Promise<T | null> {

@@ -30,8 +30,9 @@ export function createLoginByCodeRoutes(
         const signedIn = authorization === undefined ? null : await authenticate(authorization)
         // Where two factors are off there is nothing to confirm in a session: what is named gets its code to log in.
         if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
-          await loginByCode.requestStepUpCode(signedIn)
-        } else await loginByCode.requestCode(body, client)
+          await loginByCode.requestStepUpCode(signedIn, client)
+        } else
+          await loginByCode.requestCode(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
           status: 201 as const,
           message: languages[client.language].sentences.two_factor_code_sent,

@@ -5,7 +5,9 @@
 
 import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
-import type { Identifier } from '../identifiers/identifier.ts'
+import { decoyIdentifier } from '../decoys/decoys.ts'
+import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import { type Caller, inSession, stranger, withPassword } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
@@ -24,14 +26,14 @@ export interface VerifyBody {
 export interface LoginByCodeService {
   /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
   requestCode(
-    body: { identifier?: string | null | undefined },
-    client: { addressBucket: string },
+    body: { identifier?: string | null | undefined; login_token?: string | null | undefined },
+    client: ProvingClient,
   ): Promise<void>
   /**
    * For somebody signed in: a code that confirms a change of the account. Throws `two_factor_not_enabled`,
    * `too_many_requests`, `country_not_allowed`.
    */
-  requestStepUpCode(signedIn: Authenticated): Promise<void>
+  requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
   /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
   verify(
     body: VerifyBody,
@@ -42,11 +44,19 @@ export interface LoginByCodeService {
 
 type Needs = Pick<
   Services,
-  'sessionOpener' | 'passwordCheck' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'events' | 'config'
+  | 'sessionOpener'
+  | 'passwordCheck'
+  | 'firstFactorProofs'
+  | 'secondFactor'
+  | 'limits'
+  | 'devices'
+  | 'events'
+  | 'config'
 > & { stores: Pick<Stores, 'accounts'> }
 
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
-  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor, limits, events, config } = needs
+  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor } = needs
+  const { limits, devices, events, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
@@ -58,15 +68,16 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     identifier: Identifier,
     { password, login_token }: VerifyBody,
     client: ProvingClient,
+    caller: Caller,
   ): Promise<FirstFactorResult> {
     const token = typeof login_token === 'string' ? login_token : null
     if (token === null && typeof password === 'string') {
       const { right, newDigest } = await passwordCheck.judge({
         account,
         identifierKey: identifier.key,
-        fingerprint: client.fingerprint,
+        caller,
         password,
-        charges: [],
+        countsAsLogin: false,
       })
       return { passes: right, first: right ? 'pwd' : null, proof: null, newDigest }
     }
@@ -84,38 +95,42 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   }
 
   return {
-    async requestCode({ identifier: typed }, { addressBucket }) {
+    async requestCode({ identifier: typed, login_token }, client) {
       if (typeof typed !== 'string') {
         throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
       }
-      const { identifier, account } = await findNamedAccount(accounts, typed, defaultCountry)
-      await limits.charge(limits.codeCharges(identifier, 'login_code', addressBucket))
-      await secondFactor.sendCode(
-        await secondFactor.find(account && mayUseCode(account) ? account : null),
-        identifier,
-        'stranger',
-      )
+      const { identifier, key, account } = await findNamedAccount(accounts, typed, defaultCountry)
+      const caller = await callerOf(account, client, login_token ?? null)
+      await limits.charge(limits.counters.codeRequests(caller))
+      const named = key === identifier.key ? identifier : decoyIdentifier(typed)
+      // A stranger pays for what was typed, the others for where the code goes.
+      const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier)
+      await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
+      const sendsTo = account && mayUseCode(account) ? account : null
+      await secondFactor.sendCode(await secondFactor.find(sendsTo), identifier, caller, named)
     },
 
-    async requestStepUpCode({ account }) {
-      if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
-      await secondFactor.sendStepUpCode(account)
+    async requestStepUpCode(signedIn, client) {
+      if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+      await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client))
     },
 
     async verify(body, device, { address, addressBucket }) {
-      await limits.charge(limits.verificationCharges(addressBucket))
       const { identifier, key, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
       const client = { fingerprint: device.fingerprint, addressBucket }
-      const { passes, first, proof, newDigest } = await checkFirstFactor(account, identifier, body, client)
+      const recognized = await devices.recognize(account, client)
+      await limits.chargeVisit('verification', recognized)
+      const firstFactor = await checkFirstFactor(account, identifier, body, client, recognized)
+      const { passes, first, proof, newDigest } = firstFactor
       // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
       const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
-      const name = typeof body.password === 'string' ? `${key} with password` : key
       await secondFactor
         .takeCode(tried, identifier, {
           typed: body.otp,
-          countsOn: tried && first ? 'account' : { name },
-          client,
+          caller: tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client),
+          name: typeof body.password === 'string' ? `${key} with password` : key,
+          byAddress: tried !== null && proof?.by === 'address',
         })
         .catch((error: unknown) => noteFailure(account, error))
       if (tried === null) return noteFailure(account, new AppError('invalid_code'))
@@ -126,6 +141,38 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       return sessionOpener.open({ account: tried, device, address, amr, newDigest })
     },
   }
+
+  /** Who asks for a code: a known device, or a login that waits for its second step. */
+  async function callerOf(
+    account: Account | null,
+    client: ProvingClient,
+    loginToken: string | null,
+  ): Promise<Caller> {
+    const recognized = await devices.recognize(account, client)
+    if (loginToken === null) return recognized
+    const proof = await firstFactorProofs.find(
+      account ?? { uuid: '', passwordDigest: null },
+      client,
+      loginToken,
+    )
+    return withFirstFactor(recognized, proof?.factor ?? null, account, client)
+  }
+
+  /** The contact a code goes to; what was named where the account has none. */
+  function ownRecipient(account: Account | null, named: Identifier): Identifier {
+    const contact = account && secondFactor.recipientOf(account, named)
+    return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
+  }
+}
+
+function withFirstFactor(
+  recognized: Caller,
+  first: FirstFactor | null,
+  account: Account | null,
+  client: ProvingClient,
+): Caller {
+  if (recognized.group === 'owner' || first === null || account === null) return recognized
+  return withPassword(account, client)
 }
 
 interface FirstFactorResult {

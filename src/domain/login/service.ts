@@ -18,12 +18,12 @@ export interface LoginService {
   ): Promise<SignInOutcome>
 }
 
-type Needs = Pick<Services, 'passwordCheck' | 'limits' | 'signIn' | 'events' | 'config'> & {
+type Needs = Pick<Services, 'passwordCheck' | 'devices' | 'signIn' | 'events' | 'config'> & {
   stores: Pick<Stores, 'accounts'>
 }
 
 export function createLoginService(needs: Needs): LoginService {
-  const { passwordCheck, limits, signIn, events, config } = needs
+  const { passwordCheck, devices, signIn, events, config } = needs
   const { accounts } = needs.stores
   return {
     async logIn({ identifier: typed, password }, device, client) {
@@ -33,9 +33,9 @@ export function createLoginService(needs: Needs): LoginService {
       const judging = passwordCheck.judge({
         account,
         identifierKey: identifier.key,
-        fingerprint: device.fingerprint,
+        caller: await devices.recognizeAtLogin(account, { ...client, fingerprint: device.fingerprint }),
         password,
-        charges: limits.loginCharges(client.addressBucket),
+        countsAsLogin: true,
       })
       const { right, newDigest } = await judging.catch((error: unknown) => {
         if (error instanceof AppError && error.errorCode === 'too_many_requests')

@@ -115,12 +115,12 @@ export function createPasskeyService(
 
   return {
     async loginOptions({ addressBucket }) {
-      await limits.charge(limits.passkeyOptionCharges(addressBucket))
+      await limits.charge(limits.counters.passkeyOptions(addressBucket))
       return requestOptions(challenges.create({ kind: 'login' }))
     },
 
     async logIn(credential, device, { address, addressBucket }) {
-      await limits.charge(limits.passkeyAttemptCharges(addressBucket))
+      await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const checked = await assertions.check(credential, { kind: 'login' })
       const { account, passkey } = checked
       if (account.lockedAt !== null) throw new AppError('account_locked')
@@ -171,7 +171,7 @@ export function createPasskeyService(
     },
 
     async register(signedIn, credential, name, { addressBucket }) {
-      await limits.charge(limits.passkeyAttemptCharges(addressBucket))
+      await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const { account, claims } = signedIn
       const bytes = challengeOf(credential)
       const challenge =
@@ -201,7 +201,7 @@ export function createPasskeyService(
     },
 
     async stepUpOptions({ account, claims }, { addressBucket }) {
-      await limits.charge(limits.passkeyOptionCharges(addressBucket))
+      await limits.charge(limits.counters.passkeyOptions(addressBucket))
       const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
       return requestOptions(challenges.create(purpose))
     },

@@ -4,6 +4,7 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import {
+  deviceFields,
   identifierField,
   messageAnswer,
   newPasswordFields,
@@ -24,12 +25,12 @@ export function createPasswordRoutes(
     .post(
       '/forgot',
       async ({ body, client, status }) => {
-        await passwords.forgot(body, client)
+        await passwords.forgot(body, { ...client, fingerprint: body.device_fingerprint || null })
         const { password_reset_sent } = languages[client.language].sentences
         return status(201, { status: 201 as const, message: password_reset_sent })
       },
       {
-        body: t.Object({ identifier: identifierField }),
+        body: t.Object({ identifier: identifierField, device_fingerprint: deviceFields.device_fingerprint }),
         response: {
           201: messageAnswer(201),
           ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
@@ -46,11 +47,16 @@ export function createPasswordRoutes(
     .post(
       '/reset',
       async ({ body, client }) => {
-        await passwords.reset(body, client)
+        await passwords.reset(body, { ...client, fingerprint: body.device_fingerprint || null })
         return { status: 200 as const, message: languages[client.language].sentences.password_reset }
       },
       {
-        body: t.Object({ identifier: identifierField, otp: otpField, ...newPasswordFields }),
+        body: t.Object({
+          identifier: identifierField,
+          otp: otpField,
+          ...newPasswordFields,
+          device_fingerprint: deviceFields.device_fingerprint,
+        }),
         response: {
           200: messageAnswer(200),
           ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),

@@ -9,6 +9,7 @@ import {
   type Contact,
   channelOf,
   contactOf,
+  hasVerified,
   verifiedContacts,
   verifiedKeys,
 } from '../accounts/account.ts'
@@ -16,6 +17,7 @@ import type { CodeBinding } from '../codes/service.ts'
 import { serviceName } from '../delivery/render.ts'
 import { checkPassword, createPasswordRules } from '../hashing/password.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
+import { type Caller, type CallerGroup, stranger } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { type OwnerProof, wrongPassword } from '../sign-in/reauthentication.ts'
@@ -25,17 +27,19 @@ interface NewPasswordBody {
   password_confirmation: string
 }
 
+interface ResettingClient {
+  fingerprint: string | null
+  addressBucket: string
+}
+
 export interface PasswordsService {
   /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
-  forgot(body: { identifier: string }, client: { addressBucket: string }): Promise<void>
+  forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
   /**
    * A password that is refused (`validation_failed`) and a full queue (`server_busy`) leave the code as it was. Throws
    * `invalid_code`, `too_many_attempts`, `too_many_requests` too.
    */
-  reset(
-    body: NewPasswordBody & { identifier: string; otp: string },
-    client: { addressBucket: string },
-  ): Promise<void>
+  reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
   /** Throws `validation_failed`, and what Reauthentication does. Of two calls at once one has the wrong password. */
   change(
     signedIn: Authenticated,
@@ -46,11 +50,22 @@ export interface PasswordsService {
 
 type Needs = Pick<
   Services,
-  'codes' | 'limits' | 'hashing' | 'reauthentication' | 'notices' | 'outbox' | 'events' | 'clock' | 'config'
+  | 'codes'
+  | 'limits'
+  | 'attempts'
+  | 'devices'
+  | 'hashing'
+  | 'reauthentication'
+  | 'notices'
+  | 'outbox'
+  | 'events'
+  | 'clock'
+  | 'config'
 > & { stores: Pick<Stores, 'accounts' | 'passwords'> }
 
 export function createPasswordsService(needs: Needs): PasswordsService {
-  const { codes, limits, hashing, reauthentication, notices, outbox, events, clock, config } = needs
+  const { codes, limits, attempts, devices, hashing } = needs
+  const { reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -60,55 +75,81 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     if (fields.length > 0) throw new AppError('validation_failed', { fields })
   }
 
-  const bindingOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
+  const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
     purpose: 'password_reset',
-    group: 'stranger',
+    group,
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
 
   /** Once the code is taken nothing may refuse the caller any more: the queue was asked for room before. */
-  async function replace(account: Account, identifier: Identifier, password: string): Promise<void> {
-    const { destination } = bindingOf(account, identifier)
+  async function replace(
+    account: Account,
+    identifier: Identifier,
+    password: string,
+    caller: Caller,
+    client: ResettingClient,
+  ): Promise<void> {
+    const { destination } = bindingOf(account, identifier, 'stranger')
     const proved = verifiedContacts(account)
     const contacts: Contact[] =
       proved.length > 0 ? proved : [{ channel: channelOf(identifier.kind), destination }]
     const [digest, messages] = await Promise.all([
-      hashing.hash(password, { admitted: true }),
+      hashing.hash(password, { admitted: true, owner: caller.group === 'owner' }),
       notices.about(account, 'password_changed', contacts),
       codes.kill(account.uuid),
     ])
     const done = await store.reset(account, identifier, { digest, notices: messages }, clock.now())
-    if (done === null) throw new AppError('invalid_code')
+    if (!done) throw new AppError('invalid_code')
+    await Promise.all([
+      devices.forgetOthers(account, client.fingerprint),
+      forgetStrangers(account, identifier, client),
+    ])
+  }
+
+  /** What strangers filled, and what the second step counted today, that at most once a day; never its count in a row. */
+  async function forgetStrangers(
+    account: Account,
+    identifier: Identifier,
+    client: ResettingClient,
+  ): Promise<void> {
+    const { counters } = limits
+    const callers = [stranger(client), await devices.recognize(account, client)]
     const keys = new Set([identifier.key, ...verifiedKeys(account)])
     await limits.clear(
-      ...[...keys].flatMap((key) =>
-        [null, ...done.fingerprints].map((fingerprint) => limits.failureCharge(key, fingerprint)),
-      ),
+      [...keys].flatMap((key) => callers.flatMap((one) => counters.wrongPasswords(one, key))),
     )
+    await attempts.clearDay(account.uuid, ['login_code', 'password_reset'])
+    const isFirstToday = await limits.admits([counters.onceADay('second step cleared', account.uuid)])
+    if (isFirstToday) await attempts.clearDay(account.uuid, ['two_factor'])
   }
 
   return {
-    async forgot({ identifier: typed }, { addressBucket }) {
+    async forgot({ identifier: typed }, client) {
       const identifier = readIdentifier(typed, defaultCountry)
-      await limits.charge(limits.codeCharges(identifier, 'password_reset', addressBucket))
       const account = await accounts.findByIdentifier(identifier, 'reset')
+      const caller = await devices.recognize(account, client)
+      await limits.charge(limits.counters.codeRequests(caller))
+      const isOwn = account !== null && hasVerified(account, identifier)
+      await limits.charge(limits.counters.codes(caller, identifier, 'password_reset', isOwn))
       events.add('password.reset_requested', account)
       await outbox.sendCode(
-        bindingOf(account, identifier),
+        bindingOf(account, identifier, caller.group),
         account && { channel: channelOf(identifier.kind), language: account.language },
       )
     },
 
-    async reset(body, { addressBucket }) {
+    async reset(body, client) {
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
-      await limits.charge(limits.verificationCharges(addressBucket))
-      hashing.requireRoom()
       const account = await accounts.findByIdentifier(identifier, 'reset')
-      await codes.takeNamed(bindingOf(account, identifier), body.otp, identifier.key)
+      const caller = await devices.recognize(account, client)
+      await limits.chargeVisit('verification', caller)
+      hashing.requireRoom({ owner: caller.group === 'owner' })
+      const binding = bindingOf(account, identifier, caller.group)
+      await codes.take(binding, body.otp, { caller, name: identifier.key })
       if (account === null) throw new AppError('invalid_code')
-      await replace(account, identifier, body.password)
+      await replace(account, identifier, body.password, caller, client)
     },
 
     async change(signedIn, body, client) {
@@ -120,7 +161,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       )
       const proof = { password: body.current_password, otp: body.otp, credential: body.credential }
       await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
-      const digest = await hashing.hash(body.password)
+      const digest = await hashing.hash(body.password, { owner: true })
       const [messages] = await Promise.all([
         notices.about(account, 'password_changed'),
         codes.kill(account.uuid),

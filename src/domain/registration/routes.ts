@@ -65,7 +65,10 @@ const confirmAnswer = component(
     { description: 'The account is confirmed; with `sign_in` the tokens and the account, too.' },
   ),
 )
-const resendBody = t.Object({ identifier: identifierField })
+const resendBody = t.Object({
+  identifier: identifierField,
+  device_fingerprint: deviceFields.device_fingerprint,
+})
 
 export function createRegistrationRoutes(httpBase: HttpBase, registration: RegistrationService) {
   const resendDocs = (path: 'Verification' | 'Confirmation') => ({
@@ -144,7 +147,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     .post(
       '/resend-verification',
       async ({ body, client, status }) => {
-        await registration.resend(body, client)
+        await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
           status: 201 as const,
           message: languages[client.language].sentences.confirmation_resent,
@@ -155,7 +158,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     .post(
       '/resend-confirmation',
       async ({ body, client, status }) => {
-        await registration.resend(body, client)
+        await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
           status: 201 as const,
           message: languages[client.language].sentences.confirmation_resent,

@@ -13,6 +13,7 @@ import { serviceName } from '../delivery/render.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../hashing/password.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../identifiers/identifier.ts'
+import { type Caller, stranger } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
@@ -51,18 +52,21 @@ export interface RegistrationService {
     client: Pick<Client, 'address' | 'addressBucket'>,
   ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
   /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
-  resend(body: { identifier: string }, client: Pick<Client, 'addressBucket'>): Promise<void>
+  resend(
+    body: { identifier: string },
+    client: { addressBucket: string; fingerprint: string | null },
+  ): Promise<void>
 }
 
 type Needs = Pick<
   Services,
-  'codes' | 'limits' | 'hashing' | 'sessionOpener' | 'outbox' | 'secret' | 'clock' | 'config'
+  'codes' | 'limits' | 'devices' | 'hashing' | 'sessionOpener' | 'outbox' | 'secret' | 'clock' | 'config'
 > & {
   stores: Pick<Stores, 'accounts'>
 }
 
 export function createRegistrationService(needs: Needs): RegistrationService {
-  const { codes, limits, hashing, sessionOpener, outbox, secret, clock, config } = needs
+  const { codes, limits, devices, hashing, sessionOpener, outbox, secret, clock, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -104,7 +108,6 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     purpose: 'confirmation',
     group: 'stranger',
     subject: subjectOf(account, identifier),
-    ...(account && { budgetSubject: account.uuid }),
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
 
@@ -120,13 +123,26 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     return password ?? null
   }
 
+  /**
+   * Whoever confirms, or asks for the code again, on a device with which the owner of that contact signs in, is not
+   * refused for what others did from the same address. An account that waits for its confirmation knows no device.
+   */
+  async function callerOf(
+    identifier: Identifier,
+    client: { addressBucket: string; fingerprint: string | null },
+  ): Promise<Caller> {
+    if (client.fingerprint === null) return stranger(client)
+    return devices.recognize(await accounts.findByIdentifier(identifier, 'second_step'), client)
+  }
+
   return {
     async register(body, { addressBucket, language }) {
       const { email, phone, primary, identifiers } = read(body)
-      await limits.charge([
-        ...limits.registrationCharges(addressBucket),
-        ...limits.codeCharges(primary, 'confirmation'),
-      ])
+      const caller = stranger({ addressBucket })
+      const { counters } = limits
+      const charges = counters.codes(caller, primary, 'confirmation', false)
+      await limits.charge([...counters.codeRequests(caller), ...counters.registrations(addressBucket)])
+      await limits.charge(charges)
       const passwordDigest = await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
       const codeSeed = codes.createSeed()
@@ -157,10 +173,14 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     async confirm(body, device, { address, addressBucket }) {
       const identifier = readIdentifier(body.identifier, defaultCountry)
       const password = readNamedPassword(body, identifier)
-      await limits.charge(limits.verificationCharges(addressBucket))
+      const { fingerprint } = device
+      await limits.chargeVisit('verification', await callerOf(identifier, { addressBucket, fingerprint }))
+      const caller = stranger({ addressBucket })
       if (password !== null) hashing.requireRoom()
       const account = await accounts.findByIdentifier(identifier, 'confirmation')
-      await codes.takeNamed(confirmationOf(account, identifier), body.otp, identifier.key)
+      const binding = confirmationOf(account, identifier)
+      const countsOn = account?.uuid ?? binding.subject
+      await codes.take(binding, body.otp, { caller, name: identifier.key, countsOn })
       // Once the code is taken nothing may refuse the caller any more: the queue was asked for room before.
       const named =
         password === null
@@ -178,9 +198,11 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       return { hasPassword, signedIn }
     },
 
-    async resend({ identifier: typed }, { addressBucket }) {
+    async resend({ identifier: typed }, client) {
       const identifier = readIdentifier(typed, defaultCountry)
-      await limits.charge(limits.codeCharges(identifier, 'confirmation', addressBucket))
+      const charges = limits.counters.codes(stranger(client), identifier, 'confirmation', false)
+      await limits.charge(limits.counters.codeRequests(await callerOf(identifier, client)))
+      await limits.charge(charges)
       const account = await accounts.findByIdentifier(identifier, 'confirmation')
       await outbox.sendCode(
         confirmationOf(account, identifier),

@@ -28,15 +28,14 @@ export interface LogInAnswer {
 export interface SessionOpener {
   /** Throws `invalid_credentials` when the account was locked, erased or given another password meanwhile. */
   open(signIn: SignIn): Promise<LogInAnswer>
-  knowsDevice(account: Account, fingerprint: string | null): Promise<boolean>
 }
 
-type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'clock' | 'config'> & {
+type Needs = Pick<Services, 'devices' | 'accessTokens' | 'refreshTokens' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'sessions'>
 }
 
 export function createSessionOpener(needs: Needs): SessionOpener {
-  const { accessTokens, refreshTokens, clock, config } = needs
+  const { devices, accessTokens, refreshTokens, clock, config } = needs
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
   return {
@@ -44,11 +43,13 @@ export function createSessionOpener(needs: Needs): SessionOpener {
       const now = clock.now()
       const id = randomUUID()
       const refreshToken = refreshTokens.create()
+      const tags = devices.tagsOf(account.uuid, { fingerprint: device.fingerprint, address })
       const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
       const session = {
         id,
         device,
         address,
+        tags,
         amr,
         familyHash: refreshToken.familyHash,
         expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
@@ -69,7 +70,5 @@ export function createSessionOpener(needs: Needs): SessionOpener {
         account: accountRecord(signedIn, config.accounts.passwordDigest),
       }
     },
-    knowsDevice: async (account, fingerprint) =>
-      fingerprint !== null && store.knowsDevice(account.id, fingerprint),
   }
 }

@@ -6,6 +6,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import type { Account } from '../accounts/account.ts'
+import { forgetOldDevices, rememberDevice } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { type EventParams, eventCtes, eventParams } from '../events/event-sql.ts'
 import type { NewSession } from './store.ts'
@@ -22,6 +23,8 @@ export type SignInParams = {
   deviceOs: string | null
   deviceFingerprint: string | null
   address: string
+  deviceTag: Uint8Array | null
+  addressTag: Uint8Array | null
   amr: string
   familyHash: Uint8Array
   expiresAt: Date
@@ -29,6 +32,8 @@ export type SignInParams = {
 } & EventParams
 
 const now = param('now', 'timestamptz')
+const deviceTag = param('deviceTag', 'bytea')
+const addressTag = param('addressTag', 'bytea')
 
 /** `expires_at` is never after `ends_at`. */
 export const lives = sql`revoked_at is null and expires_at > ${now}`
@@ -38,7 +43,7 @@ const MAXIMUM_SESSIONS = 100
 
 /**
  * CTEs with the parameters SignInParams: `signed_in` is the account, if it still is what was judged and `condition`
- * holds; the session and the events are written with it.
+ * holds; the session, its device and address, and the events are written with it.
  */
 export const signInCtes = (condition = sql`true`): SQL => sql`
   signed_in as (
@@ -60,6 +65,8 @@ export const signInCtes = (condition = sql`true`): SQL => sql`
            ${param('address', 'text')}, ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
            ${param('endsAt', 'timestamptz')}, ${param('familyHash', 'bytea')}
       from signed_in),
+  remembered as (${rememberDevice(sql`signed_in`, { device: deviceTag, address: addressTag, now })}),
+  forgotten as (${forgetOldDevices(sql`signed_in`, { device: deviceTag })}),
   ${eventCtes(sql`signed_in`)}`
 
 /** How many sessions the account of `signed_in` had before this one: for `endTooMany`. */
@@ -69,7 +76,7 @@ export const otherSessions = sql`
 /** `happened`: more events that the sign-in is. */
 export function signInParams(
   account: Account,
-  { device, amr, ...session }: NewSession,
+  { device, tags, amr, ...session }: NewSession,
   newDigest: string | null,
   at: Date,
   happened: NewEvent[] = [],
@@ -92,6 +99,8 @@ export function signInParams(
     deviceName: device.name,
     deviceOs: device.os,
     deviceFingerprint: device.fingerprint,
+    deviceTag: tags.device,
+    addressTag: tags.address,
     amr: amr.join(' '),
   }
 }

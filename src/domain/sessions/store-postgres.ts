@@ -20,12 +20,6 @@ import {
 } from './sign-in-sql.ts'
 import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
 
-const knowsDevice = statement<{ accountId: number; fingerprint: string }, { known: boolean }>(sql`
-  select exists (
-    select 1 from ${sessions}
-     where account_id = ${param('accountId', 'bigint')}
-       and device_fingerprint = ${param('fingerprint', 'text')}) as known`)
-
 const now = param('now', 'timestamptz')
 const familyHash = param('familyHash', 'bytea')
 
@@ -161,9 +155,6 @@ export function createSessionStore(database: Database): SessionStore {
   let sweptTo: string | null = null
   const commit = database.kind === 'embedded' ? 'on' : 'off'
   return {
-    async knowsDevice(accountId, fingerprint) {
-      return (await database.first(knowsDevice, { accountId, fingerprint }))?.known === true
-    },
     findSignedIn: (sessionId, accountUuid, now) =>
       database.first(findSignedIn, { sessionId, accountUuid, now }),
     async signIn(account, session, newDigest, now) {

@@ -1,6 +1,7 @@
 /** Where sessions live: PostgreSQL, in every shape. */
 import type { Account } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
+import type { DeviceTags } from '../devices/service.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 
 /** What a client may tell of its device at login. */
@@ -15,6 +16,8 @@ export interface NewSession {
   id: string
   device: Device
   address: string
+  /** What the sign-in makes known of its device. */
+  tags: DeviceTags
   amr: string[]
   /** See tokens/refresh-token.ts; its first token has generation 0. */
   familyHash: Uint8Array
@@ -61,8 +64,6 @@ export interface ListedSession {
 }
 
 export interface SessionStore {
-  /** True when this fingerprint has a session with this account, also an ended one that still stands here. */
-  knowsDevice(accountId: number, fingerprint: string): Promise<boolean>
   /**
    * The account of a living session, and the session's device: not revoked, not idle for too long, not at its absolute
    * end, and the account neither locked nor gone.

@@ -1,55 +1,74 @@
 /**
- * Judges a typed password, for login and for every call that asks for the password again: the try is counted before
- * the hash, on the identifier or on the device that is known; one unknown identifier costs what a known one costs.
+ * Checks a typed password, for login and for every call that asks for the password again: the try is counted before
+ * the hash, on whoever calls; an unknown identifier costs what a known one costs.
  */
 
+import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
-import type { Charge } from '../limits/store.ts'
+import { createPendingAttempts } from '../attempts/pending-attempts.ts'
+import type { Caller } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
-import { createPendingAttempts } from './pending-attempts.ts'
 
 export interface PasswordTry {
   /** Null: nobody has this identifier. */
   account: Account | null
   /** Comparable form, or what was typed where it is no identifier at all. */
   identifierKey: string
-  fingerprint: string | null
+  caller: Caller
   password: string
-  /** Counted in the same step as the failure. */
-  charges: Charge[]
+  /** Whether the call counts as a login of its client address too. */
+  countsAsLogin: boolean
 }
 
 export interface PasswordCheck {
-  /** Throws `too_many_requests`, `server_busy`. `newDigest`: where the stored one has older parameters. */
+  /**
+   * Throws `too_many_requests`, and `server_busy`, which counts as no failure. `newDigest`: where the stored one has
+   * older parameters.
+   */
   judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
   /** Throws `server_busy` when `judge` would: asked first, a flood costs no question to the stores. */
   requireRoom(): void
 }
 
-type Needs = Pick<Services, 'limits' | 'hashing'> & { stores: Pick<Stores, 'accounts' | 'sessions'> }
+type Needs = Pick<Services, 'limits' | 'hashing'> & { stores: Pick<Stores, 'accounts'> }
 
 /** No account has it: keeps the work alike. */
 const NOBODY = 0
 
 export function createPasswordCheck({ stores, limits, hashing }: Needs): PasswordCheck {
-  const { accounts, sessions } = stores
-  const tries = createPendingAttempts()
+  const { accounts } = stores
+  const pending = createPendingAttempts()
   return {
-    requireRoom: hashing.requireRoom,
-    async judge({ account, identifierKey, fingerprint, password, charges }) {
-      const accountId = account?.id ?? NOBODY
-      const known = fingerprint !== null && (await sessions.knowsDevice(accountId, fingerprint))
-      const failure = limits.failureCharge(identifierKey, known ? fingerprint : null)
-      const admit = () => limits.charge([...charges, failure])
-      return tries.run(failure.key, admit, async () => {
-        const { right, newDigest } = await hashing.check(password, account?.passwordDigest ?? null)
-        if (!right) {
-          await accounts.noteFailure(accountId)
-          return { right: false, newDigest: null }
+    // Owners have places of their own: only the check itself knows who calls.
+    requireRoom: () => hashing.requireRoom({ owner: true }),
+    async judge({ account, identifierKey, caller, password, countsAsLogin }) {
+      const failures = limits.counters.wrongPasswords(caller, identifierKey)
+      const owner = caller.group === 'owner'
+      let refusal: unknown
+
+      /** The place in the queue comes before the count, so that a full queue is not counted as a failure. */
+      async function admit() {
+        const place = hashing.holdPlace({ owner })
+        try {
+          await (countsAsLogin ? limits.chargeVisit('login', caller, failures) : limits.charge(failures))
+          return place
+        } catch (error) {
+          place.release()
+          if (!(error instanceof AppError) || error.errorCode !== 'too_many_requests') throw error
+          refusal = error
+          return null
         }
-        await limits.clear(failure)
-        return { right, newDigest }
+      }
+
+      const decision = await pending.run(failures[0]!.key, admit, async (place) => {
+        const digest = account?.passwordDigest ?? null
+        const verdict = await hashing.check(password, digest, { owner, place }).finally(place.release)
+        if (verdict.right) await limits.clear(failures)
+        else await accounts.noteFailure(account?.id ?? NOBODY)
+        return { refunded: verdict.right, verdict }
       })
+      if (decision === null) throw refusal
+      return decision.verdict
     },
   }
 }

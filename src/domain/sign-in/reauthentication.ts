@@ -7,7 +7,8 @@
 import { AppError } from '../../errors.ts'
 import type { AssertionBody } from '../../platform/http/passkey-schemas.ts'
 import { type Account, verifiedKeys } from '../accounts/account.ts'
-import type { Services } from '../services.ts'
+import { inSession } from '../limits/callers.ts'
+import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 
 /** What the call brings beside its access token. */
@@ -48,27 +49,37 @@ export type PasswordField = 'password' | 'current_password'
 export const wrongPassword = (field: PasswordField) =>
   new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })
 
-type Needs = Pick<Services, 'passwordCheck' | 'secondFactor' | 'limits' | 'clock' | 'confirmByPasskey'>
+type Needs = Pick<
+  Services,
+  'passwordCheck' | 'secondFactor' | 'limits' | 'attempts' | 'clock' | 'confirmByPasskey'
+> & {
+  stores: Pick<Stores, 'sessions'>
+}
 
 const RECENT_SIGN_IN_MS = 5 * 60_000
 
 export function createReauthentication(needs: Needs): Reauthentication {
-  const { passwordCheck, secondFactor, limits, clock, confirmByPasskey } = needs
+  const { passwordCheck, secondFactor, limits, attempts, clock, confirmByPasskey } = needs
+  const { sessions } = needs.stores
 
   async function requirePassword(
-    { account, deviceFingerprint }: Authenticated,
+    signedIn: Authenticated,
     password: string,
     addressBucket: string,
     field: PasswordField,
   ): Promise<void> {
+    const { account, sessionId } = signedIn
     const { right } = await passwordCheck.judge({
       account,
       identifierKey: ownKey(account),
-      fingerprint: deviceFingerprint,
+      caller: inSession(signedIn, { addressBucket }),
       password,
-      charges: limits.loginCharges(addressBucket),
+      countsAsLogin: true,
     })
-    if (!right) throw wrongPassword(field)
+    if (right) return attempts.clearInSession(sessionId)
+    // Whoever guesses inside a stolen session must not go on for as long as it lives.
+    if (await attempts.failInSession(sessionId)) await sessions.end(sessionId, account.uuid, clock.now())
+    throw wrongPassword(field)
   }
 
   function requireRecentSignIn({ claims }: Authenticated): void {
@@ -77,13 +88,14 @@ export function createReauthentication(needs: Needs): Reauthentication {
     }
   }
 
-  async function requireSecondFactor(account: Account, otp: OwnerProof['otp'], addressBucket: string) {
+  async function requireSecondFactor(signedIn: Authenticated, otp: OwnerProof['otp'], addressBucket: string) {
     if (!otp) {
-      const methods = await secondFactor.methodsInSession(account)
+      const methods = await secondFactor.methodsInSession(signedIn.account)
       throw new AppError('two_factor_required', { twoFactor: { methods } })
     }
-    await limits.charge(limits.verificationCharges(addressBucket))
-    await secondFactor.takeStepUp(account, otp, { addressBucket })
+    const caller = inSession(signedIn, { addressBucket })
+    await limits.chargeVisit('verification', caller)
+    await secondFactor.takeStepUp(signedIn.account, otp, caller)
   }
 
   return {
@@ -91,7 +103,7 @@ export function createReauthentication(needs: Needs): Reauthentication {
       const { passwordField: field = 'password', admit } = options
       const { account } = signedIn
       if (credential) {
-        await limits.charge(limits.passkeyAttemptCharges(addressBucket))
+        await limits.charge(limits.counters.passkeyAttempts(addressBucket))
         await admit?.()
         return confirmByPasskey(signedIn, credential)
       }
@@ -105,7 +117,7 @@ export function createReauthentication(needs: Needs): Reauthentication {
         await requirePassword(signedIn, password, addressBucket, field)
       }
       await admit?.()
-      if (account.twoFactorEnabled) await requireSecondFactor(account, otp, addressBucket)
+      if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, addressBucket)
     },
   }
 }

@@ -8,13 +8,16 @@ import { createSignInService } from './service.ts'
 
 type Needs = Pick<
   Services,
+  | 'attempts'
   | 'authenticators'
   | 'clock'
   | 'codes'
   | 'config'
   | 'confirmByPasskey'
+  | 'devices'
   | 'hashing'
   | 'limits'
+  | 'notices'
   | 'outbox'
   | 'sessionOpener'
 > & { stores: Pick<Stores, 'accounts' | 'sessions' | 'tickets'> }

@@ -6,11 +6,12 @@
 
 import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
+import type { Verdict } from '../attempts/service.ts'
 import type { HeldFactors } from '../authenticators/service.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
-import type { CallerGroup } from '../limits/callers.ts'
+import type { Caller, CallerGroup } from '../limits/callers.ts'
 import type { Services } from '../services.ts'
 
 export interface SecondFactor {
@@ -22,8 +23,11 @@ export interface SecondFactor {
   methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[]
   /** The verified contact that is named, else the other one; null where the account has verified none. */
   recipientOf(account: Account, named: Identifier): Contact | null
-  /** Sends a code to the contact `identifier` stands for; the message goes to nobody where no code may be sent. */
-  sendCode(held: HeldFactors, identifier: Identifier, group: CallerGroup): Promise<void>
+  /**
+   * Sends a code to the contact `identifier` stands for; the message goes to nobody where no code may be sent.
+   * `named`: what a stranger typed, and paid for, where that is not the identifier.
+   */
+  sendCode(held: HeldFactors, identifier: Identifier, caller: Caller, named?: Identifier): Promise<void>
   /**
    * Takes what was typed: the code that `sendCode` sent to the contact `identifier` stands for, a code of the app, or
    * a recovery code. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`.
@@ -35,22 +39,19 @@ export interface SecondFactor {
    * Sends a code that confirms a change inside a session, to the first verified contact; none where codes come from an
    * app, or where two factors are off. Throws `too_many_requests`, `country_not_allowed`.
    */
-  sendStepUpCode(account: Account): Promise<void>
+  sendStepUpCode(account: Account, caller: Caller): Promise<void>
   /** As `takeCode`, for a change inside a session. */
-  takeStepUp(account: Account, typed: string, client: { addressBucket: string }): Promise<void>
+  takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
 }
 
 export interface CodeAttempt {
   typed: string
-  countsOn: CountsOn
-  client: { addressBucket: string }
+  caller: Caller
+  /** What a stranger typed to name the account: the answer follows from the attempts with it. */
+  name: string
+  /** Only the client address shows the first factor. */
+  byAddress?: boolean
 }
-
-/**
- * Which tries the answer follows from. Those of the account only where its first factor was proved in the call;
- * anybody may type a name, and must not see by it whose it is. The account's tries bound the others too, unseen.
- */
-export type CountsOn = 'account' | { name: string }
 
 /** One kind of second factor. */
 interface Factor {
@@ -59,10 +60,18 @@ interface Factor {
   /** Whether what was typed is compared with this factor. */
   reads(typed: string): boolean
   /** Whether it was right, which uses it up. The work is the same where the account has no such factor. */
-  verify(held: HeldFactors, typed: string, sent: CodeBinding): Promise<boolean>
+  verify(held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict>
 }
 
-type Needs = Pick<Services, 'codes' | 'authenticators' | 'limits' | 'outbox' | 'config'>
+/** Compares what was typed with the sent code; with a decoy where the account takes none. */
+type CompareSent = (accepts: boolean) => Promise<Verdict>
+const noSentCode: CompareSent = async () => 'wrong'
+const verdictOf = (isRight: boolean): Verdict => (isRight ? 'right' : 'wrong')
+
+type Needs = Pick<
+  Services,
+  'codes' | 'attempts' | 'authenticators' | 'notices' | 'limits' | 'outbox' | 'config'
+>
 
 /**
  * A code alone signs in where two factors are off. What was sent, or guessed, for one purpose has no meaning for the
@@ -82,7 +91,7 @@ const nothingStored = {
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
 
 export function createSecondFactor(needs: Needs): SecondFactor {
-  const { codes, authenticators, limits, outbox, config } = needs
+  const { codes, attempts, notices, authenticators, limits, outbox, config } = needs
   const { defaultCountry } = config.accounts
 
   const factors: Factor[] = [
@@ -90,32 +99,25 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     {
       methods: ({ stored }) => (stored.hasPasskey ? ['passkey'] : []),
       reads: () => false,
-      verify: async () => false,
+      verify: async () => 'wrong',
     },
     {
       methods: ({ app }) => (app === 'usable' ? ['totp'] : []),
       reads: (typed) => !authenticators.isRecoveryCode(typed),
-      verify: (held, typed) => authenticators.useAppCode(held, typed),
+      verify: async (held, typed) => verdictOf(await authenticators.useAppCode(held, typed)),
     },
     {
       methods: ({ account, acceptsSentCodes }) =>
         account && acceptsSentCodes ? verifiedContacts(account).map(({ channel }) => channel) : [],
       reads: (typed) => !authenticators.isRecoveryCode(typed),
-      verify: ({ account, acceptsSentCodes }, typed, sent) =>
-        codes.takeCounted(acceptsSentCodes && account ? sent : decoyOf(sent), typed),
+      verify: ({ account, acceptsSentCodes }, _, compare) => compare(acceptsSentCodes && account !== null),
     },
     {
       methods: ({ recoveryCodesLeft }) => (recoveryCodesLeft > 0 ? ['recovery_code'] : []),
       reads: authenticators.isRecoveryCode,
-      verify: (held, typed) => authenticators.useRecoveryCode(held, typed),
+      verify: async (held, typed) => verdictOf(await authenticators.useRecoveryCode(held, typed)),
     },
   ]
-
-  /** A subject that never has a code. */
-  const decoyOf = (binding: CodeBinding): CodeBinding => ({
-    ...binding,
-    subject: codes.decoySubject(`no sent code for ${binding.subject}`),
-  })
 
   const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
     (account && verifiedContacts(account, identifier.kind)[0]) ?? null
@@ -144,74 +146,69 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     return others.length > 0 ? others : all.filter((method) => method === 'recovery_code')
   }
 
-  /** The named identifier was counted; a code that goes elsewhere counts there too, and nobody is told. */
+  /**
+   * What a stranger typed was counted; a code that goes elsewhere counts there too, and nobody is told. The same is
+   * counted where it goes to what was typed, or to nobody.
+   */
   async function mayGoTo(
-    { destination }: Contact,
+    to: Contact | null,
     named: Identifier,
+    caller: Caller,
     purpose: CodePurpose,
   ): Promise<boolean> {
-    const actual = parseIdentifier(destination, defaultCountry)
-    if (actual === null || actual.key === named.key) return true
-    return limits.admitsCode(actual, purpose)
+    if (caller.group !== 'stranger') return to !== null
+    const actual = to && parseIdentifier(to.destination, defaultCountry)
+    const isElsewhere = actual !== null && actual.key !== named.key
+    const decoy: Identifier = { kind: 'email', destination: '', key: `decoy of ${named.key}` }
+    const admitted = await limits.admitsCode(caller, isElsewhere ? actual : decoy, purpose, false)
+    return to !== null && (admitted || !isElsewhere)
   }
 
-  /** Counts a try before it is compared, on the account, or its stand-in, and on the name. */
-  async function count(account: Account | null, purpose: CodePurpose, countsOn: CountsOn) {
-    const name = countsOn === 'account' ? `proved ${account?.uuid}` : countsOn.name
-    const subject = account?.uuid ?? codes.decoySubject(name)
-    const counted = await codes.countNamed({ subject, purpose }, name)
-    const guesses = `${purpose} ${subject}`
-    const wait = counted.open ? await limits.countGuess(guesses) : 0
-    if (wait > 0) await counted.giveBackSubject()
-    const told = countsOn === 'account' ? counted.open : counted.namedOpen
-    return {
-      open: counted.open && wait === 0,
-      standIn: counted.standIn,
-      refusal(): AppError {
-        if (countsOn === 'account' && wait > 0)
-          return new AppError('too_many_requests', { retryAfterSeconds: wait })
-        return told ? new AppError('invalid_code') : counted.exhausted()
-      },
-      async giveBack() {
-        await Promise.all([counted.giveBack(), limits.clearGuesses(guesses)])
-      },
-    }
-  }
-
-  const verify = async (held: HeldFactors, typed: string, sent: CodeBinding): Promise<boolean> => {
+  const verify = async (held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict> => {
     const compared = factors.filter((factor) => factor.reads(typed))
-    const right = await Promise.all(compared.map((factor) => factor.verify(held, typed, sent)))
-    return right.includes(true)
+    const verdicts = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare)))
+    return (
+      verdicts.find((verdict) => verdict === 'right') ??
+      verdicts.find((verdict) => verdict === 'spent') ??
+      'wrong'
+    )
+  }
+
+  /** The owner is told, once a day, of wrong codes by somebody with the password on a device that is not known. */
+  async function tellOfWrongCodes(account: Account): Promise<void> {
+    if (!(await limits.admits([limits.counters.onceADay('wrong second factor', account.uuid)]))) return
+    await outbox.sendNotices(await notices.about(account, 'second_factor_failed'))
   }
 
   /** A recovery code cannot be guessed: its tries count for themselves, and close nothing else. */
   async function takeRecoveryCode(
     account: Account | null,
     sent: CodeBinding,
-    { typed, countsOn, client }: CodeAttempt,
+    attempt: CodeAttempt,
   ): Promise<void> {
-    const owner = countsOn === 'account' ? `account ${account?.uuid}` : `named ${countsOn.name}`
-    await limits.charge(limits.recoveryCodeCharges(owner, client.addressBucket))
+    const { caller, typed } = attempt
+    await limits.charge(limits.counters.recoveryCodes(sent.subject, caller.addressBucket))
     const held = await authenticators.find(account)
-    if (!(await verify(held, typed, sent))) throw new AppError('invalid_code')
+    if ((await verify(held, typed, noSentCode)) !== 'right') throw new AppError('invalid_code')
   }
 
   async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt): Promise<void> {
-    const { typed, countsOn } = attempt
+    const { caller, name, byAddress = false, typed } = attempt
     if (authenticators.isRecoveryCode(typed)) return takeRecoveryCode(account, sent, attempt)
-    const [counted, held] = await Promise.all([
-      count(account, sent.purpose, countsOn),
-      authenticators.find(account),
-    ])
-    // Where the account may not be tried any more, the same work is done on what is never right.
-    const right = counted.open
-      ? await verify(held, typed, sent)
-      : await verify({ ...held, account: null, stored: nothingStored }, typed, {
-          ...sent,
-          subject: counted.standIn,
-        })
-    if (!right) throw counted.refusal()
-    await counted.giveBack()
+    const held = await authenticators.find(account)
+    const factor = held.app === 'usable' ? 'totp' : sent.purpose
+    const { purpose } = sent
+    const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
+    await attempts.run(tried, async ({ allowed, wrongToday }) => {
+      const binding = byAddress ? { ...sent, group: null } : sent
+      const compare: CompareSent = (accepts) => codes.compare(binding, typed, { allowed: allowed && accepts })
+      // Where the account may not be tried any more, the same work is done on what is never right.
+      const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
+      const verdict = await verify(tryable, typed, compare)
+      const isThird = verdict === 'wrong' && wrongToday === 3 && caller.group === 'password' && !byAddress
+      if (isThird && account !== null) await tellOfWrongCodes(account)
+      return verdict
+    })
   }
 
   return {
@@ -219,33 +216,29 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
-    async sendCode({ account, acceptsSentCodes }, identifier, group) {
+    async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier) {
       const sendsTo = acceptsSentCodes ? account : null
       const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
-      const to =
-        sendsTo && contact && (await mayGoTo(contact, identifier, purposeOf(sendsTo)))
-          ? { channel: contact.channel, language: sendsTo.language }
-          : null
-      await outbox.sendCode(bindingOf(sendsTo, identifier, group), to)
+      const mayGo = await mayGoTo(contact, named, caller, purposeOf(sendsTo))
+      const to = sendsTo && contact && mayGo ? { channel: contact.channel, language: sendsTo.language } : null
+      await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group), to)
     },
-    takeCode(account, identifier, attempt) {
-      const group = attempt.countsOn === 'account' ? 'password' : 'stranger'
-      return take(account, bindingOf(account, identifier, group), attempt)
-    },
+    takeCode: (account, identifier, attempt) =>
+      take(account, bindingOf(account, identifier, attempt.caller.group), attempt),
     async methodsInSession(account) {
       const held = await authenticators.find(account)
       return methods(held, verifiedContacts(account)[0] ?? null)
     },
-    async sendStepUpCode(account) {
+    async sendStepUpCode(account, caller) {
       const [contact] = verifiedContacts(account)
       const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
       if (!contact || !identifier || !account.twoFactorEnabled) return
       if (!(await authenticators.find(account)).acceptsSentCodes) return
-      await limits.charge(limits.codeCharges(identifier, 'step_up'))
+      await limits.charge(limits.counters.codes(caller, identifier, 'step_up', true))
       const { channel } = contact
       await outbox.sendCode(stepUpBinding(account), { channel, language: account.language })
     },
-    takeStepUp: (account, typed, client) =>
-      take(account, stepUpBinding(account), { typed, countsOn: 'account', client }),
+    takeStepUp: (account, typed, caller) =>
+      take(account, stepUpBinding(account), { typed, caller, name: '' }),
   }
 }

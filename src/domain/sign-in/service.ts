@@ -8,6 +8,7 @@ import type { Account, Contact } from '../accounts/account.ts'
 import type { HeldFactors } from '../authenticators/service.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { maskDestination } from '../identifiers/mask.ts'
+import { type Caller, withPassword } from '../limits/callers.ts'
 import type { Services } from '../services.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
 import type { Device } from '../sessions/store.ts'
@@ -41,22 +42,26 @@ export interface SignInService {
   continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
 }
 
-type Needs = Pick<Services, 'sessionOpener' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'config'>
+type Needs = Pick<
+  Services,
+  'sessionOpener' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'devices' | 'config'
+>
 
 export function createSignInService(needs: Needs): SignInService {
-  const { sessionOpener, firstFactorProofs, secondFactor, limits, config } = needs
+  const { sessionOpener, firstFactorProofs, secondFactor, limits, devices, config } = needs
 
   /** The contact it went to; null where none can be sent now: the other methods are left. */
   async function sendCode(
     held: HeldFactors,
     account: Account,
     identifier: Identifier,
+    caller: Caller,
   ): Promise<Contact | null> {
     // What was typed may be a contact that nobody verified: the code goes to another one, and counts there.
     const contact = secondFactor.recipientOf(account, identifier)
     const recipient = contact && parseIdentifier(contact.destination, config.accounts.defaultCountry)
-    if (!recipient || !(await limits.admitsCode(recipient, 'two_factor'))) return null
-    await secondFactor.sendCode(held, recipient, 'password')
+    if (!recipient || !(await limits.admitsCode(caller, recipient, 'two_factor', true))) return null
+    await secondFactor.sendCode(held, recipient, caller)
     return contact
   }
 
@@ -75,7 +80,12 @@ export function createSignInService(needs: Needs): SignInService {
         fingerprint: device.fingerprint,
         addressBucket,
       })
-      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier) : null
+      const recognized = await devices.recognizeAtLogin(account, {
+        ...client,
+        fingerprint: device.fingerprint,
+      })
+      const caller = recognized.group === 'owner' ? recognized : withPassword(account, client)
+      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller) : null
       return {
         due: {
           methods: secondFactor.methods(held, contact),

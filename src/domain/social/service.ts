@@ -6,6 +6,7 @@
 import { AppError } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
+import { stranger } from '../limits/callers.ts'
 import { ProviderFailure } from '../providers/provider.ts'
 import type { Services, Stores } from '../services.ts'
 import type { LogInAnswer } from '../sessions/session-opener.ts'
@@ -118,7 +119,7 @@ export function createSocialService(needs: Needs): SocialService {
     async authorize(name, { redirect_uri, code_challenge, state }, { addressBucket }) {
       const provider = providers.get(name)
       if (!redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
-      await limits.charge(limits.loginCharges(addressBucket))
+      await limits.chargeVisit('login', stranger({ addressBucket }))
       const { checks, binding } = await flows.begin({
         provider: name,
         redirectUri: redirect_uri,
@@ -134,7 +135,7 @@ export function createSocialService(needs: Needs): SocialService {
 
     async finish(name, answer, cookies, { addressBucket }) {
       const provider = providers.get(name)
-      await limits.charge(limits.loginCharges(addressBucket))
+      await limits.chargeVisit('login', stranger({ addressBucket }))
       const flow = await flows.take(answer.state ?? '', cookies)
       if (flow === null) throw new AppError('invalid_sign_in_state')
       const { redirectUri, codeChallenge, clientState, provider: begunWith } = flow.request
@@ -160,12 +161,12 @@ export function createSocialService(needs: Needs): SocialService {
     },
 
     async exchange({ code, code_verifier }, device, client) {
-      await limits.charge(limits.loginCharges(client.addressBucket))
+      await limits.chargeVisit('login', stranger(client))
       return enter(await identityProofs.takeCode(code, code_verifier), device, client)
     },
 
     async signIn(provider, { id_token, nonce }, device, client) {
-      await limits.charge(limits.loginCharges(client.addressBucket))
+      await limits.chargeVisit('login', stranger(client))
       return enter(await identityProofs.takeIdToken(provider, id_token, nonce), device, client)
     },
   }

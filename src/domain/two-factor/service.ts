@@ -8,6 +8,7 @@ import { renderSVG } from 'uqr'
 import { AppError } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
+import { type Caller, inSession } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
@@ -48,14 +49,14 @@ export interface TwoFactorService {
 
 type Needs = Pick<
   Services,
-  'reauthentication' | 'authenticators' | 'codes' | 'limits' | 'outbox' | 'config'
+  'reauthentication' | 'authenticators' | 'codes' | 'attempts' | 'limits' | 'outbox' | 'config'
 > & { stores: Pick<Stores, 'passkeys'> }
 
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4
 
 export function createTwoFactorService(needs: Needs): TwoFactorService {
-  const { reauthentication, authenticators, codes, limits, outbox, config, stores } = needs
+  const { reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } = needs
   const { defaultCountry } = config.accounts
 
   function enrolmentContact(account: Account): Contact {
@@ -71,8 +72,11 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     destination,
   })
 
-  const takeVerification = ({ addressBucket }: Client) =>
-    limits.charge(limits.verificationCharges(addressBucket))
+  async function countVerification(signedIn: Authenticated, client: Client): Promise<Caller> {
+    const caller = inSession(signedIn, client)
+    await limits.chargeVisit('verification', caller)
+    return caller
+  }
 
   return {
     async requestEnabling(signedIn, proof, client) {
@@ -80,7 +84,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
       const contact = enrolmentContact(account)
       const identifier = mainIdentifier(account, defaultCountry)
-      await limits.charge(limits.codeCharges(identifier, 'two_factor_enrolment'))
+      const caller = inSession(signedIn, client)
+      await limits.charge(limits.counters.codes(caller, identifier, 'two_factor_enrolment', true))
       const { channel } = contact
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
     },
@@ -93,10 +98,10 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     },
 
     async confirmEnabling(signedIn, otp, client) {
-      await takeVerification(client)
+      const caller = await countVerification(signedIn, client)
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
-      await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp)
+      await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
       return authenticators.enable(signedIn)
     },
 
@@ -111,14 +116,15 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     },
 
     async confirmApp(signedIn, otp, client) {
-      await takeVerification(client)
-      const wasRight = await codes.count({
-        subject: signedIn.account.uuid,
-        purpose: 'two_factor_enrolment',
+      const caller = await countVerification(signedIn, client)
+      const { uuid } = signedIn.account
+      let recoveryCodes: string[] | null = null
+      const tried = { caller, subject: uuid, purpose: 'two_factor_enrolment', factor: 'totp', name: '' }
+      await attempts.run(tried, async ({ allowed }) => {
+        recoveryCodes = allowed ? await authenticators.confirmEnrolment(signedIn, otp) : null
+        return recoveryCodes === null ? 'wrong' : 'right'
       })
-      const recoveryCodes = await authenticators.confirmEnrolment(signedIn, otp)
       if (recoveryCodes === null) throw new AppError('invalid_code')
-      await wasRight()
       return recoveryCodes
     },
 

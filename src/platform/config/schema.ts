@@ -216,7 +216,7 @@ export const schema = {
       daily_budget: integer(
         1000,
         [0, many],
-        'SMS a day of the whole service; of each hundred, five are kept for notices to owners. 0: none.',
+        'SMS a day of the whole service: half of it for strangers, a twentieth kept for notices to owners. 0: none.',
       ),
       minimum_conversion: integer(
         0,
@@ -260,12 +260,9 @@ export const schema = {
     attempts_per_day: integer(
       20,
       [1, 10_000],
-      'Wrong tries of one account and purpose in a day, over all codes.',
+      'Wrong tries of one account and purpose in a day, over all codes: by strangers, by those with the password, and by each device or session of the owner.',
     ),
-    login: boolean(
-      true,
-      'Sign in by a sent code alone, without a password, where two factors are off. false: no such code is sent or accepted.',
-    ),
+    login: boolean(true, 'false: a code alone signs nobody in; `2fa/request-otp` still answers 201.'),
   }),
   tokens: section('Access and refresh tokens.', {
     access_lifetime: duration(
@@ -298,12 +295,33 @@ export const schema = {
     ),
     codes_burst: integer(3, [1, many], 'Codes that one destination gets at once for one purpose.'),
     codes_interval: duration('1m', ['1s', '1d'], 'After that burst, one code in this time.'),
-    codes_per_hour: integer(6, [1, many], 'Codes sent to one destination in an hour, all purposes.'),
-    codes_per_day: integer(12, [1, many], 'Codes sent to one destination in a day, all purposes.'),
+    codes_per_hour: integer(
+      6,
+      [1, many],
+      'Codes that strangers have sent to one destination in an hour, all purposes.',
+    ),
+    codes_per_day: integer(12, [1, many], 'The same in a day.'),
+    code_requests_burst: integer(
+      30,
+      [1, many],
+      'Calls without a session that ask for a code, at once from one client address.',
+    ),
+    code_requests_per_hour: integer(120, [1, many], 'The same in an hour.'),
+    owner_codes_per_hour: integer(
+      10,
+      [1, many],
+      'Codes that an account has sent to its own contacts in an hour, from its sessions and known devices.',
+    ),
+    owner_codes_per_day: integer(30, [1, many], 'The same in a day.'),
     login_failures: integer(
       10,
       [1, many],
-      'Failed logins of one identifier, or of a device that signed in before, until logins are refused.',
+      'Failed logins of one identifier from one client address, or of one known device or session, until logins are refused.',
+    ),
+    login_failures_all_addresses: integer(
+      100,
+      [1, many],
+      'Failed logins of one identifier from all client addresses together, known devices aside.',
     ),
     login_failures_window: duration('15m', ['1s', '30d'], 'The time in which those failures count.'),
     login_refusal: duration(
@@ -312,7 +330,11 @@ export const schema = {
       'How long logins are refused at first; it doubles each time.',
     ),
     login_refusal_maximum: duration('1h', ['1s', '30d'], 'The longest refusal.'),
-    logins_per_minute: integer(60, [1, many], 'Logins from one client address (IPv6: /64) in a minute.'),
+    logins_per_minute: integer(
+      60,
+      [1, many],
+      'Logins from one client address in a minute (IPv6: from one /64, four times as many from a /56, 16 times from a /48; so for every number by client address).',
+    ),
     registrations_burst: integer(30, [1, many], 'Registrations at once from one client address.'),
     registrations_per_hour: integer(120, [1, many], 'Registrations from one client address in an hour.'),
     verifications: integer(60, [1, many], 'Codes tried from one client address in `verifications_window`.'),
@@ -320,12 +342,12 @@ export const schema = {
     sms_per_prefix_per_hour: integer(
       50,
       [1, many],
-      'SMS to numbers with the same first 7 digits in an hour.',
+      'SMS that strangers have sent to numbers with the same first 7 digits in an hour.',
     ),
-    sms_per_address_per_hour: integer(
-      60,
+    wrong_codes_alarm: integer(
+      300,
       [1, many],
-      'Codes by SMS that one client address (IPv6: /64) asks for in an hour, registrations not counted.',
+      'More wrong codes than this in a minute, over the whole service, are said in the log.',
     ),
     hash_concurrency: integer(0, [0, 1024], 'Passwords hashed at once. 0: as many as processors.'),
     hash_queue: integer(

@@ -155,8 +155,16 @@ export interface LimitsConfig {
   codesIntervalSeconds: number
   codesPerHour: number
   codesPerDay: number
-  /** Failures of one identifier (or known device) in the window; then refused, doubling up to the maximum. */
+  /** Calls without a session that ask for a code, per client address. */
+  codeRequestsBurst: number
+  codeRequestsPerHour: number
+  /** Codes sent to an account's own contacts, for its sessions and known devices. */
+  ownerCodesPerHour: number
+  ownerCodesPerDay: number
+  /** Failures of one identifier from one address (or of a device) in the window; then refused, doubling to the maximum. */
   loginFailures: number
+  /** Failures of one identifier from all addresses. */
+  loginFailuresAllAddresses: number
   loginFailuresWindowSeconds: number
   loginRefusalSeconds: number
   loginRefusalMaximumSeconds: number
@@ -168,8 +176,8 @@ export interface LimitsConfig {
   verificationsWindowSeconds: number
   /** SMS per 7-digit prefix. */
   smsPerPrefixPerHour: number
-  /** Codes by SMS asked for by one client address, beside its registrations. */
-  smsPerAddressPerHour: number
+  /** A minute, over the whole service: more are said in the log. */
+  wrongCodesAlarm: number
   /** Passwords hashed at once (0: as many as processors) and waiting. */
   hashConcurrency: number
   hashQueue: number

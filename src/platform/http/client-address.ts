@@ -59,6 +59,29 @@ export function bucketAddress(address: string): string {
   return `${network.toString()}/64`
 }
 
+/**
+ * The networks that a bucket is counted in, each with how many times the number it may take: whoever has a /56 or a
+ * /48 has many /64, and must not have as many times the number.
+ */
+export function networksOf(bucket: string): { network: string; times: number }[] {
+  const [address = '', length] = bucket.split('/')
+  const parsed = parseAddress(address)
+  const own = { network: bucket, times: 1 }
+  if (length === undefined || !(parsed instanceof ipaddr.IPv6)) return [own]
+  const { parts } = parsed
+  const wide = new ipaddr.IPv6([...parts.slice(0, 3), parts[3]! & 0xff00, 0, 0, 0, 0])
+  const wider = new ipaddr.IPv6([...parts.slice(0, 3), 0, 0, 0, 0, 0])
+  return [own, { network: `${wide}/56`, times: 4 }, { network: `${wider}/48`, times: 16 }]
+}
+
+const NOT_PUBLIC = new Set([...BEHIND_A_PROXY, 'unspecified', 'broadcast', 'multicast'])
+
+/** What is behind a public address is one household or one office; a private one is the same in every network. */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parseAddress(address)
+  return parsed !== null && !NOT_PUBLIC.has(parsed.range())
+}
+
 function parseBlock(text: string): [Address, number] {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.parse(text)

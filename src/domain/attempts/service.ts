@@ -1,0 +1,174 @@
+/**
+ * Attempts at a code. Each is counted before anything is compared, on the counters of whoever tries: by the day and
+ * purpose (20), and in a row until the right one (100, then one a day; NIST SP 800-63B-4, 3.2.2).
+ *
+ * Strangers may type any name, and must not see by the answer whose it is: their attempts count on the name as well,
+ * and the answer follows from the name alone. The attempts of the others count on the account, the owner's on each
+ * device or session apart.
+ *
+ * | the account's counters | the name's | compared with      | a wrong code answers |
+ * |------------------------|------------|--------------------|----------------------|
+ * | open                   | open       | the account's code | invalid_code         |
+ * | closed                 | open       | nothing            | invalid_code         |
+ * | open                   | closed     | the account's code | too_many_attempts    |
+ * | closed                 | closed     | nothing            | too_many_attempts    |
+ *
+ * Where nothing is compared the same work is done on a decoy. Only the first and the third row can turn out right.
+ */
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { ServerSecret } from '../../platform/secret.ts'
+import type { Caller } from '../limits/callers.ts'
+import { createPendingAttempts } from './pending-attempts.ts'
+import type { AttemptKey, AttemptStore } from './store.ts'
+
+/** How a comparison ended; `spent`: right, but taken already, so that it tells nothing to try it again. */
+export type Verdict = 'right' | 'spent' | 'wrong'
+
+export interface Attempt {
+  /** What is tried may be compared with what is right; otherwise with a decoy. */
+  allowed: boolean
+  /** The wrong ones of this day by these callers, this one included. */
+  wrongToday: number
+  /** Why it failed, for the answer. */
+  refusal(): AppError
+  /** Takes the counting back: it was right, or it was not compared after all. */
+  refund(options: { wasRight: boolean }): Promise<void>
+}
+
+export interface Tried {
+  caller: Caller
+  /** The account's uuid, or the decoy of one. */
+  subject: string
+  /** What the code is for, and what is counted in a row beside it: by default the same. */
+  purpose: string
+  factor?: string
+  /** What a stranger typed to name the account, in comparable form. */
+  name: string
+  /** Only the client address shows the first factor: counted by account and address, apart from everybody's. */
+  byAddress?: boolean
+}
+
+export interface Attempts {
+  /**
+   * Counts one attempt, has `compare` decide it, and gives the counting back where it was right or spent. Throws
+   * `invalid_code` or `too_many_attempts`. Parallel calls with one right code use up nothing.
+   */
+  run(tried: Tried, compare: (attempt: Attempt) => Promise<Verdict>): Promise<void>
+  /** A decoy in the form of a uuid (version 8), for whatever has none. */
+  decoy(...parts: string[]): string
+  /** A wrong password inside a session: true when there were so many in a row that the session must end. */
+  failInSession(sessionId: string): Promise<boolean>
+  /** The right one. */
+  clearInSession(sessionId: string): Promise<void>
+  /** After a reset: forgets what was tried today without a known device. */
+  clearDay(accountUuid: string, purposes: string[]): Promise<void>
+}
+
+interface Options {
+  store: AttemptStore
+  secret: ServerSecret
+  clock: Clock
+  attemptsPerDay: number
+  /** Called after each wrong one, and never waited for. */
+  onWrong: () => Promise<void>
+}
+
+const IN_A_ROW = 100
+
+export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }: Options): Attempts {
+  const pending = createPendingAttempts()
+  const bounds = { perDay: attemptsPerDay, inARow: IN_A_ROW }
+
+  function decoy(...parts: string[]): string {
+    const bytes = secret.tag('code decoy', ...parts)
+    bytes[6] = (bytes[6]! & 0x0f) | 0x80
+    bytes[8] = (bytes[8]! & 0x3f) | 0x80
+    return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  }
+
+  /** The account's key first, then, of a stranger, the name's. */
+  function keysOf({ caller, subject, purpose, factor = purpose, name, byAddress }: Tried): AttemptKey[] {
+    const { group } = caller
+    const apart = (kind: string, ...what: string[]) => `/${kind}/${decoy(kind, subject, ...what)}`
+    if (byAddress) {
+      const behind = apart('address', caller.addressBucket)
+      return [{ subject, budget: purpose + behind, group, factor: factor + behind }]
+    }
+    const budget = budgetOf(purpose, group)
+    if (group === 'owner')
+      return [{ subject, budget: purpose + apart('device', caller.device), group, factor }]
+    if (group === 'password') return [{ subject, budget, group, factor }]
+    return [subject, decoy('named', name)].map((one) => ({ subject: one, budget, group, factor }))
+  }
+
+  async function count(keys: AttemptKey[]): Promise<Attempt> {
+    const now = clock.now()
+    const counted = await store.reserve(keys, bounds, now)
+    const [ofAccount, ofName] = counted
+    const answers = ofName ?? ofAccount!
+    return {
+      allowed: ofAccount!.isOpen,
+      wrongToday: ofAccount!.wrongToday,
+      refusal: () =>
+        answers.isOpen
+          ? new AppError('invalid_code')
+          : new AppError('too_many_attempts', { retryAfterSeconds: secondsToMidnight(now) }),
+      refund: ({ wasRight }) =>
+        store.release(
+          keys.filter((_, i) => counted[i]!.isOpen),
+          wasRight,
+          now,
+        ),
+    }
+  }
+
+  return {
+    decoy,
+    async run(tried, compare) {
+      const keys = keysOf(tried)
+      let attempt = null as Attempt | null
+      const decide = async (admitted: Attempt) => {
+        const verdict = await compare(admitted).catch(async (error) => {
+          await admitted.refund({ wasRight: false })
+          throw error
+        })
+        const refunded = verdict !== 'wrong'
+        if (refunded) await admitted.refund({ wasRight: verdict === 'right' })
+        return { refunded, verdict, refusal: admitted.refusal }
+      }
+      // One that is not allowed is compared all the same, with a decoy, unless another one is about to be refunded.
+      const outcome =
+        (await pending.run(
+          `${keys[0]!.subject} ${keys[0]!.budget}`,
+          async () => {
+            await attempt?.refund({ wasRight: false })
+            attempt = await count(keys)
+            return attempt.allowed ? attempt : null
+          },
+          decide,
+        )) ?? (await decide(attempt!))
+      if (outcome.verdict === 'right') return
+      if (outcome.verdict === 'wrong') void onWrong()
+      throw outcome.refusal()
+    },
+    failInSession: async (sessionId) =>
+      (await store.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
+    clearInSession: (sessionId) => store.clearInARow(passwordIn(sessionId)),
+    clearDay: (accountUuid, purposes) => store.clearDay(accountUuid, purposes, clock.now()),
+  }
+}
+
+const passwordIn = (sessionId: string) => ({
+  subject: sessionId,
+  group: 'owner' as const,
+  factor: 'password',
+})
+
+const budgetOf = (purpose: string, group: Caller['group']) =>
+  group === 'stranger' ? purpose : `${purpose}/${group}`
+
+/** Budgets are by the day in UTC. */
+function secondsToMidnight(now: Date): number {
+  return 86_400 - (Math.floor(now.getTime() / 1000) % 86_400)
+}

@@ -1,0 +1,206 @@
+/**
+ * THE table of counters: what each group of callers pays, for each thing they may ask for (see callers.ts for the
+ * groups). Identifiers stand in a counter's name as keyed tags; what does not exist is counted like what does. The
+ * counters of wrong codes are in the room `attempts`, since they outlive a flush of the store of these.
+ */
+import { AppError } from '../../errors.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { networksOf } from '../../platform/http/client-address.ts'
+import type { Identifier, Phone } from '../identifiers/identifier.ts'
+import type { Caller, CallerAccount } from './callers.ts'
+import type { Charge, Rule } from './store.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Codes a day that somebody with the password may have sent from a device that is not known. */
+const PASSWORD_CODES_PER_DAY = 10
+const RECOVERY_CODES_PER_HOUR = 20
+const PASSKEY_OPTIONS_PER_MINUTE = 600
+const PASSKEY_ATTEMPTS_PER_MINUTE = 60
+/** So long after its confirmation an account counts as a stranger where SMS are paid for. */
+const YOUNG_MS = 7 * DAY_MS
+
+export type Counters = ReturnType<typeof createCounters>
+
+interface Options {
+  config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+  /** Keyed, so that no identifier stands in a counter's name. */
+  tag: (...parts: string[]) => string
+  now: () => Date
+  /** Whether a message could reach an identifier of this kind and number at all. */
+  reaches(identifier: Identifier): boolean
+}
+
+const window = (count: number, windowMs: number): Rule => ({ kind: 'window', count, windowMs })
+const bucket = (burst: number, intervalMs: number): Rule => ({ kind: 'bucket', burst, intervalMs })
+
+export function createCounters({ config, tag, now, reaches }: Options) {
+  const { limits, sms } = config
+  const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [config.accounts.defaultCountry]
+  const dailyBudget = sms.dailyBudget
+  const notStrangers = dailyBudget - Math.floor(dailyBudget / 20)
+  const strangers = Math.floor(dailyBudget / 2)
+
+  const failures = (count: number): Rule => ({
+    kind: 'failures',
+    count,
+    windowMs: limits.loginFailuresWindowSeconds * 1000,
+    refusalMs: limits.loginRefusalSeconds * 1000,
+    maximumMs: limits.loginRefusalMaximumSeconds * 1000,
+  })
+
+  /** One counter for each network that the address is in; wider ones admit more. */
+  const byAddress = (name: string, addressBucket: string, rule: Rule): Charge[] =>
+    networksOf(addressBucket).map(({ network, times }) => ({
+      key: `${name}:${network}`,
+      rule: multiplied(rule, times),
+    }))
+
+  const sending = (purpose: string, name: string): Charge => ({
+    key: `code:${purpose}:${name}`,
+    rule: bucket(limits.codesBurst, limits.codesIntervalSeconds * 1000),
+  })
+
+  const isYoung = ({ accountConfirmedAt }: CallerAccount) =>
+    accountConfirmedAt === null || now().getTime() - accountConfirmedAt.getTime() < YOUNG_MS
+
+  /** A budget of nothing allows no country at all. */
+  const allowsCountry = ({ country }: Phone) =>
+    dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
+
+  const smsOfDay: Charge = { key: 'sms-of-day', rule: window(dailyBudget, DAY_MS) }
+
+  function smsCodes(caller: Caller, { key }: Phone): Charge[] {
+    const codes = [smsOfDay, { key: 'sms-codes-of-day', rule: window(notStrangers, DAY_MS) }]
+    if (caller.group !== 'stranger' && !isYoung(caller.account)) return codes
+    return [
+      ...codes,
+      { key: 'sms-strangers-of-day', rule: window(strangers, DAY_MS) },
+      // The plus sign and seven digits.
+      { key: `sms-prefix-hour:${key.slice(0, 8)}`, rule: window(limits.smsPerPrefixPerHour, HOUR_MS) },
+    ]
+  }
+
+  /** By destination: whoever asks, where the account did not verify it. */
+  function toStrangers(destination: Identifier, purpose: string): Charge[] {
+    const to = tag(destination.key)
+    return [
+      sending(purpose, to),
+      { key: `codes-in-hour:${to}`, rule: window(limits.codesPerHour, HOUR_MS) },
+      { key: `codes-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) },
+    ]
+  }
+
+  /** To a contact of the account itself. */
+  function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): Charge[] {
+    const account = tag('account', caller.account.uuid)
+    if (caller.group === 'password') {
+      return [{ key: `codes-with-password:${account}`, rule: window(PASSWORD_CODES_PER_DAY, DAY_MS) }]
+    }
+    return [
+      sending(purpose, `owner:${account}`),
+      { key: `owner-codes-in-hour:${account}`, rule: window(limits.ownerCodesPerHour, HOUR_MS) },
+      { key: `owner-codes-in-day:${account}`, rule: window(limits.ownerCodesPerDay, DAY_MS) },
+    ]
+  }
+
+  /** A code goes from an account to a contact that it did not verify: nobody is sent codes by the hundred from one. */
+  function elsewhere({ account }: Caller): Charge[] {
+    if (account === null) return []
+    const name = tag('account', account.uuid)
+    return [
+      { key: `contact-codes-in-hour:${name}`, rule: window(limits.codesPerHour, HOUR_MS) },
+      { key: `contact-codes-in-day:${name}`, rule: window(limits.codesPerDay, DAY_MS) },
+    ]
+  }
+
+  return {
+    mayReceive: (destination: Identifier) =>
+      (destination.kind === 'email' || allowsCountry(destination)) && reaches(destination),
+    /** A call without session that asks for a code; to be charged first and alone. */
+    codeRequests: ({ group, addressBucket }: Caller): Charge[] =>
+      group === 'stranger'
+        ? [
+            ...byAddress(
+              'code-requests',
+              addressBucket,
+              bucket(limits.codeRequestsBurst, HOUR_MS / limits.codeRequestsPerHour),
+            ),
+            ...byAddress('code-requests-in-hour', addressBucket, window(limits.codeRequestsPerHour, HOUR_MS)),
+          ]
+        : [],
+    /** A code is about to go to a destination; `isOwn`: the caller's account verified it. Throws `country_not_allowed`, `channel_not_available`. */
+    codes(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Charge[] {
+      if (!reaches(destination)) throw new AppError('channel_not_available')
+      if (destination.kind === 'phone' && !allowsCountry(destination)) {
+        throw new AppError('country_not_allowed')
+      }
+      const bySms = destination.kind === 'phone' ? smsCodes(caller, destination) : []
+      if (caller.group === 'stranger') return [...toStrangers(destination, purpose), ...bySms]
+      if (isOwn) return [...toOwner(caller, purpose), ...bySms]
+      return [...toStrangers(destination, purpose), ...elsewhere(caller), ...bySms]
+    },
+    registrations: (addressBucket: string): Charge[] => [
+      ...byAddress(
+        'register',
+        addressBucket,
+        bucket(limits.registrationsBurst, HOUR_MS / limits.registrationsPerHour),
+      ),
+      ...byAddress('register-in-hour', addressBucket, window(limits.registrationsPerHour, HOUR_MS)),
+    ],
+    /** By address, or by the device that is known where the address is refused. */
+    visits(kind: 'login' | 'verification', by: { address: string } | { knownDevice: string }): Charge[] {
+      const rule =
+        kind === 'login'
+          ? window(limits.loginsPerMinute, MINUTE_MS)
+          : window(limits.verifications, limits.verificationsWindowSeconds * 1000)
+      return 'address' in by
+        ? byAddress(`${kind}s`, by.address, rule)
+        : [{ key: `${kind}-device:${by.knownDevice}`, rule }]
+    },
+    /** Options of a passkey, which cost next to nothing, and tries with one. */
+    passkeyOptions: (addressBucket: string): Charge[] =>
+      byAddress('passkey-options', addressBucket, window(PASSKEY_OPTIONS_PER_MINUTE, MINUTE_MS)),
+    passkeyAttempts: (addressBucket: string): Charge[] =>
+      byAddress('passkey-attempts', addressBucket, window(PASSKEY_ATTEMPTS_PER_MINUTE, MINUTE_MS)),
+    /** A password is about to be compared; to be cleared when it was right. */
+    wrongPasswords(caller: Caller, identifierKey: string): Charge[] {
+      if (caller.group === 'owner') {
+        const device = tag('device', caller.account.uuid, caller.device)
+        return [{ key: `wrong-passwords-device:${device}`, rule: failures(limits.loginFailures) }]
+      }
+      const identifier = tag(identifierKey)
+      return [
+        ...byAddress(`wrong-passwords:${identifier}`, caller.addressBucket, failures(limits.loginFailures)),
+        { key: `wrong-passwords-all:${identifier}`, rule: failures(limits.loginFailuresAllAddresses) },
+      ]
+    },
+    /** A recovery code is about to be compared. `subject`: the account, or its decoy. */
+    recoveryCodes: (subject: string, addressBucket: string): Charge[] => [
+      {
+        key: `recovery-codes:${tag(subject, addressBucket)}`,
+        rule: window(RECOVERY_CODES_PER_HOUR, HOUR_MS),
+      },
+    ],
+    /** A message without code to an owner: what an account does to itself over and over sends no flood. */
+    notices(destination: Identifier, purpose: string): Charge[] {
+      const to = tag(destination.key)
+      const hourly: Charge = { key: `notice:${purpose}:${to}`, rule: window(limits.codesPerHour, HOUR_MS) }
+      if (destination.kind === 'email') return [hourly]
+      return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
+    },
+    wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
+    /** A notice that may go out once a day. */
+    onceADay: (what: string, accountUuid: string): Charge => ({
+      key: `once-a-day:${what}:${tag('account', accountUuid)}`,
+      rule: window(1, DAY_MS),
+    }),
+  }
+}
+
+function multiplied(rule: Rule, times: number): Rule {
+  if (rule.kind !== 'bucket') return { ...rule, count: rule.count * times }
+  return { ...rule, burst: rule.burst * times, intervalMs: rule.intervalMs / times }
+}
