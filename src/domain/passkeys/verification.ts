@@ -3,12 +3,14 @@
  * type, the challenge, the origin, the relying party, the flags and the signature; what it leaves open is refused here:
  * use inside a frame of another site, and a user handle that names somebody else.
  */
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import {
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
 import type { AssertionBody, Attestation } from '../../platform/http/passkey-schemas.ts'
 import type { Passkey } from './passkey.ts'
-
-/** Read when the first passkey is used: a service without any need not hold it in memory. */
-const library = () => import('@simplewebauthn/server')
 
 export interface RelyingParty {
   id: string
@@ -62,7 +64,6 @@ export async function verifyRegistration(
   relyingParty: RelyingParty,
 ): Promise<NewCredential | null> {
   if (isFramed(credential)) return null
-  const { verifyRegistrationResponse } = await library()
   const verified = await verifyRegistrationResponse({
     response: credential as unknown as RegistrationResponseJSON,
     expectedChallenge: Buffer.from(challenge).toString('base64url'),
@@ -98,7 +99,6 @@ export async function verifyAssertion(
   const { userHandle } = credential.response
   if (isFramed(credential)) return null
   if (userHandle && !Buffer.from(userHandle, 'base64url').equals(Buffer.from(passkey.userHandle))) return null
-  const { verifyAuthenticationResponse } = await library()
   const verified = await verifyAuthenticationResponse({
     response: credential as unknown as AuthenticationResponseJSON,
     expectedChallenge: Buffer.from(challenge).toString('base64url'),
