@@ -145,6 +145,7 @@ function errorExample(code: ErrorCode) {
     fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
     retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
     twoFactor: code === 'two_factor_required' ? { methods: ['totp' as const] } : undefined,
+    passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
   }
   return errorAnswerBody(failure, 'en', EXAMPLE_REQUEST_ID)
 }
@@ -226,6 +227,12 @@ function errorComponents(): Json {
           description: 'With `two_factor_required`: the methods that can provide `otp`.',
           required: ['methods'],
           properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
+        },
+        passkey: {
+          type: 'object',
+          description: 'With `unknown_passkey`: what the browser should forget.',
+          required: ['rp_id', 'credential_id'],
+          properties: { rp_id: text, credential_id: text },
         },
         request_id: { type: 'string', format: 'uuid', description: 'As in X-Request-Id.' },
       },
