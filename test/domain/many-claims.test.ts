@@ -1,0 +1,55 @@
+/** However many registrations strangers leave behind for a number, its owner signs in by it and verifies it. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { countRows } from '../helpers/database.ts'
+import { type Shape, startService } from '../helpers/service.ts'
+import { soaking } from '../helpers/soak.ts'
+
+setDefaultTimeout(soaking ? 120_000 : 30_000)
+
+const MANY = soaking ? 100_000 : 3000
+/** How many claims of each kind end with one verification. */
+const ENDED_AT_ONCE = 1000
+/** Far above what one indexed read takes on a busy machine, far below what reading every claim takes. */
+const GENEROUS_MS = 5000
+
+const plantRegistrations = statement<{ phone: string; many: number; at: Date }>(sql`
+  insert into accounts (uuid, email, email_key, phone, password_digest, accountable_type, role_id, language,
+                        created_at, updated_at, waiting_for)
+  select gen_random_uuid(), 'planted' || n || '@example.com', 'planted' || n || '@example.com',
+         ${param('phone', 'text')}, 'x', 'User', 1, 'fr', ${param('at', 'timestamptz')},
+         ${param('at', 'timestamptz')}, 'planted' || n || '@example.com'
+    from generate_series(1, ${param('many', 'int')}) n`)
+
+test.each(['embedded', 'postgres'] satisfies Shape[])(
+  'the work of signing in and of the verification is bounded on %s',
+  async (shape) => {
+    const service = await startService({ shape })
+    const [email, phone] = [newEmail(), newPhone()]
+    await service.post('register', { ...registration(email), phone })
+    const otp = await service.inbox.nextCode(email)
+    expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
+    await service.inside.database.all(plantRegistrations, { phone, many: MANY, at: service.clock.now() })
+    const naming = sql`phone = ${sql.raw(`'${phone}'`)}`
+    expect(await countRows(service, 'accounts', naming)).toBe(MANY + 1)
+
+    const startedAt = performance.now()
+    const login = await service.post('login', { identifier: phone, password: PASSWORD })
+    expect(login.body.account.email).toBe(email)
+    const bearer = login.body.access_token
+    expect((await service.post('phone/change', { phone, password: PASSWORD }, { bearer })).status).toBe(201)
+    const code = await service.inbox.nextCode(phone)
+    expect((await service.post('phone/confirm', { otp: code }, { bearer })).status).toBe(200)
+    expect((await service.post('resend-verification', { identifier: phone })).status).toBe(201)
+    expect((await service.post('password/forgot', { identifier: phone })).status).toBe(201)
+    expect(performance.now() - startedAt).toBeLessThan(GENEROUS_MS)
+
+    // The bound itself: no more claims than this end with one verification, and those left mean nothing.
+    expect(await countRows(service, 'accounts', naming)).toBe(MANY + 1 - ENDED_AT_ONCE)
+    const again = await service.post('login', { identifier: phone, password: PASSWORD })
+    expect(again.body.account.email).toBe(email)
+    await service.close()
+  },
+)
