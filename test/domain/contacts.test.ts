@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { passMidnight } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
@@ -299,13 +300,13 @@ describe.each(shapes)('contacts on %s', (shape) => {
   })
 
   test('two factors stay on, and their codes go to the new one', async () => {
-    const { identifier: old, bearer } = await signedIn(newPhone())
-    await service.post('2fa/enable', { password: PASSWORD }, { bearer })
-    const enrolment = await service.inbox.nextCode(old)
-    const enabled = await service.post('2fa/enable/confirm', { otp: enrolment }, { bearer })
+    const old = newPhone()
+    const { bearer } = await protectBySentCodes(service, old)
     const phone = newPhone()
-    const step = { phone, password: PASSWORD, otp: enabled.body.recovery_codes[0] }
-    expect((await service.post('phone/change', step, { bearer })).status).toBe(201)
+    expect(failure(await change(bearer, phone))).toEqual([403, 'two_factor_required'])
+    await service.post('2fa/request-otp', {}, { bearer })
+    const proof = { password: PASSWORD, otp: await service.inbox.nextCode(old) }
+    expect((await service.post('phone/change', { phone, ...proof }, { bearer })).status).toBe(201)
     const { body } = await confirm(bearer, 'phone', await service.inbox.nextCode(phone))
     expect(body.account.two_factor_enabled).toBe(true)
     const due = await logIn(phone)

@@ -55,6 +55,27 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     expect(done.body.status).toBe(done.status)
   })
 
+  test('removing a contact takes the second factor besides the password', async () => {
+    const { person, bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const phone = newPhone()
+    const asked = { phone, password: PASSWORD, otp: recoveryCodes[0] }
+    expect((await service.post('phone/change', asked, { bearer })).status).toBe(201)
+    const confirmed = await service.post(
+      'phone/confirm',
+      { otp: await service.inbox.nextCode(phone) },
+      { bearer },
+    )
+    expect(confirmed.body.account.phone).toBe(phone)
+    const remove = (otp?: string) => call('DELETE', 'phone', { password: PASSWORD, otp }, { bearer })
+    const missing = await remove()
+    expect(failure(missing)).toEqual([403, 'two_factor_required'])
+    expect(missing.body.two_factor).toEqual({ methods: ['totp'] })
+    expect(failure(await remove('000000'))).toEqual([422, 'invalid_code'])
+    const { status, body } = await remove(recoveryCodes[1])
+    expect([status, body.account.phone, body.account.two_factor_enabled]).toEqual([200, null, true])
+    expect((await service.post('login', { ...person, identifier: phone })).status).toBe(401)
+  })
+
   test('a code of the app serves too, and nothing of it serves twice', async () => {
     const { bearer, secret } = await protectByApp(service, newEmail())
     const otp = appCode(secret, service.clock.now(), 1)
