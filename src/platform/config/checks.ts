@@ -234,11 +234,13 @@ function checkProvider(path: string, provider: Provider, check: Check): void {
 /** A site may use passkeys of its own domain and of those above it; other sites are related origins. */
 function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
   const { rpId, origins, androidApps, iosApps, enrollUrl, manageUrl } = passkeys
-  const hosts = origins.flatMap((origin) => (/^https?:/.test(origin) ? new URL(origin).hostname : []))
+  const hosts = () => origins.flatMap((origin) => (/^https?:/.test(origin) ? new URL(origin).hostname : []))
   check(
     ['passkeys.origins', 'passkeys.rp_id'],
     () =>
-      rpId === null || hosts.length === 0 || hosts.some((host) => host === rpId || host.endsWith(`.${rpId}`)),
+      rpId === null ||
+      hosts().length === 0 ||
+      hosts().some((host) => host === rpId || host.endsWith(`.${rpId}`)),
     `expected at least one site at or under passkeys.rp_id = "${rpId}": rp_id is mostly the domain of the site where people sign in (app.example.com), or the one above it (example.com), which all its sites share`,
   )
   check(
