@@ -133,6 +133,22 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect(service.inbox.textsTo(planted).at(-1)).not.toMatch(/\d{6}/)
   })
 
+  test('of a forgotten password: every known device is forgotten but the one that reset it', async () => {
+    const email = newEmail()
+    const { account } = await register(email)
+    for (const device_fingerprint of ['of the owner', 'of an intruder']) {
+      await service.post('login', { identifier: email, password: PASSWORD, device_fingerprint }, newClient())
+    }
+    const devices = sql`kind = 'device' and account_id = (select id from accounts where uuid = ${sql.raw(`'${account.uuid}'`)})`
+    expect(await countRows(service, 'known_devices', devices)).toBe(2)
+    await service.post('password/forgot', { identifier: email }, newClient())
+    const otp = await service.inbox.nextCode(email)
+    const chosen = { password: 'chosen by the owner', password_confirmation: 'chosen by the owner' }
+    const body = { identifier: email, otp, device_fingerprint: 'of the owner', ...chosen }
+    expect((await service.post('password/reset', body, newClient())).status).toBe(200)
+    expect(await countRows(service, 'known_devices', devices)).toBe(1)
+  })
+
   test('stays at a reset where it is older than seven days, or than the destination of the reset', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     const first = await register(email)

@@ -1,7 +1,7 @@
 /** Column `password_digest` of `accounts`, and what changes with it: see store.ts for what is promised. */
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges, knownDevices, sessions } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
 import {
   endOtherClaims,
@@ -67,7 +67,6 @@ const resetBy = (kind: Identifier['kind']) => {
                 case when old.has_recent then ${otherKind}::text end as lost_contact),
     ${endOtherClaims(kind)},
     ${removeRecentAdditions()},
-    forgotten_devices as (delete from ${knownDevices} using proved where account_id = proved.id),
     ${endings(
       sql`false`,
       sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`,

@@ -13,7 +13,7 @@ export interface NewPassword {
 export interface PasswordStore {
   /**
    * For somebody who has just verified the identifier. The account gets the password and is confirmed, the identifier
-   * becomes its own, every other claim to it ends, and failures are forgotten. All its sessions, known devices, pending
+   * becomes its own, every other claim to it ends, and failures are forgotten. All its sessions, pending
    * contact changes and messages with codes end, including a session that is being opened with the old password. What a
    * session added within the last seven days, after this identifier was verified, is removed, and the notices name it. Null
    * if the account does not have, or wait for, the identifier any more. `fingerprints` are its known devices, newest first.
