@@ -15,7 +15,7 @@ import {
 import { noon } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { deliverySettings, shapes, startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -302,4 +302,45 @@ describe.each(shapes)('two factors on %s', (shape) => {
       onlySuccess(answers, 'invalid_code', 'too_many_attempts', 'two_factor_not_enabled')
     })
   })
+})
+
+describe('with two_factor.allow_email = false', () => {
+  const settings = { two_factor: { allow_email: false } }
+  const service = useService({ settings })
+  const [password, email] = [PASSWORD, newEmail()]
+
+  test('e-mail does not turn two factors on; SMS and an app do', async () => {
+    const { person, bearer } = await signedIn(service, email)
+    const refused = await service.post('2fa/enable', { password }, { bearer })
+    expectRefusal(refused, 'no_verified_contact')
+    const otp = '000000'
+    expectRefusal(await service.post('2fa/enable/confirm', { otp }, { bearer }), 'no_verified_contact')
+
+    const phone = newPhone()
+    await service.post('phone/change', { phone, password }, { bearer })
+    const added = { otp: await service.inbox.nextCode(phone) }
+    expect((await service.post('phone/confirm', added, { bearer })).status).toBe(200)
+    expect((await service.post('2fa/enable', { password }, { bearer })).status).toBe(201)
+    const enrolment = { otp: await service.inbox.nextCode(phone) }
+    expect((await service.post('2fa/enable/confirm', enrolment, { bearer })).status).toBe(200)
+    expect((await service.post('login', person)).status).toBe(202)
+    const other = await protectByApp(service, newEmail())
+    expect(other.recoveryCodes).toHaveLength(10)
+  })
+})
+
+test('an account that turned two factors on by e-mail keeps them when two_factor.allow_email becomes false', async () => {
+  const before = await startService()
+  const { storage, smtp, gateway } = before
+  const settings = { ...deliverySettings(smtp, gateway), two_factor: { allow_email: false } }
+  const after = await startService({ storage, settings })
+  try {
+    const { person } = await protectBySentCodes(before, newEmail())
+    expect((await after.post('login', person)).status).toBe(202)
+    const otp = await before.inbox.nextCode(person.identifier)
+    expect((await after.post('2fa/verify', { ...person, otp })).status).toBe(200)
+  } finally {
+    await after.close()
+    await before.close()
+  }
 })

@@ -52,6 +52,7 @@ describe('without anything set', () => {
       },
       texts: { serviceName: null },
       codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20, login: true },
+      twoFactor: { allowEmail: true },
       tokens: {
         accessLifetimeSeconds: 900,
         refreshLifetimeSeconds: 2_592_000,

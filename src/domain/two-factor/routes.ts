@@ -97,7 +97,7 @@ export function createTwoFactorRoutes(
         detail: documented(
           'requestTwoFactor',
           'Request two-factor login',
-          'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number. With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
+          'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
         ),
       },
     )

@@ -26,7 +26,7 @@ export interface NewApp {
 /** All throw `too_many_requests`; those with a password what Reauthentication does, those with a code `invalid_code`. */
 export interface TwoFactorService {
   /**
-   * Sends a code to a proved contact, the e-mail first. Throws `two_factor_already_enabled`, `no_verified_contact`,
+   * Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. Throws `two_factor_already_enabled`, `no_verified_contact`,
    * `country_not_allowed`.
    */
   requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
@@ -59,8 +59,11 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
   const { reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } = needs
   const { defaultCountry } = config.accounts
 
+  /** An e-mail address serves only where the operator takes it for a second factor. */
   function enrolmentContact(account: Account): Contact {
-    const [contact] = verifiedContacts(account)
+    const contact = verifiedContacts(account).find(
+      ({ channel }) => channel !== 'email' || config.twoFactor.allowEmail,
+    )
     if (contact === undefined) throw new AppError('no_verified_contact')
     return contact
   }

@@ -61,11 +61,12 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 function toConfig(values: SchemaValues): Config {
-  const { server, tokens, redis, passkeys } = values
+  const { server, tokens, redis, passkeys, two_factor: twoFactor, ...others } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
-    ...values,
+    ...others,
+    twoFactor,
     server: { ...server, baseUrl },
     redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },

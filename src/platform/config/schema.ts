@@ -264,6 +264,12 @@ export const schema = {
     ),
     login: boolean(true, 'false: a code alone signs nobody in; `2fa/request-otp` still answers 201.'),
   }),
+  two_factor: section('The second step of a login.', {
+    allow_email: boolean(
+      true,
+      'false: no account turns two-factor login on with a code sent by e-mail; a code by SMS, an app or a passkey does. Accounts that did so before keep it.',
+    ),
+  }),
   tokens: section('Access and refresh tokens.', {
     access_lifetime: duration(
       '15m',

@@ -46,6 +46,7 @@ export interface Config {
   /** `serviceName` null: derived, see `serviceName` in delivery/render.ts. */
   texts: { serviceName: string | null }
   codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number; login: boolean }
+  twoFactor: { allowEmail: boolean }
   tokens: {
     accessLifetimeSeconds: number
     refreshLifetimeSeconds: number
