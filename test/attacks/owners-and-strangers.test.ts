@@ -210,6 +210,7 @@ describe.each(differingShapes)('on %s', (shape) => {
     const ways = [
       { ask: '2fa/request-otp', use: '2fa/verify', body: { identifier } },
       { ask: 'login', use: '2fa/verify', body: guarded.person },
+      { ask: 'password/forgot', use: 'password/reset', body: { identifier, ...newPassword } },
     ]
     for (const { ask, use, body } of ways) {
       const asked = { ...(ask === 'login' ? body : { identifier }) }

@@ -202,6 +202,21 @@ forEachBackend('one-time codes', (backend, name) => {
     expect(await codes.take(replaced, wrong, 5, start)).toBe('right')
   })
 
+  test('a code that is killed is dead and not started; one that was taken stays taken', async () => {
+    const { codes } = backend()
+    const [living, taken, unsent] = [newKey(), newKey(), newKey()]
+    for (const key of [living, taken]) await codes.put(key, live, start)
+    await codes.take(taken, right, 5, start)
+    const nobodys = { hash: hashOf('nobody has it'), expiresAt: after(2 * lifetimeMs) }
+    for (const key of [living, taken, unsent]) await codes.kill(key, nobodys, start)
+    const verdicts = []
+    for (const key of [living, taken, unsent]) {
+      expect(await codes.start(key, live, after(lifetimeMs))).toBe(false)
+      verdicts.push(await codes.take(key, right, 5, after(2 * lifetimeMs - 1)))
+    }
+    expect(verdicts).toEqual(['wrong', 'spent', 'wrong'])
+  })
+
   for (const callers of [32, 200])
     test(`of ${callers} callers with the right code one passes`, async () => {
       const { codes } = backend()

@@ -106,7 +106,7 @@ export function createCodeService({ store, attempts, secret, clock, config, onRi
       await Promise.all(
         codePurposes.flatMap((purpose) =>
           callerGroups.map((group) =>
-            store.put({ subject, purpose, group }, { hash: randomBytes(32), expiresAt: expiry(now) }, now),
+            store.kill({ subject, purpose, group }, { hash: randomBytes(32), expiresAt: expiry(now) }, now),
           ),
         ),
       )

@@ -30,6 +30,13 @@ const put = statement<CodeParams & { messageId: number | null; now: Date }>(sql`
          message_id = coalesce(${messageId}, code.message_id)
    where ${messageId} is null or code.message_id <= ${messageId} or code.expires_at <= ${now}`)
 
+const kill = statement<CodeParams>(sql`
+  insert into ${codes} as code (subject, purpose, hash, expires_at)
+  values (${subject}, ${slot}, ${hash}, ${expiresAt})
+  on conflict (subject, purpose) do update
+     set expires_at = excluded.expires_at,
+         hash = case when code.used_at is null then excluded.hash else code.hash end`)
+
 const start = statement<CodeParams, { subject: string }>(sql`
   insert into ${codes} as code (subject, purpose, hash, expires_at)
   values (${subject}, ${slot}, ${hash}, ${expiresAt})
@@ -94,6 +101,9 @@ export function createPostgresCodeStore(database: Database): CodeStore {
         now: at,
       })
       return row?.isRight ? 'right' : row?.isSpent ? 'spent' : 'wrong'
+    },
+    kill: async (key, code) => {
+      await database.all(kill, { ...keyOf(key), ...code })
     },
     remove: async (key) => {
       await database.all(remove, keyOf(key))

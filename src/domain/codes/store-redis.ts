@@ -19,6 +19,16 @@ redis.call('HSET', KEYS[1], 'hash', ARGV[1], 'attempts', 0, 'ends', ARGV[2], 'me
 redis.call('PEXPIRE', KEYS[1], ARGV[2] - ARGV[3])
 `)
 
+const kill = defineScript(`
+local code = redis.call('HMGET', KEYS[1], 'message', 'used')
+if not code[2] then
+  redis.call('HSET', KEYS[1], 'hash', ARGV[1], 'message', code[1] or 0)
+  redis.call('HSETNX', KEYS[1], 'attempts', 0)
+end
+redis.call('HSET', KEYS[1], 'ends', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[2] - ARGV[3])
+`)
+
 const start = defineScript(`
 local code = redis.call('HMGET', KEYS[1], 'hash', 'used')
 if code[1] and (code[1] ~= ARGV[1] or code[2]) then return 0 end
@@ -66,6 +76,9 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))
       const own = key.group === null ? 0 : callerGroups.indexOf(key.group) + 1
       return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as Verdict
+    },
+    kill: async (key, { hash, expiresAt }, now) => {
+      await run(kill, key, [hash, expiresAt.getTime(), now.getTime()])
     },
     remove: async (key) => {
       await run(remove, key, [])

@@ -55,6 +55,11 @@ export interface CodeStore {
    * throws, the code may be taken all the same.
    */
   take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<Verdict>
+  /**
+   * Ends the code, also one whose message is still on its way: `hash` is one that nobody has, and stays until
+   * `expiresAt`. A code that was taken stays as it is, so that parallel calls with it are still `spent`.
+   */
+  kill(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
   remove(key: CodeKey): Promise<void>
   /** Removes up to `limit` expired codes; how many it removed. Redis does so by itself: 0. */
   sweep(now: Date, limit: number): Promise<number>
