@@ -143,7 +143,8 @@ const DAY_MS = 86_400_000
  */
 export function proveAccount(world: World, owner: Owner, { email, phone, tries }: Waiting): Account {
   const own = tries.findLast(({ who }) => who === owner)?.password ?? null
-  const others = tries.filter(({ who }) => who !== owner)
+  // Two passwords are contested whoever typed them: nobody can tell one registrant from another.
+  const others = tries.filter(({ password }) => password !== own)
   const fresh = others.some(({ atMs }) => world.nowMs() - atMs < 6 * DAY_MS)
   const passwords = others.length === 0 ? [own] : fresh ? [null] : [null, own]
   return {

@@ -7,6 +7,7 @@ import { createTemplates, type MessageTemplate } from '../../src/texts/messages.
 
 const DIGITS = '000000'
 const facts = {
+  passkey: '« Passkey »',
   service: serviceName({
     smtp: null,
     texts: { serviceName: null },
@@ -15,18 +16,21 @@ const facts = {
   minutes: 0,
 }
 
+/** Messages are sent with typographic apostrophes and spaces, which their templates do not have. */
+const typed = (text: string) => text.replaceAll('’', "'").replace(/[\u00a0\u202f]/g, ' ')
+
 /** The first sentence, without what differs from one message to the next. */
 const plain = (text: string) =>
-  text
+  typed(text)
     .replace(/(?<!\d)\d{6}(?!\d)/, DIGITS)
     .split('. ')[0]
     ?.trim() ?? ''
 
 const templates = Object.entries(createTemplates(fr.messages)) as [MessagePurpose, MessageTemplate][]
-const bySubject = new Map(templates.map(([purpose, { subject }]) => [subject(facts), purpose]))
+const bySubject = new Map(templates.map(([purpose, { subject }]) => [typed(subject(facts)), purpose]))
 const bySms = new Map(templates.map(([purpose, { sms }]) => [plain(sms(facts, DIGITS)), purpose]))
 
 /** Null for a message of no known form; only of those in French. */
 export function purposeOf({ subject, text }: { subject: string; text: string }): MessagePurpose | null {
-  return (subject === '' ? bySms.get(plain(text)) : bySubject.get(subject)) ?? null
+  return (subject === '' ? bySms.get(plain(text)) : bySubject.get(typed(subject))) ?? null
 }

@@ -1,6 +1,6 @@
 /**
  * THE table of counters: what each group of callers pays, for each thing they may ask for (see callers.ts for the
- * groups). Identifiers stand in a counter's name as keyed tags; what does not exist is counted like what does. The
+ * groups). Identifiers, addresses and prefixes stand in a counter's name as keyed tags; what does not exist is counted like what does. The
  * counters of wrong codes are in the room `attempts`, since they outlive a flush of the store of these.
  */
 import { AppError } from '../../errors.ts'
@@ -26,12 +26,15 @@ export type Counters = ReturnType<typeof createCounters>
 
 interface Options {
   config: Pick<Config, 'limits' | 'sms' | 'accounts'>
-  /** Keyed, so that no identifier stands in a counter's name. */
+  /** Keyed, so that no identifier, address or number stands in a counter's name. */
   tag: (...parts: string[]) => string
   now: () => Date
   /** Whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
 }
+
+/** The plus sign and seven digits. */
+const prefixOf = (phoneKey: string) => phoneKey.slice(0, 8)
 
 const window = (count: number, windowMs: number): Rule => ({ kind: 'window', count, windowMs })
 const bucket = (burst: number, intervalMs: number): Rule => ({ kind: 'bucket', burst, intervalMs })
@@ -54,7 +57,7 @@ export function createCounters({ config, tag, now, reaches }: Options) {
   /** One counter for each network that the address is in; wider ones admit more. */
   const byAddress = (name: string, addressBucket: string, rule: Rule): Charge[] =>
     networksOf(addressBucket).map(({ network, times }) => ({
-      key: `${name}:${network}`,
+      key: `${name}:${tag('network', network)}`,
       rule: multiplied(rule, times),
     }))
 
@@ -78,8 +81,11 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     return [
       ...codes,
       { key: 'sms-strangers-of-day', rule: window(strangers, DAY_MS) },
-      // The plus sign and seven digits.
-      { key: `sms-prefix-hour:${key.slice(0, 8)}`, rule: window(limits.smsPerPrefixPerHour, HOUR_MS) },
+      {
+        key: `sms-prefix-hour:${tag('prefix', prefixOf(key))}`,
+        rule: window(limits.smsPerPrefixPerHour, HOUR_MS),
+        prefix: prefixOf(key),
+      },
     ]
   }
 

@@ -5,9 +5,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { LimitStore } from './store.ts'
 
-/** The counter of SMS by prefix, see the charges of codes. */
-const PREFIX_KEY = /^sms-prefix(?:-hour)?:(\+\d+)$/
-
 interface Options {
   closedUntil(prefix: string): Date | null
   clock: Clock
@@ -17,8 +14,7 @@ export function withPumpingGuard(store: LimitStore, { closedUntil, clock }: Opti
   return {
     ...store,
     async charge(charges, now) {
-      for (const { key } of charges) {
-        const prefix = PREFIX_KEY.exec(key)?.[1]
+      for (const { prefix } of charges) {
         const until = prefix === undefined ? null : closedUntil(prefix)
         if (until) return Math.max(1, until.getTime() - clock.now().getTime())
       }

@@ -24,11 +24,13 @@ export type Rule =
 
 export interface Charge {
   /**
-   * `<what>:<keyed tag or address>`: the name of a counter contains no identifier in clear. A key belongs to one kind of
+   * `<what>:<keyed tag>`: the name of a counter contains no identifier, address or number in clear. A key belongs to one kind of
    * rule; the numbers of the rule may change between two starts of the service.
    */
   key: string
   rule: Rule
+  /** Of a counter of SMS by prefix, for the guard against pumping; stores do not read it. */
+  prefix?: string
 }
 
 export interface LimitStore {
