@@ -337,7 +337,12 @@ describe('a waiting registration is contested', () => {
         service.post('register', registration(email, OWNERS), from(here)),
         service.post('register', registration(email, STRANGERS), from(there)),
       ])
-      await confirm(email)
+      // The two mails may arrive in either order; the code of the registration that came last is the right one.
+      await service.delivered()
+      const codes = service.inbox.textsTo(email).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? [])
+      const answers = []
+      for (const otp of codes) answers.push(await service.post('verify-account', { identifier: email, otp }))
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
       for (const password of [OWNERS, STRANGERS]) {
         expect((await service.post('login', { identifier: email, password })).status).toBe(401)
       }

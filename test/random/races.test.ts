@@ -185,6 +185,9 @@ test('a way in that the stranger removes while the owner resets the password sta
   provider.present(newPerson())
   const code = await browser.obtainCode()
   expect((await service.post('identities/p1', { ...code, password }, { bearer })).status).toBe(201)
+  // What a session added in the last seven days, the reset takes back.
+  const text = "update identities set created_at = created_at - interval '8 days'"
+  await service.inside.database.all({ text, params: [] }, {})
   const [reset, removed] = await inOrder(uuid, [
     await resetOf(identifier),
     () => service.call('DELETE', '/api/v1/auth/identities/p1', { password }, { bearer }),
