@@ -298,7 +298,7 @@ export const fr = {
           `Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre : la deuxième étape l'a arrêté jusqu'ici.`,
         ],
         sms: () =>
-          `quelqu'un qui connaît votre mot de passe a saisi des codes erronés. Si ce n'était pas vous, changez-le.`,
+          `des codes erronés ont été saisis après votre mot de passe. Si ce n'était pas vous, changez-le.`,
       },
       refresh_token_reused: {
         subject: ({ service }) => `Un appareil a été déconnecté de votre compte ${service}`,

@@ -110,7 +110,7 @@ test.each([
 ])('10,000 connections %s do not keep the others from being answered', async (_name, text) => {
   const { pid } = poterne.process()
   const openFiles = () => readdirSync(`/proc/${pid}/fd`).length
-  await waitFor(() => openFiles() < OTHER_FILES, { what: 'the crowd before to be gone' })
+  await waitFor(() => openFiles() < OTHER_FILES, { what: 'the crowd before to be gone', timeoutMs: 60_000 })
   const before = poterne.memory()
   // Fewer where this machine does not allow a process so many.
   const count = Math.min(10_000, mayHold(process.pid), mayHold(pid))

@@ -24,7 +24,7 @@ describe.each(shapes)('the tour on %s', (shape) => {
     // The numbers of the product: its own argon2, its own limits, but for the mails that are measured from one address.
     const settings = {
       password: { memory_kib: 19_456, iterations: 2 },
-      limits: { enabled: true, registrations_burst: 200 },
+      limits: { enabled: true, registrations_burst: 200, code_requests_burst: 200 },
     }
     service = await startExecutable({ shape, smtp, settings })
   })
