@@ -269,8 +269,20 @@ export function createClient(options: ClientOptions) {
     },
     register: (person: { email?: string; phone?: string; password: string }) =>
       send<{ message: string }>('POST', 'register', { ...person, password_confirmation: person.password }),
-    confirm: (identifier: string, otp: string) =>
-      send<{ message: string }>('POST', 'verify-account', { identifier, otp, ...fingerprint }),
+    /** With the password that the person chose, the code confirms the account and signs in at once. */
+    confirm: async (identifier: string, otp: string, password?: string) => {
+      if (password === undefined) {
+        return send<{ message: string }>('POST', 'verify-account', { identifier, otp, ...fingerprint })
+      }
+      const body = { identifier, otp, password, sign_in: true, ...device }
+      const answer = await send<Tokens & { account: Account; message: string }>(
+        'POST',
+        'verify-account',
+        body,
+      )
+      await keep(answer)
+      return { message: answer.message, account: answer.account }
+    },
     resendConfirmation: (identifier: string) =>
       send<{ message: string }>('POST', 'resend-verification', { identifier, ...fingerprint }),
     logIn: async (identifier: string, password: string) =>

@@ -54,6 +54,17 @@ describe('the client example', () => {
     expect((await me()).email).toBe(email)
   })
 
+  test('confirms with the password, and is signed in at once', async () => {
+    const email = newEmail()
+    const { register, confirm, me, kept } = newClient()
+    await register({ email, password: PASSWORD })
+    expect(await confirm(email, await service.inbox.nextCode(email), PASSWORD)).toMatchObject({
+      account: { email },
+    })
+    expect(Object.keys(kept.tokens!)).toEqual(['access_token', 'refresh_token'])
+    expect((await me()).email).toBe(email)
+  })
+
   test('refreshes by itself, once for many calls, and keeps the new tokens', async () => {
     const { call, kept } = await signedIn()
     const before = kept.tokens!
