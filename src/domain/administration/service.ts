@@ -8,6 +8,7 @@ import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseEmail } from '../identifiers/email.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import type { Services, Stores } from '../services.ts'
+import { sessionRecord } from '../sessions/session-record.ts'
 import type { AccountChange, AccountFilter, AccountSearch, AdministeredAccount } from './store.ts'
 
 export interface AccountQuery extends PageQuery {
@@ -241,18 +242,5 @@ function listedRecord(account: AdministeredAccount, passwordDigest: Parameters<t
     metadata: account.metadata,
     has_password: account.passwordDigest !== null,
     locked_reason: account.lockedReason,
-  }
-}
-
-function sessionRecord(session: Awaited<ReturnType<Stores['sessions']['list']>>[number]) {
-  return {
-    id: session.id,
-    device_type: session.deviceType,
-    device_name: session.deviceName,
-    device_os: session.deviceOs,
-    ip: session.ip,
-    created_at: session.createdAt.toISOString(),
-    last_used_at: session.lastUsedAt.toISOString(),
-    expires_at: session.expiresAt.toISOString(),
   }
 }

@@ -10,6 +10,7 @@ import type { Services, Stores } from '../services.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { RefreshToken } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
+import { sessionRecord } from './session-record.ts'
 import type { ListedSession, SessionFamily } from './store.ts'
 
 export interface RefreshingClient {
@@ -38,7 +39,7 @@ export interface SessionService {
   end(signedIn: Authenticated, sessionId: string): Promise<void>
 }
 
-export type SessionRecord = ReturnType<typeof sessionRecord>
+export type SessionRecord = ReturnType<typeof ownSessionRecord>
 
 type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'sessions'>
@@ -128,7 +129,7 @@ export function createSessionService(needs: Needs): SessionService {
     logOutAll: ({ account }) => store.endAll(account.id, clock.now()),
     async list({ account, sessionId }) {
       const sessions = await store.list(account.id, MAXIMUM_LISTED, clock.now())
-      return sessions.map((session) => sessionRecord(session, sessionId))
+      return sessions.map((session) => ownSessionRecord(session, sessionId))
     },
     async end({ account }, sessionId) {
       const ended = UUID.test(sessionId) && (await store.end(sessionId, account.uuid, clock.now()))
@@ -159,16 +160,7 @@ function isOwnDevice(
   return own.includes(bucketAddress(address))
 }
 
-function sessionRecord(session: ListedSession, currentId: string) {
-  return {
-    id: session.id,
-    device_type: session.deviceType,
-    device_name: session.deviceName,
-    device_os: session.deviceOs,
-    ip: session.ip,
-    created_at: session.createdAt.toISOString(),
-    last_used_at: session.lastUsedAt.toISOString(),
-    expires_at: session.expiresAt.toISOString(),
-    current: session.id === currentId,
-  }
-}
+const ownSessionRecord = (session: ListedSession, currentId: string) => ({
+  ...sessionRecord(session),
+  current: session.id === currentId,
+})
