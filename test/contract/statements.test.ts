@@ -28,6 +28,10 @@ const oids: Record<TypeName, number> = {
   bytea: 17,
   date: 1082,
   jsonb: 3802,
+  json: 114,
+  smallint: 21,
+  float8: 701,
+  'bigint[]': 1016,
 }
 
 const typesOf = (spec: Spec) => Object.entries(spec).map(([name, field]) => `${name} ${typeNameOf(field)}`)
@@ -61,8 +65,8 @@ describe('PostgreSQL describes as declared', () => {
         names.map((name) => `${name} ${typeNameOf(statement.paramSpec[name]!)}`),
       )
       expect(Object.keys(statement.paramSpec).sort()).toEqual([...new Set(names)].sort())
-      const columns = described.columns.map(({ name, type }) => `${camelCase(name)} ${nameOf(type)}`)
-      if (statement.rowSpec !== null) expect(columns.sort()).toEqual(typesOf(statement.rowSpec).sort())
+      const columns = new Set(described.columns.map(({ name, type }) => `${camelCase(name)} ${nameOf(type)}`))
+      if (statement.rowSpec !== null) expect([...columns].sort()).toEqual(typesOf(statement.rowSpec).sort())
     })
   }
 })

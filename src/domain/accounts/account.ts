@@ -1,42 +1,12 @@
 /** The account as it is stored, and the record that clients see: 24 fields in a fixed order. */
 import type { Config } from '../../platform/config/types.ts'
-import type { Language } from '../../texts/languages.ts'
+import type { ValuesOf } from '../../platform/postgres/statement.ts'
 import { maskDigest } from '../hashing/digest.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { accountRow } from './account-sql.ts'
 
-export interface Account {
-  failedAttempts: number
-  id: number
-  uuid: string
-  email: string | null
-  phone: string | null
-  passwordDigest: string | null
-  accountableType: string
-  accountableId: number | null
-  roleId: number
-  rememberCreatedAt: Date | null
-  signInCount: number
-  currentSignInAt: Date | null
-  lastSignInAt: Date | null
-  currentSignInIp: string | null
-  lastSignInIp: string | null
-  accountConfirmedAt: Date | null
-  unlockToken: string | null
-  lockedAt: Date | null
-  twoFactorEnabled: boolean
-  provider: string
-  providerUid: string | null
-  createdAt: Date
-  updatedAt: Date
-  emailKey: string | null
-  emailConfirmedAt: Date | null
-  phoneConfirmedAt: Date | null
-  /** The identifier that this pending registration has to verify, in comparable form; null once confirmed. */
-  waitingFor: string | null
-  language: Language
-  /** When the owner last replaced the password; null if never, or before this was recorded. */
-  passwordChangedAt: Date | null
-}
+/** A row of the table `accounts`: its columns, and what each of them means, are in platform/postgres/schema.ts. */
+export type Account = ValuesOf<typeof accountRow>
 
 /** An account and the session acting for it. If the session ends before a change commits, the change is refused. */
 export interface AccountSession {

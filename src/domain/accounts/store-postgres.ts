@@ -1,18 +1,12 @@
 /** Table `accounts` (and the outbox rows its changes cause): see store.ts for what each method promises. */
 import { randomUUID } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
-import {
-  type Database,
-  param,
-  type Statement,
-  statement,
-  unawaited,
-} from '../../platform/postgres/database.ts'
+import { type Database, param, type Statement, unawaited } from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { accounts, registrationClaims, sessions } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import {
-  type MessageParams,
   messageParams,
   messageRequestId,
   queueMessage,
@@ -23,14 +17,16 @@ import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
+import { accountRow } from './account-sql.ts'
 import { type AccountStore, type IdentifierUse, identifierUses } from './store.ts'
 
-const now = param('now', 'timestamptz')
 const key = param('key', 'text')
 
-const holdAccount = statement<{ accountId: number }>(
-  sql`select 1 from ${accounts} where id = ${param('accountId', 'bigint')} for update`,
-)
+const holdAccount = defineStatement({
+  name: 'accounts.hold_account',
+  params: { accountId: 'bigint' },
+  sql: (p) => sql`select 1 from ${accounts} where id = ${p.accountId} for update`,
+})
 
 /**
  * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
@@ -156,60 +152,87 @@ const meant: Record<IdentifierUse, SQL> = {
 
 const findMeant = (use: IdentifierUse, kind: Identifier['kind']) => {
   const { verified, claimed, waiting, named } = candidates(kind)
-  return statement<{ key: string }, Account>(sql`
+  return defineStatement({
+    name: `accounts.find_for_${use}_by_${kind}`,
+    params: { key: 'text' },
+    row: accountRow,
+    sql: () => sql`
     with candidates as materialized (
       select ${verified} as verified, ${claimed} as claimed, ${waiting} as waiting, ${named} as named)
-    select ${accounts}.* from candidates join ${accounts} on ${accounts}.id = ${meant[use]}`)
+    select ${accounts}.* from candidates join ${accounts} on ${accounts}.id = ${meant[use]}`,
+  })
 }
 
 const findByIdentifier = Object.fromEntries(
   identifierUses.map((use) => [use, { email: findMeant(use, 'email'), phone: findMeant(use, 'phone') }]),
 ) as Record<IdentifierUse, Record<Identifier['kind'], ReturnType<typeof findMeant>>>
 
-const findByUuid = statement<{ uuid: string }, Account>(sql`
-  select * from ${accounts} where uuid = ${param('uuid', 'uuid')}`)
+const findByUuid = defineStatement({
+  name: 'accounts.find_by_uuid',
+  params: { uuid: 'uuid' },
+  row: accountRow,
+  sql: (p) => sql`
+  select * from ${accounts} where uuid = ${p.uuid}`,
+})
 
-const isTaken = statement<{ email: string | null; phone: string | null }, { taken: boolean }>(sql`
+const isTaken = defineStatement({
+  name: 'accounts.is_taken',
+  params: { email: 'text?', phone: 'text?' },
+  row: { taken: 'boolean' },
+  sql: (p) => sql`
   select exists (
-    select 1 from ${accounts} where email_key = ${param('email', 'text')} and email_confirmed_at is not null
+    select 1 from ${accounts} where email_key = ${p.email} and email_confirmed_at is not null
     union all
-    select 1 from ${accounts} where phone = ${param('phone', 'text')} and phone_confirmed_at is not null
+    select 1 from ${accounts} where phone = ${p.phone} and phone_confirmed_at is not null
     union all
-    select 1 from ${accounts} where email_key = ${param('email', 'text')} and origin is not null
+    select 1 from ${accounts} where email_key = ${p.email} and origin is not null
     union all
-    select 1 from ${accounts} where phone = ${param('phone', 'text')} and origin is not null) as taken`)
-
-type RegisterParams = {
-  now: Date
-  key: string
-  uuid: string
-  email: string | null
-  emailKey: string | null
-  phone: string | null
-  passwordDigest: string
-  emailTag: Uint8Array | null
-  phoneTag: Uint8Array | null
-  language: string
-  accountableType: string
-  roleId: number
-} & MessageParams
+    select 1 from ${accounts} where phone = ${p.phone} and origin is not null) as taken`,
+})
 
 /** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
 const registerBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const stored = kind === 'email' ? accounts.email : accounts.phone
-  return statement<RegisterParams, { uuid: string; messageId: number }>(sql`
+  return defineStatement({
+    name: `accounts.register_by_${kind}`,
+    params: {
+      key: 'text',
+      uuid: 'uuid',
+      email: 'text?',
+      emailKey: 'text?',
+      phone: 'text?',
+      passwordDigest: 'text',
+      accountableType: 'text',
+      roleId: 'int',
+      now: 'timestamptz',
+      language: 'text',
+      emailTag: 'bytea?',
+      phoneTag: 'bytea?',
+      codePurpose: 'text?',
+      codeGroup: 'text',
+      messageChannel: 'text',
+      messageDestination: 'text',
+      messagePurpose: 'text',
+      messageLanguage: 'text',
+      messageValues: 'jsonb',
+      codeSeed: 'bytea?',
+      messageLane: 'int',
+      messageRequestId: 'text?',
+    },
+    row: { uuid: 'uuid', messageId: 'bigint' },
+    sql: (p) => sql`
     with owner as (
       select uuid, language, ${stored} as destination from ${accounts}
        where id = coalesce(
-         (select id from ${accounts} where ${keyColumn} = ${key} and ${verifiedAt} is not null),
-         (select id from ${accounts} where ${keyColumn} = ${key} and origin is not null limit 1))),
+         (select id from ${accounts} where ${keyColumn} = ${p.key} and ${verifiedAt} is not null),
+         (select id from ${accounts} where ${keyColumn} = ${p.key} and origin is not null limit 1))),
     registered as (
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
                                updated_at, language, waiting_for)
-      select ${param('uuid', 'uuid')}, ${param('email', 'text')}, ${param('emailKey', 'text')},
-             ${param('phone', 'text')}, ${param('passwordDigest', 'text')}, ${param('accountableType', 'text')},
-             ${param('roleId', 'int')}, ${now}, ${now}, ${param('language', 'text')}, ${key}
+      select ${p.uuid}, ${p.email}, ${p.emailKey},
+             ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
+             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}
        where not exists (select 1 from owner)
       on conflict (waiting_for) where waiting_for is not null do update
          set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
@@ -218,9 +241,9 @@ const registerBy = (kind: Identifier['kind']) => {
       returning uuid),
     claimed as (
       insert into ${registrationClaims} (contact, address, password_tag, created_at)
-      select contact, '', tag, ${now}
-        from (values (${param('emailKey', 'text')}, ${param('emailTag', 'bytea')}),
-                     (${param('phone', 'text')}, ${param('phoneTag', 'bytea')})) named (contact, tag)
+      select contact, '', tag, ${p.now}
+        from (values (${p.emailKey}, ${p.emailTag}),
+                     (${p.phone}, ${p.phoneTag})) named (contact, tag)
        where contact is not null and not exists (select 1 from owner)
          and (select count(*) from (select distinct password_tag from ${registrationClaims}
                                      where contact = named.contact limit 2) other) < 2
@@ -242,7 +265,8 @@ const registerBy = (kind: Identifier['kind']) => {
     })}
       returning id)
     select uuid, code.id as message_id from registered, code
-    union all select uuid, notice.id from owner, notice`)
+    union all select uuid, notice.id from owner, notice`,
+  })
 }
 
 const register = { email: registerBy('email'), phone: registerBy('phone') }
@@ -253,15 +277,6 @@ const isContested = (contact: SQL) => sql`
      from (select password_tag from ${registrationClaims} where contact = ${contact}
            union select ${param('tag', 'bytea')} where ${param('tag', 'bytea')} is not null
            limit 2) tags)`
-
-type ConfirmParams = {
-  now: Date
-  uuid: string
-  seenAt: Date
-  key: string
-  digest: string | null
-  tag: Uint8Array | null
-}
 
 /** The registration as the caller read it; one that was sent again since then is a different one. */
 const isThatRegistration = sql`
@@ -280,19 +295,31 @@ const otherContact = {
 
 const confirmBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
-  return statement<ConfirmParams, Account>(sql`
-    with contested as materialized (select ${isContested(key)} as yes),
+  return defineStatement({
+    name: `accounts.confirm_by_${kind}`,
+    params: {
+      key: 'text',
+      tag: 'bytea?',
+      now: 'timestamptz',
+      digest: 'text?',
+      uuid: 'uuid',
+      seenAt: 'timestamptz',
+    },
+    row: accountRow,
+    sql: (p) => sql`
+    with contested as materialized (select ${isContested(p.key)} as yes),
     proved as (
       update ${accounts}
-         set account_confirmed_at = ${now}, ${verifiedAt} = ${now}, updated_at = ${now}, waiting_for = null,
-             password_digest = coalesce(${param('digest', 'text')},
+         set account_confirmed_at = ${p.now}, ${verifiedAt} = ${p.now}, updated_at = ${p.now}, waiting_for = null,
+             password_digest = coalesce(${p.digest},
                                         case when not contested.yes then password_digest end),
              ${otherContact[kind]}
         from contested
-       where ${isThatRegistration} and ${keyColumn} = ${key}
+       where ${isThatRegistration} and ${keyColumn} = ${p.key}
       returning ${accounts}.*),
     ${endOtherClaims(kind)}
-    select * from proved`)
+    select * from proved`,
+  })
 }
 
 const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
@@ -304,32 +331,49 @@ const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
 const confirmApartBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const contact = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
-  return statement<ConfirmParams & { newUuid: string }, Account>(sql`
-    with contested as materialized (select ${isContested(key)} as yes),
+  return defineStatement({
+    name: `accounts.confirm_apart_by_${kind}`,
+    params: {
+      key: 'text',
+      tag: 'bytea?',
+      uuid: 'uuid',
+      seenAt: 'timestamptz',
+      newUuid: 'uuid',
+      now: 'timestamptz',
+      digest: 'text?',
+    },
+    row: accountRow,
+    sql: (p) => sql`
+    with contested as materialized (select ${isContested(p.key)} as yes),
     registration as (
       select * from ${accounts}
-       where ${isThatRegistration} and ${keyColumn} = ${key} and waiting_for <> ${key}
+       where ${isThatRegistration} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
          and ${isContested(sql`waiting_for`)}
          for update),
     proved as (
       insert into ${accounts} (uuid, ${contact}, ${verifiedAt}, account_confirmed_at, password_digest,
                                accountable_type, role_id, language, created_at, updated_at)
-      select ${param('newUuid', 'uuid')}, ${contact}, ${now}, ${now},
-             coalesce(${param('digest', 'text')}, case when not contested.yes then password_digest end),
-             accountable_type, role_id, language, created_at, ${now}
+      select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
+             coalesce(${p.digest}, case when not contested.yes then password_digest end),
+             accountable_type, role_id, language, created_at, ${p.now}
         from registration, contested
       returning *),
     ${endOtherClaims(kind)}
-    select * from proved`)
+    select * from proved`,
+  })
 }
 
 const confirmApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
 
 /** A crash may lose the count. Waiting for the disk would show a difference between known and unknown accounts. */
-const noteFailure = statement<{ accountId: number }>(sql`
+const noteFailure = defineStatement({
+  name: 'accounts.note_failure',
+  params: { accountId: 'bigint' },
+  sql: (p) => sql`
   with ${unawaited}
   update ${accounts} set failed_attempts = failed_attempts + 1 from unawaited
-   where id = ${param('accountId', 'bigint')} and unawaited.off is not null`)
+   where id = ${p.accountId} and unawaited.off is not null`,
+})
 
 /** Time enough to find the message; after it the identifier is free again. */
 const REGISTRATION_DAYS = 7

@@ -3,133 +3,168 @@
  * uses the index that is made for it, however many accounts there are.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, identities, passkeys, sessions } from '../../platform/postgres/schema.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type TypeName,
+  type ValuesOf,
+} from '../../platform/postgres/statement.ts'
+import { accountRow } from '../accounts/account-sql.ts'
 import { updateLockedAccount } from '../accounts/store-postgres.ts'
-import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import type {
   AccountChange,
-  AccountCounts,
   AccountFilter,
   AccountSearch,
   AdministeredAccount,
   AdministrationStore,
 } from './store.ts'
 
-type AccountRow = Omit<AdministeredAccount, 'metadata'> & { metadataText: string | null }
-
 const columns = sql`account.*, account.metadata::text as metadata_text`
 
-type PageParams = {
-  value: string | number | null
-  before: number | null
-  limit: number
-  locked: boolean | null
-  confirmed: boolean | null
-  roleId: number | null
-  createdAfter: Date | null
-  createdBefore: Date | null
-}
+/** What every list takes, beside the value that is searched for. */
+const listParams = {
+  before: 'bigint?',
+  locked: 'boolean?',
+  confirmed: 'boolean?',
+  roleId: 'int?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+  limit: 'int',
+} as const
 
-const value = (type: string) => param('value', type)
-const filter = sql`(${param('locked', 'boolean')} is null or (locked_at is not null) = ${param('locked', 'boolean')})
-    and (${param('confirmed', 'boolean')} is null
-         or (account_confirmed_at is not null) = ${param('confirmed', 'boolean')})
-    and (${param('roleId', 'int')} is null or role_id = ${param('roleId', 'int')})
-    and (${param('createdAfter', 'timestamptz')} is null or created_at >= ${param('createdAfter', 'timestamptz')})
-    and (${param('createdBefore', 'timestamptz')} is null or created_at < ${param('createdBefore', 'timestamptz')})`
+const filter = (p: Placeholders<keyof typeof listParams>) => sql`
+        (${p.locked} is null or (locked_at is not null) = ${p.locked})
+    and (${p.confirmed} is null or (account_confirmed_at is not null) = ${p.confirmed})
+    and (${p.roleId} is null or role_id = ${p.roleId})
+    and (${p.createdAfter} is null or created_at >= ${p.createdAfter})
+    and (${p.createdBefore} is null or created_at < ${p.createdBefore})`
 
-/** `text_pattern_ops` orders by bytes; the last character of UTF-8 is after every address that begins with the prefix. */
-const begins = (column: SQL) =>
-  sql`${column} ~>=~ ${value('text')} and ${column} ~<~ (${value('text')} || chr(1114111))`
+const administeredRow = { ...accountRow, metadataText: 'text?' } as const
 
-const listWhere = (where: SQL) =>
-  statement<PageParams, AccountRow>(sql`
+/** The newest accounts for which this condition holds; `value` is what is searched for. */
+const listBy = <const Type extends TypeName>(by: string, type: Type, where: (value: SQL) => SQL) =>
+  defineStatement({
+    name: `administration.list_by_${by}`,
+    params: { value: type, ...listParams } as { value: Type } & typeof listParams,
+    row: administeredRow,
+    sql: (p) => sql`
     select ${columns} from ${accounts} account
-     where ${where} and id < coalesce(${param('before', 'bigint')}, 9223372036854775807) and ${filter}
-     order by id desc limit ${param('limit', 'int')}`)
+     where ${where(p.value)} and id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+     order by id desc limit ${p.limit}`,
+  })
+
+/** The same without a value. */
+const listWhere = (name: string, where: SQL) =>
+  defineStatement({
+    name: `administration.list_${name}`,
+    params: listParams,
+    row: administeredRow,
+    sql: (p) => sql`
+    select ${columns} from ${accounts} account
+     where ${where} and id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+     order by id desc limit ${p.limit}`,
+  })
 
 /** Only so many of the accounts that begin with it are looked at: whoever searches types another character. */
 const SEARCHED = 1000
 
-const prefix = statement<PageParams, AccountRow>(sql`
+/** `text_pattern_ops` orders by bytes; the last character of UTF-8 is after every address that begins with the prefix. */
+const begins = (column: SQL, value: SQL) =>
+  sql`${column} ~>=~ ${value} and ${column} ~<~ (${value} || chr(1114111))`
+
+const byPrefix = defineStatement({
+  name: 'administration.list_by_prefix',
+  params: { value: 'text', ...listParams },
+  row: administeredRow,
+  sql: (p) => sql`
   with found as materialized (
-    (select id from ${accounts} where ${begins(sql`email_key`)} limit ${sql.raw(String(SEARCHED))})
+    (select id from ${accounts} where ${begins(sql`email_key`, p.value)} limit ${sql.raw(String(SEARCHED))})
     union
-    (select id from ${accounts} where ${begins(sql`phone`)} limit ${sql.raw(String(SEARCHED))}))
+    (select id from ${accounts} where ${begins(sql`phone`, p.value)} limit ${sql.raw(String(SEARCHED))}))
   select ${columns} from found join ${accounts} account using (id)
-   where id < coalesce(${param('before', 'bigint')}, 9223372036854775807) and ${filter}
-   order by id desc limit ${param('limit', 'int')}`)
+   where id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+   order by id desc limit ${p.limit}`,
+})
 
-const lists = {
-  email: listWhere(sql`email_key = ${value('text')}`),
-  phone: listWhere(sql`phone = ${value('text')}`),
-  uuid: listWhere(sql`uuid = ${value('uuid')}`),
-  id: listWhere(sql`id = ${value('bigint')}`),
-  prefix,
-  locked: listWhere(sql`locked_at is not null`),
-  role: listWhere(sql`role_id = ${value('int')}`),
-  all: listWhere(sql`true`),
-}
+const byEmail = listBy('email', 'text', (value) => sql`email_key = ${value}`)
+const byPhone = listBy('phone', 'text', (value) => sql`phone = ${value}`)
+const byUuid = listBy('uuid', 'uuid', (value) => sql`uuid = ${value}`)
+const byId = listBy('id', 'bigint', (value) => sql`id = ${value}`)
+const byRole = listBy('role', 'int', (value) => sql`role_id = ${value}`)
+const allLocked = listWhere('locked', sql`locked_at is not null`)
+const all = listWhere('all', sql`true`)
 
-const find = statement<{ uuid: string }, AccountRow>(sql`
-  select ${columns} from ${accounts} account where uuid = ${param('uuid', 'uuid')}`)
+const find = defineStatement({
+  name: 'administration.find',
+  params: { uuid: 'uuid' },
+  row: administeredRow,
+  sql: (p) => sql`
+  select ${columns} from ${accounts} account where uuid = ${p.uuid}`,
+})
 
-const count = statement<{ accountId: number; now: Date }, AccountCounts>(sql`
-  select (select count(*)::int from ${passkeys} where account_id = ${param('accountId', 'bigint')}) as passkeys,
-         (select count(*)::int from ${identities} where account_id = ${param('accountId', 'bigint')}) as identities,
+const count = defineStatement({
+  name: 'administration.count',
+  params: { accountId: 'bigint', now: 'timestamptz' },
+  row: { passkeys: 'int', identities: 'int', sessions: 'int' },
+  sql: (p) => sql`
+  select (select count(*)::int from ${passkeys} where account_id = ${p.accountId}) as passkeys,
+         (select count(*)::int from ${identities} where account_id = ${p.accountId}) as identities,
          (select count(*)::int from ${sessions}
-           where account_id = ${param('accountId', 'bigint')} and revoked_at is null
-             and expires_at > ${param('now', 'timestamptz')}) as sessions`)
+           where account_id = ${p.accountId} and revoked_at is null
+             and expires_at > ${p.now}) as sessions`,
+})
 
-type ChangeParams = {
-  accountId: number
-  now: Date
-  roleId: number | null
-  accountableType: string | null
-  accountableId: number | null
-  metadata: string | null
-  language: string | null
-  locked: boolean | null
-  setsReason: boolean
-  reason: string | null
-} & NoticeParams
-
-const locked = param('locked', 'boolean')
-
-const change = statement<ChangeParams, AccountRow & { wasLocked: boolean }>(sql`
+const change = defineStatement({
+  name: 'administration.change',
+  params: {
+    accountId: 'bigint',
+    roleId: 'int?',
+    accountableType: 'text?',
+    accountableId: 'bigint?',
+    metadata: 'text?',
+    language: 'text?',
+    locked: 'boolean?',
+    now: 'timestamptz',
+    setsReason: 'boolean',
+    reason: 'text?',
+    notices: 'text',
+  },
+  row: { ...administeredRow, wasLocked: 'boolean' },
+  sql: (p) => sql`
   with before as (
-    select id, locked_at from ${accounts} where id = ${param('accountId', 'bigint')}),
+    select id, locked_at from ${accounts} where id = ${p.accountId}),
   changed as (
     update ${accounts}
-       set role_id = coalesce(${param('roleId', 'int')}, role_id),
-           accountable_type = coalesce(${param('accountableType', 'text')}, accountable_type),
-           accountable_id = coalesce(${param('accountableId', 'bigint')}, accountable_id),
-           metadata = coalesce(${param('metadata', 'text')}::jsonb, metadata),
-           language = coalesce(${param('language', 'text')}, language),
-           locked_at = case when ${locked} then coalesce(${accounts}.locked_at, ${param('now', 'timestamptz')})
-                            when ${locked} is null then ${accounts}.locked_at end,
-           locked_reason = case when ${locked} = false then null
-                                when ${param('setsReason', 'boolean')} then ${param('reason', 'text')}
+       set role_id = coalesce(${p.roleId}, role_id),
+           accountable_type = coalesce(${p.accountableType}, accountable_type),
+           accountable_id = coalesce(${p.accountableId}, accountable_id),
+           metadata = coalesce(${p.metadata}::jsonb, metadata),
+           language = coalesce(${p.language}, language),
+           locked_at = case when ${p.locked} then coalesce(${accounts}.locked_at, ${p.now})
+                            when ${p.locked} is null then ${accounts}.locked_at end,
+           locked_reason = case when ${p.locked} = false then null
+                                when ${p.setsReason} then ${p.reason}
                                 else locked_reason end,
-           failed_attempts = case when ${locked} = false then 0 else failed_attempts end,
-           updated_at = ${param('now', 'timestamptz')}
+           failed_attempts = case when ${p.locked} = false then 0 else failed_attempts end,
+           updated_at = ${p.now}
       from before where ${accounts}.id = before.id
     returning ${accounts}.*, before.locked_at is not null as was_locked),
   ended as (
-    update ${sessions} set revoked_at = ${param('now', 'timestamptz')} from changed
-     where ${locked} and account_id = changed.id and revoked_at is null),
+    update ${sessions} set revoked_at = ${p.now} from changed
+     where ${p.locked} and account_id = changed.id and revoked_at is null),
   unlocked as (select 1 from changed where was_locked and locked_at is null),
   notices as (${queueNotices(sql`unlocked`)})
-  select changed.*, changed.metadata::text as metadata_text from changed`)
+  select changed.*, changed.metadata::text as metadata_text from changed`,
+})
 
 export function createAdministrationStore(database: Database): AdministrationStore {
   return {
-    async list(search, filter, before, limit) {
-      const params = { value: valueToSearch(search), before, limit, ...filterParams(filter) }
-      return (await database.all(lists[search.by], params)).map(toAccount)
-    },
+    list: async (search, filter, before, limit) =>
+      (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),
     async find(uuid) {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
@@ -146,21 +181,24 @@ export function createAdministrationStore(database: Database): AdministrationSto
   }
 }
 
-function valueToSearch(search: AccountSearch): string | number | null {
+function runSearch(database: Database, search: AccountSearch, params: ValuesOf<typeof listParams>) {
   switch (search.by) {
     case 'email':
+      return database.all(byEmail, { value: search.key, ...params })
     case 'phone':
-      return search.key
+      return database.all(byPhone, { value: search.key, ...params })
     case 'uuid':
-      return search.uuid
+      return database.all(byUuid, { value: search.uuid, ...params })
     case 'id':
-      return search.id
+      return database.all(byId, { value: search.id, ...params })
     case 'prefix':
-      return search.prefix
+      return database.all(byPrefix, { value: search.prefix, ...params })
     case 'role':
-      return search.roleId
-    default:
-      return null
+      return database.all(byRole, { value: search.roleId, ...params })
+    case 'locked':
+      return database.all(allLocked, params)
+    case 'all':
+      return database.all(all, params)
   }
 }
 
@@ -201,6 +239,6 @@ function eventsOf(
   return events
 }
 
-function toAccount({ metadataText, ...row }: AccountRow): AdministeredAccount {
+function toAccount({ metadataText, ...row }: ValuesOf<typeof administeredRow>): AdministeredAccount {
   return { ...row, metadata: metadataText === null ? {} : JSON.parse(metadataText) }
 }

@@ -1,6 +1,6 @@
 /** Tables `totp_factors`, `totp_enrolments`, `recovery_codes`: see store.ts for what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, type Statement, statement } from '../../platform/postgres/database.ts'
+import { type Database, param, type Statement } from '../../platform/postgres/database.ts'
 import {
   accounts,
   codeBudgets,
@@ -11,21 +11,19 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
-import type { Enabling, FactorStore, StoredFactors, TotpFactor } from './store.ts'
+import type { Enabling, FactorStore } from './store.ts'
 
 type AccountParams = { accountId: number }
 type OwnerParams = AccountParams & { sessionId: string }
 
 const now = param('now', 'timestamptz')
-const accountId = param('accountId', 'bigint')
-const sealedSecret = param('sealedSecret', 'bytea')
-const step = param('step', 'bigint')
 
 /** To the proved e-mail, else to the phone; ten at most before somebody proves the password again. */
 const recoveryNotice = queueMessage(
@@ -43,75 +41,99 @@ const recoveryNotice = queueMessage(
   },
 )
 
-type FactorsRow = Omit<StoredFactors, 'recoveryHashes'> & { recoveryHashes: string }
-
 /** One row in any case. */
-const find = statement<AccountParams & { rpId: string | null }, FactorsRow>(sql`
+const find = defineStatement({
+  name: 'authenticators.find',
+  params: { rpId: 'text?', accountId: 'bigint' },
+  row: {
+    sealedSecret: 'bytea?',
+    lossToldAt: 'timestamptz?',
+    recoveredAt: 'timestamptz?',
+    recoveryHashes: 'text',
+    hasPasskey: 'boolean',
+  },
+  sql: (p) => sql`
   select app.sealed_secret, app.loss_told_at, app.recovered_at,
          coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
            as recovery_hashes,
-         exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${param('rpId', 'text')}) as has_passkey
-    from (select ${accountId} as id) asked
+         exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${p.rpId}) as has_passkey
+    from (select ${p.accountId} as id) asked
     left join ${totpFactors} app on app.account_id = asked.id
-    left join ${recoveryCodes} codes on codes.account_id = asked.id`)
+    left join ${recoveryCodes} codes on codes.account_id = asked.id`,
+})
 
-const noteLoss = statement<
-  AccountParams & { sealedSecret: Uint8Array; now: Date } & NoticeParams,
-  { accountId: number }
->(sql`
+const noteLoss = defineStatement({
+  name: 'authenticators.note_loss',
+  params: { now: 'timestamptz', accountId: 'bigint', sealedSecret: 'bytea', notices: 'text' },
+  row: { accountId: 'bigint' },
+  sql: (p) => sql`
   with lost as (
-    update ${totpFactors} set loss_told_at = ${now}
-     where account_id = ${accountId} and sealed_secret = ${sealedSecret} and loss_told_at is null
+    update ${totpFactors} set loss_told_at = ${p.now}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and loss_told_at is null
     returning account_id),
   notices as (${queueNotices(sql`lost`)})
-  select account_id from lost`)
+  select account_id from lost`,
+})
 
-const listApps = statement<
-  AccountParams & { limit: number },
-  { accountId: number; sealedSecret: Uint8Array }
->(sql`
+const listApps = defineStatement({
+  name: 'authenticators.list_apps',
+  params: { accountId: 'bigint', limit: 'int' },
+  row: { accountId: 'bigint', sealedSecret: 'bytea' },
+  sql: (p) => sql`
   select account_id, sealed_secret from ${totpFactors}
-   where account_id > ${accountId} order by account_id limit ${param('limit', 'int')}`)
+   where account_id > ${p.accountId} order by account_id limit ${p.limit}`,
+})
 
 /** A second caller waits for the row and then sees the step, or the code gone. */
-const use = statement<
-  AccountParams & {
-    sealedSecret: Uint8Array | null
-    step: number | null
-    recoveryHash: Uint8Array | null
-    lostApp: Uint8Array | null
-    now: Date
+const use = defineStatement({
+  name: 'authenticators.use',
+  params: {
+    step: 'bigint?',
+    accountId: 'bigint',
+    sealedSecret: 'bytea?',
+    recoveryHash: 'bytea?',
+    now: 'timestamptz',
+    lostApp: 'bytea?',
   },
-  { accountId: number; recovered: string | null }
->(
-  sql`
+  row: { accountId: 'bigint', recovered: 'uuid?' },
+  sql: (p) => sql`
   with stepped as (
-    update ${totpFactors} set last_step = ${step}
-     where account_id = ${accountId} and sealed_secret = ${sealedSecret} and last_step < ${step}
+    update ${totpFactors} set last_step = ${p.step}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and last_step < ${p.step}
     returning account_id),
   recovered as (
-    update ${recoveryCodes} set hashes = array_remove(hashes, ${param('recoveryHash', 'bytea')})
-     where account_id = ${accountId} and ${param('recoveryHash', 'bytea')} = any (hashes)
+    update ${recoveryCodes} set hashes = array_remove(hashes, ${p.recoveryHash})
+     where account_id = ${p.accountId} and ${p.recoveryHash} = any (hashes)
     returning account_id, cardinality(hashes) as codes_left),
   replaced as (
-    update ${totpFactors} set recovered_at = ${now} from recovered
-     where ${totpFactors}.account_id = recovered.account_id and sealed_secret = ${param('lostApp', 'bytea')}),
+    update ${totpFactors} set recovered_at = ${p.now} from recovered
+     where ${totpFactors}.account_id = recovered.account_id and sealed_secret = ${p.lostApp}),
   owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
   notice as (${recoveryNotice})
   select account_id, null::uuid as recovered from stepped union all select id, uuid from owner`,
-  { mayInsert: ({ recoveryHash }) => recoveryHash !== null },
-)
+  mayInsert: ({ recoveryHash }) => recoveryHash !== null,
+})
 
-const putEnrolment = statement<OwnerParams & { sealedSecret: Uint8Array; now: Date }, { id: number }>(sql`
+const putEnrolment = defineStatement({
+  name: 'authenticators.put_enrolment',
+  params: { sealedSecret: 'bytea', now: 'timestamptz', accountId: 'bigint', sessionId: 'uuid' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
   insert into ${totpEnrolments} (account_id, sealed_secret, created_at)
-  select id, ${sealedSecret}, ${now} from ${accounts} where id = ${accountId} and ${sessionLives}
+  select id, ${p.sealedSecret}, ${p.now} from ${accounts} where id = ${p.accountId} and ${sessionLives}
   on conflict (account_id) do update
      set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at
-  returning account_id as id`)
+  returning account_id as id`,
+})
 
-const findEnrolment = statement<AccountParams & { since: Date }, TotpFactor>(sql`
+const findEnrolment = defineStatement({
+  name: 'authenticators.find_enrolment',
+  params: { accountId: 'bigint', since: 'timestamptz' },
+  row: { sealedSecret: 'bytea' },
+  sql: (p) => sql`
   select sealed_secret from ${totpEnrolments}
-   where account_id = ${accountId} and created_at >= ${param('since', 'timestamptz')}`)
+   where account_id = ${p.accountId} and created_at >= ${p.since}`,
+})
 
 /** `recoveryHashes`: JSON, in hex. */
 const setRecoveryCodes = (owner: SQL) => sql`
@@ -147,53 +169,89 @@ const afterEnabling = sql`
 
 type EnablingParams = OwnerParams & NoticeParams & { amr: string; recoveryHashes: string; now: Date }
 
-const enable = statement<EnablingParams, { id: number }>(sql`
+const enable = defineStatement({
+  name: 'authenticators.enable',
+  params: {
+    now: 'timestamptz',
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    recoveryHashes: 'text',
+    amr: 'text',
+    notices: 'text',
+  },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
   with enabled as (
-    update ${accounts} set two_factor_enabled = true, updated_at = ${now}
-     where id = ${accountId} and not two_factor_enabled and ${sessionLives}
+    update ${accounts} set two_factor_enabled = true, updated_at = ${p.now}
+     where id = ${p.accountId} and not two_factor_enabled and ${sessionLives}
     returning id),
-  ${afterEnabling}`)
+  ${afterEnabling}`,
+})
 
-const confirmEnrolment = statement<
-  EnablingParams & { sealedSecret: Uint8Array; step: number },
-  { id: number }
->(sql`
+const confirmEnrolment = defineStatement({
+  name: 'authenticators.confirm_enrolment',
+  params: {
+    accountId: 'bigint',
+    sealedSecret: 'bytea',
+    sessionId: 'uuid',
+    now: 'timestamptz',
+    step: 'bigint',
+    recoveryHashes: 'text',
+    amr: 'text',
+    notices: 'text',
+  },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
   with enrolled as (
     delete from ${totpEnrolments}
-     where account_id = ${accountId} and sealed_secret = ${sealedSecret} and ${sessionLives}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives}
     returning account_id),
   enabled as (
-    update ${accounts} set two_factor_enabled = true, updated_at = ${now} from enrolled
+    update ${accounts} set two_factor_enabled = true, updated_at = ${p.now} from enrolled
      where id = enrolled.account_id
     returning id),
   app as (
     insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, added_by, last_step)
-    select id, ${sealedSecret}, ${now}, ${param('sessionId', 'uuid')}, ${step} from enabled
+    select id, ${p.sealedSecret}, ${p.now}, ${p.sessionId}, ${p.step} from enabled
     on conflict (account_id) do update
        set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
            added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
-  ${afterEnabling}`)
+  ${afterEnabling}`,
+})
 
-const disable = statement<OwnerParams & NoticeParams & { now: Date }, { id: number }>(sql`
+const disable = defineStatement({
+  name: 'authenticators.disable',
+  params: { now: 'timestamptz', accountId: 'bigint', sessionId: 'uuid', notices: 'text' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
   with disabled as (
-    update ${accounts} set two_factor_enabled = false, updated_at = ${now}
-     where id = ${accountId} and two_factor_enabled and ${sessionLives}
+    update ${accounts} set two_factor_enabled = false, updated_at = ${p.now}
+     where id = ${p.accountId} and two_factor_enabled and ${sessionLives}
     returning id),
   app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
   waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
   codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
   notices as (${queueNotices(sql`disabled`)})
-  select id from disabled`)
+  select id from disabled`,
+})
 
-const putRecoveryCodes = statement<
-  OwnerParams & NoticeParams & { recoveryHashes: string; now: Date },
-  { id: number }
->(sql`
+const putRecoveryCodes = defineStatement({
+  name: 'authenticators.put_recovery_codes',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    recoveryHashes: 'text',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
   with enabled as (
-    select id from ${accounts} where id = ${accountId} and two_factor_enabled and ${sessionLives}),
+    select id from ${accounts} where id = ${p.accountId} and two_factor_enabled and ${sessionLives}),
   codes as (${setRecoveryCodes(sql`enabled`)}),
   notices as (${queueNotices(sql`enabled`)})
-  select id from enabled`)
+  select id from enabled`,
+})
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
 

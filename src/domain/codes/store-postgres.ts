@@ -5,73 +5,102 @@
  * a method.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { codes } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { CodeStore, TriedKey } from './store.ts'
 
 type KeyParams = { subject: string; slot: string }
-type CodeParams = KeyParams & { hash: Uint8Array; expiresAt: Date }
 
 const subject = param('subject', 'uuid')
 const slot = param('slot', 'text')
 const isKey: SQL = sql`subject = ${subject} and purpose = ${slot}`
 const now = param('now', 'timestamptz')
-const hash = param('hash', 'bytea')
-const attempts = param('attempts', 'int')
-const expiresAt = param('expiresAt', 'timestamptz')
-const messageId = param('messageId', 'bigint')
 
-const put = statement<CodeParams & { messageId: number | null; now: Date }>(sql`
+const put = defineStatement({
+  name: 'codes.put',
+  params: {
+    subject: 'uuid',
+    slot: 'text',
+    hash: 'bytea',
+    expiresAt: 'timestamptz',
+    messageId: 'bigint?',
+    now: 'timestamptz',
+  },
+  sql: (p) => sql`
   insert into ${codes} as code (subject, purpose, hash, expires_at, message_id)
-  values (${subject}, ${slot}, ${hash}, ${expiresAt}, coalesce(${messageId}, 0))
+  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt}, coalesce(${p.messageId}, 0))
   on conflict (subject, purpose) do update
      set hash = excluded.hash, expires_at = excluded.expires_at, attempts = 0, used_at = null,
-         message_id = coalesce(${messageId}, code.message_id)
-   where ${messageId} is null or code.message_id <= ${messageId} or code.expires_at <= ${now}`)
+         message_id = coalesce(${p.messageId}, code.message_id)
+   where ${p.messageId} is null or code.message_id <= ${p.messageId} or code.expires_at <= ${p.now}`,
+})
 
-const kill = statement<CodeParams>(sql`
+const kill = defineStatement({
+  name: 'codes.kill',
+  params: { subject: 'uuid', slot: 'text', hash: 'bytea', expiresAt: 'timestamptz' },
+  sql: (p) => sql`
   insert into ${codes} as code (subject, purpose, hash, expires_at)
-  values (${subject}, ${slot}, ${hash}, ${expiresAt})
+  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt})
   on conflict (subject, purpose) do update
      set expires_at = excluded.expires_at,
-         hash = case when code.used_at is null then excluded.hash else code.hash end`)
+         hash = case when code.used_at is null then excluded.hash else code.hash end`,
+})
 
-const start = statement<CodeParams, { subject: string }>(sql`
+const start = defineStatement({
+  name: 'codes.start',
+  params: { subject: 'uuid', slot: 'text', hash: 'bytea', expiresAt: 'timestamptz' },
+  row: { subject: 'uuid' },
+  sql: (p) => sql`
   insert into ${codes} as code (subject, purpose, hash, expires_at)
-  values (${subject}, ${slot}, ${hash}, ${expiresAt})
+  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt})
   on conflict (subject, purpose) do update set expires_at = excluded.expires_at
    where code.hash = excluded.hash and code.used_at is null
-  returning subject`)
+  returning subject`,
+})
 
 /**
  * Compares, counts and spends in one statement: the next caller waits for the rows, in the order of all callers, and
  * then sees all three. A right try is not counted, so that a row with tries left that is used was taken.
  */
-const take = statement<
-  KeyParams & { purpose: string; hash: Uint8Array; attempts: number; now: Date },
-  { isRight: boolean; isSpent: boolean }
->(sql`
+const take = defineStatement({
+  name: 'codes.take',
+  params: {
+    hash: 'bytea',
+    subject: 'uuid',
+    attempts: 'int',
+    now: 'timestamptz',
+    purpose: 'text',
+    slot: 'text',
+  },
+  row: { isRight: 'boolean', isSpent: 'boolean' },
+  sql: (p) => sql`
   with found as materialized (
-    select purpose, hash = ${hash} as is_right, used_at is not null as is_used
+    select purpose, hash = ${p.hash} as is_right, used_at is not null as is_used
       from ${codes}
-     where subject = ${subject} and attempts < ${attempts} and expires_at > ${now}
-       and purpose in (${param('purpose', 'text')}, ${param('purpose', 'text')} || '/password',
-                       ${param('purpose', 'text')} || '/owner')
-       and (purpose = ${slot} or hash = ${hash})
+     where subject = ${p.subject} and attempts < ${p.attempts} and expires_at > ${p.now}
+       and purpose in (${p.purpose}, ${p.purpose} || '/password',
+                       ${p.purpose} || '/owner')
+       and (purpose = ${p.slot} or hash = ${p.hash})
      order by purpose
        for update),
   judged as (
     update ${codes} as code
        set attempts = attempts + case when is_right then 0 else 1 end,
-           used_at = case when is_right or attempts + 1 >= ${attempts} then ${now} end
+           used_at = case when is_right or attempts + 1 >= ${p.attempts} then ${p.now} end
       from found
-     where code.subject = ${subject} and code.purpose = found.purpose and not is_used
+     where code.subject = ${p.subject} and code.purpose = found.purpose and not is_used
     returning is_right)
   select exists (select from judged where is_right) as is_right,
-         exists (select from found where is_right and is_used) as is_spent`)
+         exists (select from found where is_right and is_used) as is_spent`,
+})
 
-const remove = statement<KeyParams>(sql`delete from ${codes} where ${isKey}`)
+const remove = defineStatement({
+  name: 'codes.remove',
+  params: { subject: 'uuid', slot: 'text' },
+  sql: () => sql`delete from ${codes} where ${isKey}`,
+})
 
 const sweep = createSweep<{ now: Date }>({
   table: codes,

@@ -1,9 +1,11 @@
 /** The table `contact_changes` and the contacts of `accounts`; store.ts says what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, replacedContacts, sessions } from '../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
+import { accountRow } from '../accounts/account-sql.ts'
 import {
   endOtherClaims,
   sessionLives,
@@ -12,10 +14,8 @@ import {
   verifyIdentifier,
 } from '../accounts/store-postgres.ts'
 import {
-  type MessageParams,
   messageParams,
   messageRequestId,
-  type NoticeParams,
   noticeParams,
   queueMessage,
   queueNotices,
@@ -24,37 +24,49 @@ import {
 } from '../delivery/store-postgres.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import type { ContactChange, ContactStore } from './store.ts'
+import type { ContactStore } from './store.ts'
 
 const now = param('now', 'timestamptz')
 const accountId = param('accountId', 'bigint')
 const kind = param('kind', 'text')
 const key = param('key', 'text')
-const subject = param('subject', 'uuid')
 
 const isThatChange = sql`account_id = ${accountId} and kind = ${kind}`
-
-type RequestParams = {
-  now: Date
-  accountId: number
-  sessionId: string
-  kind: string
-  destination: string
-  key: string
-  subject: string
-} & MessageParams
 
 const requestOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
   const destination = sql.raw(of)
-  return statement<RequestParams, { outcome: 'asked' | 'taken' }>(sql`
+  return defineStatement({
+    name: `contacts.request_of_${of}`,
+    params: {
+      key: 'text',
+      accountId: 'bigint',
+      sessionId: 'uuid',
+      kind: 'text',
+      destination: 'text',
+      subject: 'uuid',
+      now: 'timestamptz',
+      messageChannel: 'text',
+      messageDestination: 'text',
+      messagePurpose: 'text',
+      messageLanguage: 'text',
+      messageValues: 'jsonb',
+      codeSubject: 'uuid?',
+      codePurpose: 'text?',
+      codeGroup: 'text',
+      codeSeed: 'bytea?',
+      messageLane: 'int',
+      messageRequestId: 'text?',
+    },
+    row: { outcome: column<'asked' | 'taken'>('text') },
+    sql: (p) => sql`
     with owner as (
       select uuid, ${destination} as destination, language from ${accounts}
-       where ${keyColumn} = ${key} and ${verifiedAt} is not null and id <> ${accountId} and ${sessionLives}),
+       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives}),
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
-      select id, ${kind}, ${param('destination', 'text')}, ${key}, ${subject}, ${now}
-        from ${accounts} where id = ${accountId} and ${sessionLives} and not exists (select 1 from owner)
+      select id, ${p.kind}, ${p.destination}, ${p.key}, ${p.subject}, ${p.now}
+        from ${accounts} where id = ${p.accountId} and ${sessionLives} and not exists (select 1 from owner)
       on conflict (account_id, kind) do update
          set destination = excluded.destination, destination_key = excluded.destination_key,
              code_subject = excluded.code_subject, created_at = excluded.created_at
@@ -76,22 +88,24 @@ const requestOf = (of: Identifier['kind']) => {
       lane: strangersLane,
       requestId: messageRequestId,
     })})
-    select 'asked' as outcome from asked union all select 'taken' from owner`)
+    select 'asked' as outcome from asked union all select 'taken' from owner`,
+  })
 }
 
 const request = { email: requestOf('email'), phone: requestOf('phone') }
 
-const find = statement<{ accountId: number; kind: string }, ContactChange>(sql`
-  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange}`)
-
-type ConfirmParams = {
-  now: Date
-  accountId: number
-  sessionId: string
-  kind: string
-  key: string
-  subject: string
-} & NoticeParams
+const find = defineStatement({
+  name: 'contacts.find',
+  params: { accountId: 'bigint', kind: 'text' },
+  row: {
+    kind: column<'email' | 'phone'>('text'),
+    destination: 'text',
+    destinationKey: 'text',
+    codeSubject: 'uuid',
+  },
+  sql: () => sql`
+  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange}`,
+})
 
 const sessionId = param('sessionId', 'uuid')
 
@@ -129,29 +143,40 @@ const confirmOf = (of: Identifier['kind']) => {
   const unlessTheSame = (value: SQL, column: SQL) =>
     sql`${column} = case when before.key = ${key} and before.verified_at is not null
                          then ${accounts}.${column} else ${value} end`
-  return statement<ConfirmParams, Account>(sql`
+  return defineStatement({
+    name: `contacts.confirm_of_${of}`,
+    params: {
+      accountId: 'bigint',
+      kind: 'text',
+      subject: 'uuid',
+      key: 'text',
+      sessionId: 'uuid',
+      now: 'timestamptz',
+      notices: 'text',
+    },
+    row: accountRow,
+    sql: (p) => sql`
     with asked as (
       delete from ${contactChanges}
-       where ${isThatChange} and code_subject = ${subject} and destination_key = ${key} and ${sessionLives}
+       where ${isThatChange} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives}
       returning account_id, destination, destination_key),
     ${contactBefore(of, sql`true`)},
     proved as (
       update ${accounts}
-         set ${newValue[of]}, ${unlessTheSame(now, verifiedAt)}, ${unlessTheSame(now, addedAt)},
-             ${unlessTheSame(sessionId, addedBy)}, updated_at = ${now}
+         set ${newValue[of]}, ${unlessTheSame(p.now, verifiedAt)}, ${unlessTheSame(p.now, addedAt)},
+             ${unlessTheSame(p.sessionId, addedBy)}, updated_at = ${p.now}
         from asked, before where ${accounts}.id = asked.account_id
       returning ${accounts}.*),
     remembered as (${remember(sql`before join proved on proved.id = before.id
-      where before.verified_at is not null and before.key <> ${key}`)}),
+      where before.verified_at is not null and before.key <> ${p.key}`)}),
     ${endOtherClaims(of)},
     replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
     notices as (${queueNotices(sql`proved`)})
-    select * from proved`)
+    select * from proved`,
+  })
 }
 
 const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
-
-type RemoveParams = { now: Date; accountId: number; sessionId: string; kind: string } & NoticeParams
 
 /** `id` null: it was not removed. */
 type RemoveRow = { found: boolean } & (Account | { id: null })
@@ -160,11 +185,15 @@ type RemoveRow = { found: boolean } & (Account | { id: null })
 const removeOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
   const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
-  return statement<RemoveParams, RemoveRow>(sql`
+  return defineStatement({
+    name: `contacts.remove_of_${of}`,
+    params: { accountId: 'bigint', sessionId: 'uuid', now: 'timestamptz', kind: 'text', notices: 'text' },
+    row: { ...accountRow, found: 'boolean' },
+    sql: (p) => sql`
     with ${contactBefore(of, sessionLives)},
     removed as (
       update ${accounts}
-         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${now}
+         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
         from before
        where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
          and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
@@ -173,7 +202,8 @@ const removeOf = (of: Identifier['kind']) => {
       where before.verified_at is not null`)}),
     replaced as (${supersedePending({ codeSubject: sql`(select uuid from removed)`, codePurpose: null })}),
     notices as (${queueNotices(sql`removed`)})
-    select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`)
+    select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
+  })
 }
 
 const remove = { email: removeOf('email'), phone: removeOf('phone') }

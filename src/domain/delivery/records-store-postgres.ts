@@ -1,6 +1,6 @@
 /** Tables `sms_funnel`, `sms_prefixes`, `early_receipts` and `refused_addresses`, and what receipts change in `messages`. */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import {
   earlyReceipts,
   messages,
@@ -8,96 +8,138 @@ import {
   smsFunnel,
   smsPrefixes,
 } from '../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
-import type { CodePurpose } from '../codes/store.ts'
-import type { DeliveryRecords, PrefixCount, Receipt, SentMessage, StageCount } from './records.ts'
+import type { DeliveryRecords, Receipt } from './records.ts'
 
 const now = param('now', 'timestamptz')
 const today = sql`(${now} at time zone 'UTC')::date`
-const gateway = param('gateway', 'text')
-const providerId = param('providerId', 'text')
 
 /** Rows in one order, so that two replicas never wait for each other in a circle. */
-const addCounts = statement<{ counts: string; now: Date }>(sql`
+const addCounts = defineStatement({
+  name: 'delivery.add_counts',
+  params: { now: 'timestamptz', counts: 'text' },
+  sql: (p) => sql`
   insert into ${smsFunnel} as total (day, gateway, country, stage, count)
   select ${today}, gateway, country, stage, count
-    from jsonb_to_recordset(${param('counts', 'text')}::jsonb)
+    from jsonb_to_recordset(${p.counts}::jsonb)
          as added (gateway text, country text, stage text, count bigint)
    order by gateway, country, stage
-  on conflict (day, gateway, country, stage) do update set count = total.count + excluded.count`)
+  on conflict (day, gateway, country, stage) do update set count = total.count + excluded.count`,
+})
 
-const report = statement<{ since: Date }, StageCount>(sql`
+const report = defineStatement({
+  name: 'delivery.report',
+  params: { since: 'timestamptz' },
+  row: {
+    gateway: 'text',
+    country: 'text',
+    stage: column<'verified' | 'asked' | 'handed_over' | 'accepted' | 'delivered' | 'failed'>('text'),
+    count: 'bigint',
+  },
+  sql: (p) => sql`
   select gateway, country, stage, sum(count)::bigint as count from ${smsFunnel}
-   where day >= (${param('since', 'timestamptz')} at time zone 'UTC')::date
-   group by gateway, country, stage order by gateway, country, stage`)
+   where day >= (${p.since} at time zone 'UTC')::date
+   group by gateway, country, stage order by gateway, country, stage`,
+})
 
-const addPrefixes = statement<{ counts: string; now: Date }>(sql`
+const addPrefixes = defineStatement({
+  name: 'delivery.add_prefixes',
+  params: { now: 'timestamptz', counts: 'text' },
+  sql: (p) => sql`
   insert into ${smsPrefixes} as total (prefix, day, codes, verified)
   select prefix, ${today}, codes, verified
-    from jsonb_to_recordset(${param('counts', 'text')}::jsonb) as added (prefix text, codes int, verified int)
+    from jsonb_to_recordset(${p.counts}::jsonb) as added (prefix text, codes int, verified int)
    order by prefix
   on conflict (prefix, day) do update
-     set codes = total.codes + excluded.codes, verified = total.verified + excluded.verified`)
+     set codes = total.codes + excluded.codes, verified = total.verified + excluded.verified`,
+})
 
 /** Fewer than these, and chance could close a prefix. */
 const LEAST_CODES = 50
 
 /** Codes that closed a prefix once do not close it again. */
-const closePrefixes = statement<{ prefixes: string; now: Date; until: Date }, PrefixCount>(sql`
+const closePrefixes = defineStatement({
+  name: 'delivery.close_prefixes',
+  params: { prefixes: 'text', now: 'timestamptz', until: 'timestamptz' },
+  row: { prefix: 'text', codes: 'int', verified: 'int' },
+  sql: (p) => sql`
   with counted as (
     select prefix, sum(codes)::int as codes, sum(verified)::int as verified
       from ${smsPrefixes}
-     where prefix in (select jsonb_array_elements_text(${param('prefixes', 'text')}::jsonb)) and day >= ${today} - 1
+     where prefix in (select jsonb_array_elements_text(${p.prefixes}::jsonb)) and day >= ${today} - 1
        and closed_until is null
      group by prefix
     having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes))
-  update ${smsPrefixes} set closed_until = ${param('until', 'timestamptz')}
+  update ${smsPrefixes} set closed_until = ${p.until}
     from counted where ${smsPrefixes}.prefix = counted.prefix and day = ${today} and closed_until is null
-  returning counted.prefix, counted.codes, counted.verified`)
+  returning counted.prefix, counted.codes, counted.verified`,
+})
 
-const closedPrefixes = statement<{ now: Date }, { prefix: string; closedUntil: Date }>(sql`
+const closedPrefixes = defineStatement({
+  name: 'delivery.closed_prefixes',
+  params: { now: 'timestamptz' },
+  row: { prefix: 'text', closedUntil: 'timestamptz' },
+  sql: (p) => sql`
   select prefix, max(closed_until) as closed_until from ${smsPrefixes}
-   where day >= ${today} - 2 and closed_until > ${now} group by prefix`)
+   where day >= ${today} - 2 and closed_until > ${p.now} group by prefix`,
+})
 
-const markVerified = statement<{ subject: string; purpose: CodePurpose; now: Date }, SentMessage>(sql`
+const markVerified = defineStatement({
+  name: 'delivery.mark_verified',
+  params: { subject: 'uuid', purpose: 'text', now: 'timestamptz' },
+  row: { gateway: 'text', destination: 'text' },
+  sql: (p) => sql`
   with sent as materialized (
     select id from ${messages}
-     where code_subject = ${param('subject', 'uuid')} and code_purpose = ${param('purpose', 'text')}
+     where code_subject = ${p.subject} and code_purpose = ${p.purpose}
        and gateway is not null and verified_at is null
      order by id desc limit 1)
-  update ${messages} set verified_at = ${now}
+  update ${messages} set verified_at = ${p.now}
    where id in (select id from sent) and verified_at is null
-  returning gateway, destination`)
+  returning gateway, destination`,
+})
 
-const conversion = statement<{ gateway: string; before: Date }, { codes: number; verified: number }>(sql`
+const conversion = defineStatement({
+  name: 'delivery.conversion',
+  params: { gateway: 'text', before: 'timestamptz' },
+  row: { codes: 'int', verified: 'int' },
+  sql: (p) => sql`
   select count(*)::int as codes, count(verified_at)::int as verified from (
     select verified_at from ${messages}
-     where gateway = ${gateway} and code_purpose is not null
-       and (verified_at is not null or created_at < ${param('before', 'timestamptz')})
-     order by id desc limit 200) last`)
+     where gateway = ${p.gateway} and code_purpose is not null
+       and (verified_at is not null or created_at < ${p.before})
+     order by id desc limit 200) last`,
+})
 
 /** Not found, it may come before the sending is recorded: it is kept, and the later of two early ones counts alike. */
-const putReceipt = statement<
-  { gateway: string; providerId: string; receipt: Receipt; now: Date },
-  SentMessage & { changed: boolean }
->(sql`
+const putReceipt = defineStatement({
+  name: 'delivery.put_receipt',
+  params: { gateway: 'text', providerId: 'text', receipt: 'text', now: 'timestamptz' },
+  row: { gateway: 'text', destination: 'text' },
+  sql: (p) => sql`
   with known as materialized (
-    select id, receipt as before from ${messages} where gateway = ${gateway} and provider_id = ${providerId}
+    select id, receipt as before from ${messages} where gateway = ${p.gateway} and provider_id = ${p.providerId}
        for update),
   changed as (
-    update ${messages} message set receipt = ${param('receipt', 'text')}
+    update ${messages} message set receipt = ${p.receipt}
       from known
      where message.id = known.id
-       and (message.receipt is null or (message.receipt = 'failed' and ${param('receipt', 'text')} = 'delivered'))
+       and (message.receipt is null or (message.receipt = 'failed' and ${p.receipt} = 'delivered'))
     returning message.gateway, message.destination),
   early as (
     insert into ${earlyReceipts} as early (gateway, provider_id, receipt, received_at)
-    select ${gateway}, ${providerId}, ${param('receipt', 'text')}, ${now} where not exists (select 1 from known)
+    select ${p.gateway}, ${p.providerId}, ${p.receipt}, ${p.now} where not exists (select 1 from known)
     on conflict (gateway, provider_id) do update
        set receipt = case when early.receipt = 'delivered' then early.receipt else excluded.receipt end)
-  select * from changed`)
+  select * from changed`,
+})
 
-const applyEarly = statement<Record<string, never>, SentMessage & { receipt: Receipt }>(sql`
+const applyEarly = defineStatement({
+  name: 'delivery.apply_early',
+  params: {},
+  row: { gateway: 'text', destination: 'text', receipt: column<Receipt>('text') },
+  sql: () => sql`
   with found as materialized (
     select message.id, early.gateway, early.provider_id, early.receipt
       from ${earlyReceipts} early
@@ -109,15 +151,25 @@ const applyEarly = statement<Record<string, never>, SentMessage & { receipt: Rec
     from gone
    where message.id = gone.id
      and (message.receipt is null or (message.receipt = 'failed' and gone.receipt = 'delivered'))
-  returning message.gateway, message.destination, gone.receipt`)
+  returning message.gateway, message.destination, gone.receipt`,
+})
 
-const putRefused = statement<{ tag: Uint8Array; now: Date }>(sql`
-  insert into ${refusedAddresses} (tag, refused_at) values (${param('tag', 'bytea')}, ${now})
-  on conflict (tag) do update set refused_at = excluded.refused_at`)
+const putRefused = defineStatement({
+  name: 'delivery.put_refused',
+  params: { tag: 'bytea', now: 'timestamptz' },
+  sql: (p) => sql`
+  insert into ${refusedAddresses} (tag, refused_at) values (${p.tag}, ${p.now})
+  on conflict (tag) do update set refused_at = excluded.refused_at`,
+})
 
-const isRefused = statement<{ tag: Uint8Array; since: Date }, { refused: boolean }>(sql`
+const isRefused = defineStatement({
+  name: 'delivery.is_refused',
+  params: { tag: 'bytea', since: 'timestamptz' },
+  row: { refused: 'boolean' },
+  sql: (p) => sql`
   select true as refused from ${refusedAddresses}
-   where tag = ${param('tag', 'bytea')} and refused_at > ${param('since', 'timestamptz')}`)
+   where tag = ${p.tag} and refused_at > ${p.since}`,
+})
 
 const before = param('before', 'timestamptz')
 const sweepPrefixes = createSweep<{ before: Date }>({

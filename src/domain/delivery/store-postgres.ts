@@ -4,13 +4,14 @@
  * ends; what is finished stays finished. No row ever holds a code, only the seed the worker derives it from.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, type Executor, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, type Executor, param } from '../../platform/postgres/database.ts'
 import { messages } from '../../platform/postgres/schema.ts'
+import { column, defineStatement, json } from '../../platform/postgres/statement.ts'
 import { currentDeviceName, currentRequestId } from '../../platform/request-context.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import { type Channel, type NewMessage, NOBODY } from './message.ts'
-import type { FinalResult, LaneRoom, MessageStore, QueuedMessage } from './store.ts'
+import type { LaneRoom, MessageStore } from './store.ts'
 
 /** The parameters `queueMessage` names, beside `now`; made by `messageParams`. */
 export type MessageParams = {
@@ -162,24 +163,50 @@ export function supersedePending(
           for update))`
 }
 
-const add = statement<MessageParams & { now: Date }>(queueMessage())
+const add = defineStatement({
+  name: 'delivery.add',
+  params: {
+    messageChannel: 'text',
+    messageDestination: 'text',
+    messagePurpose: 'text',
+    messageLanguage: 'text',
+    messageValues: 'jsonb',
+    codeSubject: 'uuid?',
+    codePurpose: 'text?',
+    codeGroup: 'text',
+    codeSeed: 'bytea?',
+    messageLane: 'int',
+    messageRequestId: 'text?',
+    now: 'timestamptz',
+  },
+  sql: () => queueMessage(),
+})
 
-const addCode = statement<MessageParams & { now: Date }, { id: number }>(
-  sql`with replaced as (${supersedePending()}) ${queueMessage()} returning id`,
-)
+const addCode = defineStatement({
+  name: 'delivery.add_code',
+  params: {
+    now: 'timestamptz',
+    codeSubject: 'uuid?',
+    codePurpose: 'text?',
+    codeGroup: 'text',
+    messageChannel: 'text',
+    messageDestination: 'text',
+    messagePurpose: 'text',
+    messageLanguage: 'text',
+    messageValues: 'jsonb',
+    codeSeed: 'bytea?',
+    messageLane: 'int',
+    messageRequestId: 'text?',
+  },
+  row: { id: 'bigint' },
+  sql: () => sql`with replaced as (${supersedePending()}) ${queueMessage()} returning id`,
+})
 
-const replace = statement<{ codeSubject: string; codePurpose: string; codeGroup: string; now: Date }>(
-  supersedePending(),
-)
-
-type ClaimParams = {
-  channel: Channel
-  now: Date
-  leaseUntil: Date
-  horizon: Date
-  ownersLimit: number
-  strangersLimit: number
-}
+const replace = defineStatement({
+  name: 'delivery.replace',
+  params: { now: 'timestamptz', codeSubject: 'uuid', codePurpose: 'text', codeGroup: 'text' },
+  sql: () => supersedePending(),
+})
 
 /** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
 const firstWaiting = (lane: number, range: SQL, limit: SQL) => sql`
@@ -192,8 +219,6 @@ const firstWaiting = (lane: number, range: SQL, limit: SQL) => sql`
 
 const isDue = sql`next_attempt_at <= ${param('now', 'timestamptz')}`
 const isAstray = sql`next_attempt_at > ${param('horizon', 'timestamptz')}`
-const ownersLimit = param('ownersLimit', 'int')
-const strangersLimit = param('strangersLimit', 'int')
 
 /**
  * The first attempt is the first one noted or under way: one that died before it was noted did not count.
@@ -201,68 +226,135 @@ const strangersLimit = param('strangersLimit', 'int')
  * clock was set back, and is due. CTEs, since a subquery with LIMIT may run more than once, and one for each range, so
  * that no other waiting message is read; their ids as an array, see `supersedePending`.
  */
-const claim = statement<ClaimParams, QueuedMessage>(sql`
-  with owners as materialized (${firstWaiting(LANES.owner, isDue, ownersLimit)}),
-  owners_astray as materialized (${firstWaiting(LANES.owner, isAstray, ownersLimit)}),
-  strangers as materialized (${firstWaiting(LANES.stranger, isDue, strangersLimit)}),
-  strangers_astray as materialized (${firstWaiting(LANES.stranger, isAstray, strangersLimit)})
+const claim = defineStatement({
+  name: 'delivery.claim',
+  params: {
+    channel: 'text',
+    now: 'timestamptz',
+    ownersLimit: 'int',
+    horizon: 'timestamptz',
+    strangersLimit: 'int',
+    leaseUntil: 'timestamptz',
+  },
+  row: {
+    id: 'bigint',
+    lane: 'smallint',
+    requestId: 'text?',
+    accountUuid: 'uuid?',
+    channel: column<Channel>('text'),
+    destination: 'text',
+    purpose: 'text',
+    language: 'text',
+    values: json<Record<string, string>>(),
+    codeSubject: 'uuid?',
+    codePurpose: column<CodePurpose | null>('text'),
+    codeGroup: column<CallerGroup>('text'),
+    codeSeed: 'bytea?',
+    createdAt: 'timestamptz',
+    attempts: 'int',
+    firstAttemptAt: 'timestamptz',
+    detail: 'text?',
+  },
+  sql: (p) => sql`
+  with owners as materialized (${firstWaiting(LANES.owner, isDue, p.ownersLimit)}),
+  owners_astray as materialized (${firstWaiting(LANES.owner, isAstray, p.ownersLimit)}),
+  strangers as materialized (${firstWaiting(LANES.stranger, isDue, p.strangersLimit)}),
+  strangers_astray as materialized (${firstWaiting(LANES.stranger, isAstray, p.strangersLimit)})
   update ${messages} as message
      set attempts = message.attempts + 1,
-         first_attempt_at = case when message.detail is null then ${param('now', 'timestamptz')}
+         first_attempt_at = case when message.detail is null then ${p.now}
                                  else message.first_attempt_at end,
-         next_attempt_at = ${param('leaseUntil', 'timestamptz')}
+         next_attempt_at = ${p.leaseUntil}
    where message.id = any (array(
-           (select id from owners union all select id from owners_astray limit ${ownersLimit})
+           (select id from owners union all select id from owners_astray limit ${p.ownersLimit})
            union all
-           (select id from strangers union all select id from strangers_astray limit ${strangersLimit})))
+           (select id from strangers union all select id from strangers_astray limit ${p.strangersLimit})))
   returning message.id, message.lane, message.request_id, message.account_uuid, message.channel,
             message.destination, message.purpose, message.language, message."values", message.code_subject,
             message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
-            message.first_attempt_at, message.detail`)
+            message.first_attempt_at, message.detail`,
+})
 
 /**
  * What went out went out, also where a newer code replaced the message meanwhile. A notice of an erasure was the last
  * thing that named the person.
  */
-const finish = statement<Required<FinalResult> & { id: number; now: Date }>(sql`
+const finish = defineStatement({
+  name: 'delivery.finish',
+  params: {
+    outcome: 'text',
+    detail: 'text?',
+    gateway: 'text?',
+    providerId: 'text?',
+    now: 'timestamptz',
+    id: 'bigint',
+  },
+  sql: (p) => sql`
   update ${messages}
-     set outcome = ${param('outcome', 'text')}, detail = ${param('detail', 'text')}, code_seed = null,
+     set outcome = ${p.outcome}, detail = ${p.detail}, code_seed = null,
          destination = case when purpose = 'account_erased' then '' else destination end,
-         gateway = ${param('gateway', 'text')}, provider_id = ${param('providerId', 'text')},
-         finished_at = ${param('now', 'timestamptz')}
-   where id = ${param('id', 'bigint')} and (outcome is null or outcome = 'replaced')`)
+         gateway = ${p.gateway}, provider_id = ${p.providerId},
+         finished_at = ${p.now}
+   where id = ${p.id} and (outcome is null or outcome = 'replaced')`,
+})
 
-const discard = statement<{ limit: number }, { discarded: number }>(sql`
+const discard = defineStatement({
+  name: 'delivery.discard',
+  params: { limit: 'int' },
+  row: { discarded: 'int' },
+  sql: (p) => sql`
   with nobodys as materialized (
     select id from ${messages}
      where finished_at is null and lane = ${sql.raw(String(NOBODYS_LANE))} and channel = any (array['email', 'sms'])
-     limit ${param('limit', 'int')}
+     limit ${p.limit}
        for update skip locked),
   gone as (delete from ${messages} where id = any (array(select id from nobodys)) returning 1)
-  select count(*)::int as discarded from gone`)
+  select count(*)::int as discarded from gone`,
+})
 
-const remove = statement<{ id: number }>(sql`delete from ${messages} where id = ${param('id', 'bigint')}`)
+const remove = defineStatement({
+  name: 'delivery.remove',
+  params: { id: 'bigint' },
+  sql: (p) => sql`delete from ${messages} where id = ${p.id}`,
+})
 
-const retry = statement<{ id: number; nextAttemptAt: Date; detail: string }>(sql`
+const retry = defineStatement({
+  name: 'delivery.retry',
+  params: { nextAttemptAt: 'timestamptz', detail: 'text', id: 'bigint' },
+  sql: (p) => sql`
   update ${messages}
-     set next_attempt_at = ${param('nextAttemptAt', 'timestamptz')}, detail = ${param('detail', 'text')}
-   where id = ${param('id', 'bigint')} and finished_at is null`)
+     set next_attempt_at = ${p.nextAttemptAt}, detail = ${p.detail}
+   where id = ${p.id} and finished_at is null`,
+})
 
-const postpone = statement<{ id: number; nextAttemptAt: Date; attempts: number }>(sql`
+const postpone = defineStatement({
+  name: 'delivery.postpone',
+  params: { nextAttemptAt: 'timestamptz', attempts: 'int', id: 'bigint' },
+  sql: (p) => sql`
   update ${messages}
-     set next_attempt_at = ${param('nextAttemptAt', 'timestamptz')}, attempts = ${param('attempts', 'int')}
-   where id = ${param('id', 'bigint')} and finished_at is null`)
+     set next_attempt_at = ${p.nextAttemptAt}, attempts = ${p.attempts}
+   where id = ${p.id} and finished_at is null`,
+})
 
-const renew = statement<{ ids: string; leaseUntil: Date }>(sql`
-  update ${messages} set next_attempt_at = ${param('leaseUntil', 'timestamptz')}
-   where id = any (${param('ids', 'bigint[]')}) and finished_at is null`)
+const renew = defineStatement({
+  name: 'delivery.renew',
+  params: { leaseUntil: 'timestamptz', ids: column<string>('bigint[]') },
+  sql: (p) => sql`
+  update ${messages} set next_attempt_at = ${p.leaseUntil}
+   where id = any (${p.ids}) and finished_at is null`,
+})
 
-const sweep = statement<{ finishedBefore: Date; limit: number }, { id: number }>(sql`
+const sweep = defineStatement({
+  name: 'delivery.sweep',
+  params: { finishedBefore: 'timestamptz', limit: 'int' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
   delete from ${messages} where id in (
     select id from ${messages}
-     where finished_at is not null and finished_at < ${param('finishedBefore', 'timestamptz')}
-     order by finished_at limit ${param('limit', 'int')})
-  returning id`)
+     where finished_at is not null and finished_at < ${p.finishedBefore}
+     order by finished_at limit ${p.limit})
+  returning id`,
+})
 
 /** Beyond the longest delay (4 min and its jitter) and the lease. */
 const HORIZON_MS = 600_000

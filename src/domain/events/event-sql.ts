@@ -3,15 +3,10 @@
  * from is taken from the request that the code works for.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import {
-  type Database,
-  type Executor,
-  param,
-  type Statement,
-  statement,
-} from '../../platform/postgres/database.ts'
+import { type Database, type Executor, param, type Statement } from '../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import type { Actor, NewEvent } from './event.ts'
 
@@ -51,9 +46,17 @@ export const eventCtes = (source: SQL) => sql`
     select id, ${param('eventAddress', 'text')}, ${param('eventDevice', 'text')} from recorded
      where ${param('eventAddress', 'text')} is not null or ${param('eventDevice', 'text')} is not null)`
 
-const record = statement<EventParams>(
-  sql`with here as (select 1), ${eventCtes(sql`here`)} select 1 from recorded`,
-)
+const record = defineStatement({
+  name: 'events.record',
+  params: {
+    eventAt: 'timestamptz',
+    eventRequestId: 'text?',
+    events: 'text',
+    eventAddress: 'text?',
+    eventDevice: 'text?',
+  },
+  sql: () => sql`with here as (select 1), ${eventCtes(sql`here`)} select 1 from recorded`,
+})
 
 /** `device`: where it is not that of the request's session. */
 export function eventParams(

@@ -3,23 +3,16 @@
  * `event_details` (addresses, devices and counts of failures, which go earlier): see store.ts.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../platform/postgres/schema.ts'
+import { column, defineStatement, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
-import { type Actor, failureTypes, type StoredEvent } from './event.ts'
+import { type Actor, type EventType, failureTypes, type StoredEvent } from './event.ts'
 import { recordEvents } from './event-sql.ts'
 import type { EventFilter, EventStore, GatheredFailures } from './store.ts'
 
 type FilterParams = { account: string | null; type: string | null; actor: string | null; since: Date | null }
-type EventRow = Omit<StoredEvent, 'actor' | 'data'> & {
-  actorType: Actor['type']
-  actorId: string | null
-  actorName: string | null
-  data: string
-  count: number | null
-}
-
 const filter = sql`(${param('type', 'text')} is null or type = ${param('type', 'text')})
      and (${param('actor', 'text')} is null or actor_id = ${param('actor', 'text')})
      and (${param('since', 'timestamptz')} is null or created_at >= ${param('since', 'timestamptz')})`
@@ -34,29 +27,73 @@ const read = (condition: SQL, order: SQL) => sql`
    order by ${order}`
 
 const before = sql`(${param('before', 'bigint')} is null or id < ${param('before', 'bigint')})`
+const eventRow = {
+  id: 'bigint',
+  type: column<EventType>('text'),
+  createdAt: 'timestamptz',
+  outcome: column<'success' | 'failure'>('text'),
+  account: 'uuid?',
+  actorType: column<Actor['type']>('text'),
+  actorId: 'text?',
+  actorName: 'text?',
+  sessionId: 'uuid?',
+  requestId: 'text?',
+  data: 'text',
+  address: 'text?',
+  device: 'text?',
+  count: 'int?',
+} as const
 
-type ListParams = FilterParams & { before: number | null; limit: number }
-const listAll = statement<ListParams, EventRow>(read(before, sql`id desc`))
+const listAll = defineStatement({
+  name: 'events.list_all',
+  params: { before: 'bigint?', type: 'text?', actor: 'text?', since: 'timestamptz?', limit: 'int' },
+  row: eventRow,
+  sql: () => read(before, sql`id desc`),
+})
 /** A statement of its own, whose plan uses the index of the account. */
-const listOfAccount = statement<ListParams, EventRow>(
-  read(sql`account = ${param('account', 'uuid')} and ${before}`, sql`id desc`),
-)
+const listOfAccount = defineStatement({
+  name: 'events.list_of_account',
+  params: {
+    account: 'uuid?',
+    before: 'bigint?',
+    type: 'text?',
+    actor: 'text?',
+    since: 'timestamptz?',
+    limit: 'int',
+  },
+  row: eventRow,
+  sql: (p) => read(sql`account = ${p.account} and ${before}`, sql`id desc`),
+})
 
-const follow = statement<FilterParams & { after: number; limit: number }, EventRow>(
-  read(
-    sql`transaction < pg_snapshot_xmin(pg_current_snapshot())
+const follow = defineStatement({
+  name: 'events.follow',
+  params: {
+    after: 'bigint',
+    account: 'uuid?',
+    type: 'text?',
+    actor: 'text?',
+    since: 'timestamptz?',
+    limit: 'int',
+  },
+  row: eventRow,
+  sql: (p) =>
+    read(
+      sql`transaction < pg_snapshot_xmin(pg_current_snapshot())
      and (transaction, id) > (
-           coalesce((select transaction from ${events} where id = ${param('after', 'bigint')}), '0'::xid8),
-           ${param('after', 'bigint')})
-     and (${param('account', 'uuid')} is null or account = ${param('account', 'uuid')})`,
-    sql`transaction, id`,
-  ),
-)
+           coalesce((select transaction from ${events} where id = ${p.after}), '0'::xid8),
+           ${p.after})
+     and (${p.account} is null or account = ${p.account})`,
+      sql`transaction, id`,
+    ),
+})
 
 /** Failures of one account, type and address group in one hour have one key, and one event with a count. */
-const addFailures = statement<{ failures: string }>(sql`
+const addFailures = defineStatement({
+  name: 'events.add_failures',
+  params: { failures: 'text' },
+  sql: (p) => sql`
   with gathered as materialized (
-    select * from jsonb_to_recordset(${param('failures', 'text')}::jsonb) as failure (
+    select * from jsonb_to_recordset(${p.failures}::jsonb) as failure (
            key text, type text, outcome text, account uuid, address text, count int, at timestamptz)),
   counted as (
     update ${eventDetails} set count = ${eventDetails}.count + gathered.count
@@ -71,27 +108,41 @@ const addFailures = statement<{ failures: string }>(sql`
     select id, type, outcome, at, account, case when account is null then 'system' else 'account' end,
            account::text, '{}' from fresh)
   insert into ${eventDetails} (event_id, address, count, failure_key)
-  select id, address, count, key from fresh`)
+  select id, address, count, key from fresh`,
+})
 
-const adoptRestored = statement<object, { adopted: number }>(sql`select adopt_restored_events() as adopted`)
+const adoptRestored = defineStatement({
+  name: 'events.adopt_restored',
+  params: {},
+  row: { adopted: 'int' },
+  sql: () => sql`select adopt_restored_events() as adopted`,
+})
 
-const sweep = statement<{ before: Date; limit: number }, { removed: number }>(
-  sql`select sweep_events(${param('before', 'timestamptz')}, ${param('limit', 'int')}) as removed`,
-)
+const sweep = defineStatement({
+  name: 'events.sweep',
+  params: { before: 'timestamptz', limit: 'int' },
+  row: { removed: 'int' },
+  sql: (p) => sql`select sweep_events(${p.before}, ${p.limit}) as removed`,
+})
 
 /** The count of failures stays with its event; nothing else does. */
-const sweepDetails = statement<{ before: Date; limit: number }, { removed: number }>(sql`
+const sweepDetails = defineStatement({
+  name: 'events.sweep_details',
+  params: { before: 'timestamptz', limit: 'int' },
+  row: { removed: 'int' },
+  sql: (p) => sql`
   with old as materialized (
     select event_id, count from ${eventDetails} join ${events} on id = event_id
-     where (address is not null or device is not null) and created_at < ${param('before', 'timestamptz')}
-     order by event_id limit ${param('limit', 'int')}),
+     where (address is not null or device is not null) and created_at < ${p.before}
+     order by event_id limit ${p.limit}),
   emptied as (
     update ${eventDetails} set address = null, device = null from old
      where ${eventDetails}.event_id = old.event_id and old.count is not null returning 1),
   gone as (
     delete from ${eventDetails} using old
      where ${eventDetails}.event_id = old.event_id and old.count is null returning 1)
-  select ((select count(*) from emptied) + (select count(*) from gone))::int as removed`)
+  select ((select count(*) from emptied) + (select count(*) from gone))::int as removed`,
+})
 
 interface Retention {
   retentionSeconds: number
@@ -144,7 +195,14 @@ const outcomeOf = ({ type }: GatheredFailures) =>
 const keyOf = ({ type, account, address, at }: GatheredFailures) =>
   `${at.toISOString().slice(0, 13)} ${type} ${account ?? '-'} ${address ?? '-'}`
 
-function toEvent({ actorType, actorId, actorName, data, count, ...row }: EventRow): StoredEvent {
+function toEvent({
+  actorType,
+  actorId,
+  actorName,
+  data,
+  count,
+  ...row
+}: ValuesOf<typeof eventRow>): StoredEvent {
   return {
     ...row,
     actor: { type: actorType, id: actorId, name: actorName },

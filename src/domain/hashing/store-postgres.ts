@@ -1,19 +1,23 @@
 /** Reads the parameters of stored digests in the order of the accounts' ids; a piece takes a few milliseconds. */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import type { DigestStore } from './store.ts'
 
-type Group = { work: string | null; last: number; count: number }
-
 /** Digests of bcrypt differ from the seventh character on, all others from their fourth dollar sign on. */
-const groups = statement<{ after: number; limit: number }, Group>(sql`
+const groups = defineStatement({
+  name: 'hashing.groups',
+  params: { after: 'bigint', limit: 'int' },
+  row: { work: 'text?', last: 'float8', count: 'int' },
+  sql: (p) => sql`
   select work, max(id)::float8 as last, count(*)::int as count
     from (select id,
                  case when starts_with(password_digest, '$2') then '$2b' || substr(password_digest, 4, 3)
                       else substring(password_digest from '^\\$[^$]*\\$[^$]*\\$[^$]*') end as work
-            from ${accounts} where id > ${param('after', 'bigint')} order by id limit ${param('limit', 'int')}) piece
-   group by work`)
+            from ${accounts} where id > ${p.after} order by id limit ${p.limit}) piece
+   group by work`,
+})
 
 export function createDigestStore(database: Database): DigestStore {
   return {

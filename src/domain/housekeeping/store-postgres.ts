@@ -1,16 +1,22 @@
 /** Table `housekeeping`: one row, which says when the next round is due. */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { housekeeping } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import type { HousekeepingStore } from './store.ts'
 
 /** A due time further ahead was written before the clock was set back, and is ignored. */
 const HORIZON_MS = 600_000
 
-const claim = statement<{ now: Date; nextAt: Date; horizon: Date }, { id: number }>(sql`
-  update ${housekeeping} set next_at = ${param('nextAt', 'timestamptz')}
-   where id = 1 and (next_at <= ${param('now', 'timestamptz')} or next_at > ${param('horizon', 'timestamptz')})
-  returning id`)
+const claim = defineStatement({
+  name: 'housekeeping.claim',
+  params: { nextAt: 'timestamptz', now: 'timestamptz', horizon: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${housekeeping} set next_at = ${p.nextAt}
+   where id = 1 and (next_at <= ${p.now} or next_at > ${p.horizon})
+  returning id`,
+})
 
 export function createHousekeepingStore(database: Database): HousekeepingStore {
   return {

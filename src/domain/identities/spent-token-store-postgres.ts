@@ -1,15 +1,21 @@
 /** The table `spent_id_tokens`; spent-token-store.ts says what each method promises. Each method is one statement. */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { spentIdTokens } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { SpentTokenStore } from './spent-token-store.ts'
 
-const spend = statement<{ hash: Uint8Array; expiresAt: Date }, { spent: boolean }>(sql`
+const spend = defineStatement({
+  name: 'identities.spend',
+  params: { hash: 'bytea', expiresAt: 'timestamptz' },
+  row: { spent: 'boolean' },
+  sql: (p) => sql`
   insert into ${spentIdTokens} (hash, expires_at)
-  values (${param('hash', 'bytea')}, ${param('expiresAt', 'timestamptz')})
+  values (${p.hash}, ${p.expiresAt})
   on conflict (hash) do nothing
-  returning true as spent`)
+  returning true as spent`,
+})
 
 const sweep = createSweep<{ now: Date }>({
   table: spentIdTokens,

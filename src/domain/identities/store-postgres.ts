@@ -1,6 +1,6 @@
 /** Table `identities`, and the accounts they open: see store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { violates } from '../../platform/postgres/failure.ts'
 import {
   accounts,
@@ -12,12 +12,13 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
-import type { Account } from '../accounts/account.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
+import { accountRow } from '../accounts/account-sql.ts'
 import { endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
-import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import type { ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
 
 const now = param('now', 'timestamptz')
@@ -37,9 +38,14 @@ const paramsOf = ({ provider, issuer, subject, email }: ProvedIdentity): Identit
   email: email?.address.destination ?? null,
 })
 
-const findAccount = statement<{ issuer: string; subject: string }, Account>(sql`
+const findAccount = defineStatement({
+  name: 'identities.find_account',
+  params: { issuer: 'text', subject: 'text' },
+  row: accountRow,
+  sql: (p) => sql`
   select ${accounts}.* from ${identities} join ${accounts} on ${accounts}.id = ${identities}.account_id
-   where issuer = ${issuer} and subject = ${subject}`)
+   where issuer = ${p.issuer} and subject = ${p.subject}`,
+})
 
 const linkTo = (condition: ReturnType<typeof sql>, addedBy = sql`null::uuid`) => sql`
   with account as (select id from ${accounts} where id = ${accountId} and ${condition}),
@@ -51,58 +57,86 @@ const linkTo = (condition: ReturnType<typeof sql>, addedBy = sql`null::uuid`) =>
   notices as (${queueNotices(sql`linked`)})
   select id from linked`
 
-type LinkParams = { accountId: number; now: Date } & IdentityParams & NoticeParams
+const link = defineStatement({
+  name: 'identities.link',
+  params: {
+    accountId: 'bigint',
+    digestWhenChecked: 'text?',
+    sessionId: 'uuid',
+    provider: 'text',
+    issuer: 'text',
+    subject: 'text',
+    email: 'text?',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { id: 'bigint' },
+  sql: (p) =>
+    linkTo(
+      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives}`,
+      sql`${p.sessionId}`,
+    ),
+})
 
-const link = statement<LinkParams & { digestWhenChecked: string | null; sessionId: string }, { id: number }>(
-  linkTo(
-    sql`password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}`,
-    sql`${param('sessionId', 'uuid')}`,
-  ),
-)
-
-const linkByEmail = statement<LinkParams & { key: string }, { id: number }>(
-  linkTo(sql`email_key = ${key} and email_confirmed_at is not null
-    and not exists (select 1 from ${identities} where account_id = ${accountId} and issuer = ${issuer})`),
-)
-
-type OpenParams = {
-  now: Date
-  /** Of an e-mail that is verified by this; null otherwise. */
-  key: string | null
-  accountEmail: string | null
-  accountEmailKey: string | null
-  uuid: string
-  language: string
-  accountableType: string
-  roleId: number
-} & IdentityParams
-
-const accountEmail = param('accountEmail', 'text')
+const linkByEmail = defineStatement({
+  name: 'identities.link_by_email',
+  params: {
+    accountId: 'bigint',
+    key: 'text',
+    issuer: 'text',
+    provider: 'text',
+    subject: 'text',
+    email: 'text?',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { id: 'bigint' },
+  sql: (p) =>
+    linkTo(sql`email_key = ${p.key} and email_confirmed_at is not null
+    and not exists (select 1 from ${identities} where account_id = ${p.accountId} and issuer = ${p.issuer})`),
+})
 
 /** Null for an account that does not verify its e-mail by this. */
 const provedNow = sql`case when ${key} is not null then ${now} end`
 
 /** All that an unproved account may hold goes; its rows elsewhere hang on it by their foreign keys. */
-const open = statement<OpenParams, Account>(sql`
+const open = defineStatement({
+  name: 'identities.open',
+  params: {
+    key: 'text?',
+    accountEmail: 'text?',
+    now: 'timestamptz',
+    provider: 'text',
+    subject: 'text',
+    language: 'text',
+    uuid: 'uuid',
+    accountEmailKey: 'text?',
+    accountableType: 'text',
+    roleId: 'int',
+    issuer: 'text',
+    email: 'text?',
+  },
+  row: accountRow,
+  sql: (p) => sql`
   with claimed as (
     select id from ${accounts}
      where id = any (array(
-             (select id from ${accounts} where waiting_for = ${key})
+             (select id from ${accounts} where waiting_for = ${p.key})
              union all
              (select id from ${accounts}
-               where email_key = ${key} and email_confirmed_at is null and account_confirmed_at is not null
+               where email_key = ${p.key} and email_confirmed_at is null and account_confirmed_at is not null
                order by id limit 1000)))
        and email_confirmed_at is null and phone_confirmed_at is null and origin is null
        and not exists (select 1 from ${identities} where account_id = ${accounts}.id)
-     order by waiting_for is not distinct from ${key} desc, id
+     order by waiting_for is not distinct from ${p.key} desc, id
      limit 1 for update),
   emptied as (
     update ${accounts}
-       set email = ${accountEmail}, email_confirmed_at = ${now}, account_confirmed_at = ${now}, updated_at = ${now},
+       set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
            phone = null, password_digest = null, two_factor_enabled = false, failed_attempts = 0,
            remember_created_at = null, unlock_token = null, sign_in_count = 0, current_sign_in_at = null,
            last_sign_in_at = null, current_sign_in_ip = null, last_sign_in_ip = null,
-           provider = ${provider}, provider_uid = ${subject}, language = ${param('language', 'text')},
+           provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
            waiting_for = null
       from claimed where ${accounts}.id = claimed.id
     returning ${accounts}.*),
@@ -115,48 +149,59 @@ const open = statement<OpenParams, Account>(sql`
   created as (
     insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
                              accountable_type, role_id, language, created_at, updated_at)
-    select ${param('uuid', 'uuid')}, ${accountEmail}, ${param('accountEmailKey', 'text')}, ${provedNow}, ${now}, ${provider}, ${subject},
-           ${param('accountableType', 'text')}, ${param('roleId', 'int')}, ${param('language', 'text')}, ${now}, ${now}
+    select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${provedNow}, ${p.now}, ${p.provider}, ${p.subject},
+           ${p.accountableType}, ${p.roleId}, ${p.language}, ${p.now}, ${p.now}
      where not exists (select 1 from claimed)
     returning *),
   opened as (select * from emptied union all select * from created),
   linked as (
     insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
-    select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now} from opened),
+    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now} from opened),
   proved as (select id from opened),
   ${endOtherClaims('email')}
-  select * from opened`)
+  select * from opened`,
+})
 
-const list = statement<{ accountId: number }, LinkedIdentity>(sql`
-  select provider, subject, email, created_at from ${identities} where account_id = ${accountId} order by id`)
+const list = defineStatement({
+  name: 'identities.list',
+  params: { accountId: 'bigint' },
+  row: { provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
+  sql: (p) => sql`
+  select provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
+})
 
-type UnlinkParams = {
-  accountId: number
-  sessionId: string
-  provider: string
-  usable: string
-  rpId: string | null
-}
-
-const unlink = statement<UnlinkParams, { lives: boolean; found: boolean; removed: boolean }>(sql`
+const unlink = defineStatement({
+  name: 'identities.unlink',
+  params: {
+    accountId: 'bigint',
+    provider: 'text',
+    usable: 'text',
+    rpId: 'text?',
+    sessionId: 'uuid',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  sql: (p) => sql`
   with named as (
-    select id from ${identities} where account_id = ${accountId} and provider = ${provider}),
+    select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
   left_over as (
     select 1 from ${identities}
-     where account_id = ${accountId} and provider <> ${provider}
-       and provider in (select jsonb_array_elements_text(${param('usable', 'text')}::jsonb))
+     where account_id = ${p.accountId} and provider <> ${p.provider}
+       and provider in (select jsonb_array_elements_text(${p.usable}::jsonb))
     union all
-    select 1 from ${passkeys} where account_id = ${accountId} and rp_id = ${param('rpId', 'text')}
+    select 1 from ${passkeys} where account_id = ${p.accountId} and rp_id = ${p.rpId}
     union all
     select 1 from ${accounts}
-     where id = ${accountId} and password_digest is not null
+     where id = ${p.accountId} and password_digest is not null
        and (email_confirmed_at is not null or phone_confirmed_at is not null)),
   removed as (
     delete from ${identities} using named
      where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives}
     returning ${identities}.id),
   notices as (${queueNotices(sql`(select 1 from removed limit 1) as unlinked`)})
-  select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`)
+  select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+})
 
 const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
   at,

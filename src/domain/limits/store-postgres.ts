@@ -4,22 +4,32 @@
  * counts, so that a charge is one round trip however many counters it names.
  */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { limits } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import { normalizeCharges } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
-const charge = statement<{ charges: string; nowMs: number }, { waitMs: number }>(sql`
-  select limits_charge(${param('charges', 'text')}::jsonb, ${param('nowMs', 'bigint')}) as wait_ms`)
+const charge = defineStatement({
+  name: 'limits.charge',
+  params: { charges: 'text', nowMs: 'bigint' },
+  row: { waitMs: 'bigint' },
+  sql: (p) => sql`
+  select limits_charge(${p.charges}::jsonb, ${p.nowMs}) as wait_ms`,
+})
 
 /** Rows are locked in the order of their keys, as limits_charge does, so that two callers cannot deadlock. */
-const clear = statement<{ keys: string }>(sql`
+const clear = defineStatement({
+  name: 'limits.clear',
+  params: { keys: 'text' },
+  sql: (p) => sql`
   delete from ${limits} where key in (
     select key from ${limits}
-     where key in (select jsonb_array_elements_text(${param('keys', 'text')}::jsonb))
+     where key in (select jsonb_array_elements_text(${p.keys}::jsonb))
      order by key
-       for update)`)
+       for update)`,
+})
 
 const sweep = createSweep<{ now: Date }>({
   table: limits,

@@ -1,6 +1,6 @@
 /** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see store.ts. */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import {
   accounts,
   contactChanges,
@@ -12,10 +12,11 @@ import {
   replacedContacts,
   sessions,
 } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { NewEvent } from '../events/event.ts'
-import type { ErasureStore, SecurityCounts } from './store.ts'
+import type { ErasureStore } from './store.ts'
 
 /**
  * Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. The messages of
@@ -48,26 +49,41 @@ const eraseIf = (condition: SQL) => sql`
      where ${events}.account = gone.uuid and event_id = ${events}.id)
   select uuid from gone`
 
-type EraseParams = { accountId: number; now: Date } & NoticeParams
+const erase = defineStatement({
+  name: 'me.erase',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    digestWhenChecked: 'text?',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { uuid: 'uuid' },
+  sql: (p) =>
+    eraseIf(sql`${sessionLives}
+       and password_digest is not distinct from ${p.digestWhenChecked}`),
+})
 
-const erase = statement<
-  EraseParams & { sessionId: string; digestWhenChecked: string | null },
-  { uuid: string }
->(
-  eraseIf(sql`${sessionLives}
-       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}`),
-)
-
-const eraseByOperator = statement<EraseParams, { uuid: string }>(eraseIf(sql`true`))
+const eraseByOperator = defineStatement({
+  name: 'me.erase_by_operator',
+  params: { accountId: 'bigint', now: 'timestamptz', notices: 'text' },
+  row: { uuid: 'uuid' },
+  sql: () => eraseIf(sql`true`),
+})
 
 const eventsOf = ({ uuid }: { uuid: string }): NewEvent[] => [{ type: 'account.erased', account: uuid }]
 
-const count = statement<{ accountId: number; now: Date }, SecurityCounts>(sql`
-  select (select count(*)::int from ${identities} where account_id = ${param('accountId', 'bigint')}) as identities,
-         (select count(*)::int from ${passkeys} where account_id = ${param('accountId', 'bigint')}) as passkeys,
+const count = defineStatement({
+  name: 'me.count',
+  params: { accountId: 'bigint', now: 'timestamptz' },
+  row: { identities: 'int', passkeys: 'int', sessions: 'int' },
+  sql: (p) => sql`
+  select (select count(*)::int from ${identities} where account_id = ${p.accountId}) as identities,
+         (select count(*)::int from ${passkeys} where account_id = ${p.accountId}) as passkeys,
          (select count(*)::int from ${sessions}
-           where account_id = ${param('accountId', 'bigint')} and revoked_at is null
-             and expires_at > ${param('now', 'timestamptz')}) as sessions`)
+           where account_id = ${p.accountId} and revoked_at is null
+             and expires_at > ${p.now}) as sessions`,
+})
 
 export function createErasureStore(database: Database): ErasureStore {
   return {

@@ -1,21 +1,16 @@
 /** Tables `passkeys` and `spent_challenges`: see store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { accounts, identities, passkeys, spentChallenges } from '../../platform/postgres/schema.ts'
 import { defineStatement, json, pick, rowOf } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
+import { accountRow } from '../accounts/account-sql.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
 import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
-import {
-  endTooMany,
-  otherSessions,
-  type SignInParams,
-  signInCtes,
-  signInParams,
-} from '../sessions/sign-in-sql.ts'
+import { endTooMany, otherSessions, signInCtes, signInParams } from '../sessions/sign-in-sql.ts'
 import type { Passkey } from './passkey.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 
@@ -159,13 +154,44 @@ const use = defineStatement({
   sql: () => sql`with ${useCtes}, ${eventCtes(sql`used`)} select ${outcome}`,
 })
 
-type SignInRow = { spent: boolean; used: boolean; others: number } & (Account | { id: null })
-
 /** The events of the sign-in are those of the use too. */
-const signIn = statement<SignInParams & UseParams, SignInRow>(sql`
+const signIn = defineStatement({
+  name: 'passkeys.sign_in',
+  params: {
+    hash: 'bytea',
+    challengeEndsAt: 'timestamptz',
+    counter: 'bigint',
+    backedUp: 'boolean',
+    now: 'timestamptz',
+    passkeyId: 'uuid',
+    address: 'text',
+    newDigest: 'text?',
+    accountId: 'bigint',
+    digestWhenChecked: 'text?',
+    expectedTwoFactor: 'boolean',
+    id: 'uuid',
+    deviceType: 'text?',
+    deviceName: 'text?',
+    deviceOs: 'text?',
+    deviceFingerprint: 'text?',
+    amr: 'text',
+    expiresAt: 'timestamptz',
+    endsAt: 'timestamptz',
+    familyHash: 'bytea',
+    deviceTag: 'bytea?',
+    addressTag: 'bytea?',
+    eventAt: 'timestamptz',
+    eventRequestId: 'text?',
+    events: 'text',
+    eventAddress: 'text?',
+    eventDevice: 'text?',
+  },
+  row: { ...accountRow, spent: 'boolean', used: 'boolean', others: 'int' },
+  sql: () => sql`
   with ${useCtes}, ${signInCtes(sql`exists (select 1 from used)`)}
   select ${outcome}, ${otherSessions} as others, signed_in.*
-    from (select 1) answer left join signed_in on true`)
+    from (select 1) answer left join signed_in on true`,
+})
 const tellCopy = defineStatement({
   name: 'passkeys.tell_copy',
   params: { id: 'uuid', notices: 'text', now: 'timestamptz' },

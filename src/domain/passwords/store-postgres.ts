@@ -2,6 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
 import {
   endOtherClaims,
@@ -80,21 +81,25 @@ const resetBy = (kind: Identifier['kind']) => {
 
 const reset = { email: resetBy('email'), phone: resetBy('phone') }
 
-type ChangeParams = {
-  now: Date
-  accountId: number
-  digestWhenChecked: string | null
-  digest: string
-  sessionId: string
-} & NoticeParams
-
-const change = statement<ChangeParams, { lives: boolean; changed: boolean }>(sql`
+const change = defineStatement({
+  name: 'passwords.change',
+  params: {
+    digest: 'text',
+    now: 'timestamptz',
+    accountId: 'bigint',
+    digestWhenChecked: 'text?',
+    sessionId: 'uuid',
+    notices: 'text',
+  },
+  row: { lives: 'boolean', changed: 'boolean' },
+  sql: (p) => sql`
   with proved as (
-    update ${accounts} set password_digest = ${digest}, password_changed_at = ${now}, updated_at = ${now}
-     where id = ${accountId} and password_digest is not distinct from ${param('digestWhenChecked', 'text')} and ${sessionLives}
+    update ${accounts} set password_digest = ${p.digest}, password_changed_at = ${p.now}, updated_at = ${p.now}
+     where id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives}
     returning id, uuid),
-  ${endings(sql`${sessions}.id = ${param('sessionId', 'uuid')}`)}
-  select ${sessionLives} as lives, exists (select 1 from proved) as changed`)
+  ${endings(sql`${sessions}.id = ${p.sessionId}`)}
+  select ${sessionLives} as lives, exists (select 1 from proved) as changed`,
+})
 
 export function createPasswordStore(database: Database): PasswordStore {
   return {

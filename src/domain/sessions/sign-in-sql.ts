@@ -3,8 +3,9 @@
  * session is opened (domain/passkeys/store-postgres.ts).
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import type { Account } from '../accounts/account.ts'
 import { forgetOldDevices, rememberDevice } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
@@ -106,11 +107,15 @@ export function signInParams(
 }
 
 /** Parallel sign-ins do not see each other's sessions; the next one ends what they were too many. */
-const endOldest = statement<{ accountId: number; kept: number; now: Date }>(sql`
-  update ${sessions} set revoked_at = ${now}
+const endOldest = defineStatement({
+  name: 'sessions.end_oldest',
+  params: { now: 'timestamptz', accountId: 'bigint', kept: 'int' },
+  sql: (p) => sql`
+  update ${sessions} set revoked_at = ${p.now}
    where id in (
-     select id from ${sessions} where account_id = ${param('accountId', 'bigint')} and ${lives}
-      order by last_used_at desc, created_at desc, id offset ${param('kept', 'int')})`)
+     select id from ${sessions} where account_id = ${p.accountId} and ${lives}
+      order by last_used_at desc, created_at desc, id offset ${p.kept})`,
+})
 
 /** Ends the sessions used longest ago, where a sign-in found too many `others`. */
 export async function endTooMany(

@@ -3,60 +3,73 @@
  * stays within its page (a HOT update).
  */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
-import type { Account } from '../accounts/account.ts'
-import { type NoticeParams, noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { accountRow } from '../accounts/account-sql.ts'
+import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
-import {
-  endTooMany,
-  lives,
-  otherSessions,
-  type SignInParams,
-  signInCtes,
-  signInParams,
-} from './sign-in-sql.ts'
-import type { ListedSession, SessionFamily, SessionStore } from './store.ts'
+import { endTooMany, lives, otherSessions, signInCtes, signInParams } from './sign-in-sql.ts'
+import type { SessionStore } from './store.ts'
 
-const now = param('now', 'timestamptz')
-const familyHash = param('familyHash', 'bytea')
-
-const signIn = statement<SignInParams, Account & { others: number }>(sql`
-  with ${signInCtes()} select signed_in.*, ${otherSessions} as others from signed_in`)
+const signIn = defineStatement({
+  name: 'sessions.sign_in',
+  params: {
+    now: 'timestamptz',
+    address: 'text',
+    newDigest: 'text?',
+    accountId: 'bigint',
+    digestWhenChecked: 'text?',
+    expectedTwoFactor: 'boolean',
+    id: 'uuid',
+    deviceType: 'text?',
+    deviceName: 'text?',
+    deviceOs: 'text?',
+    deviceFingerprint: 'text?',
+    amr: 'text',
+    expiresAt: 'timestamptz',
+    endsAt: 'timestamptz',
+    familyHash: 'bytea',
+    deviceTag: 'bytea?',
+    addressTag: 'bytea?',
+    eventAt: 'timestamptz',
+    eventRequestId: 'text?',
+    events: 'text',
+    eventAddress: 'text?',
+    eventDevice: 'text?',
+  },
+  row: { ...accountRow, others: 'int' },
+  sql: () => sql`
+  with ${signInCtes()} select signed_in.*, ${otherSessions} as others from signed_in`,
+})
 
 /** Callers with one token wait for the row, and then see what the others added. */
-const takeLateRetry = statement<
-  { sessionId: string; generation: number; since: Date; most: number; now: Date },
-  { id: string }
->(sql`
+const takeLateRetry = defineStatement({
+  name: 'sessions.take_late_retry',
+  params: { since: 'timestamptz', now: 'timestamptz', sessionId: 'uuid', generation: 'int', most: 'int' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
   update ${sessions}
      set late_retries = array(
-           select at from unnest(late_retries) at where at > ${param('since', 'timestamptz')}) || ${now}
-   where id = ${param('sessionId', 'uuid')} and generation = ${param('generation', 'int')} and ${lives}
-     and (select count(*) from unnest(late_retries) at where at > ${param('since', 'timestamptz')})
-         < ${param('most', 'int')}
-  returning id`)
+           select at from unnest(late_retries) at where at > ${p.since}) || ${p.now}
+   where id = ${p.sessionId} and generation = ${p.generation} and ${lives}
+     and (select count(*) from unnest(late_retries) at where at > ${p.since})
+         < ${p.most}
+  returning id`,
+})
 
-const findSignedIn = statement<
-  { sessionId: string; accountUuid: string; now: Date },
-  Account & { deviceFingerprint: string | null; deviceName: string | null }
->(sql`
+const findSignedIn = defineStatement({
+  name: 'sessions.find_signed_in',
+  params: { sessionId: 'uuid', accountUuid: 'uuid', now: 'timestamptz' },
+  row: { ...accountRow, deviceFingerprint: 'text?', deviceName: 'text?' },
+  sql: (p) => sql`
   select ${accounts}.*, device_fingerprint, device_name
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
-   where ${sessions}.id = ${param('sessionId', 'uuid')} and ${accounts}.uuid = ${param('accountUuid', 'uuid')}
-     and ${lives} and locked_at is null`)
-
-type RotateParams = {
-  familyHash: Uint8Array
-  generation: number
-  address: string
-  expiresAt: Date
-  now: Date
-  /** A value of synchronous_commit. */
-  commit: 'on' | 'off'
-}
+   where ${sessions}.id = ${p.sessionId} and ${accounts}.uuid = ${p.accountUuid}
+     and ${lives} and locked_at is null`,
+})
 
 /** What an access token of the session says. */
 type SubjectRow = { sessionId: string; startedAt: Date; amr: string; uuid: string; roleId: number }
@@ -70,58 +83,120 @@ const subjectColumns = sql`
  * here: a crash may take back the last moments (wal_writer_delay, three times at most), and a token that is newer than
  * the row is one of ours all the same. Embedded, nothing would write them down until the next commit that waits.
  */
-const rotate = statement<RotateParams, SubjectRow>(sql`
-  with commit as materialized (select set_config('synchronous_commit', ${param('commit', 'text')}, true))
+const rotate = defineStatement({
+  name: 'sessions.rotate',
+  params: {
+    commit: 'text',
+    generation: 'int',
+    now: 'timestamptz',
+    address: 'text',
+    expiresAt: 'timestamptz',
+    familyHash: 'bytea',
+  },
+  row: { sessionId: 'uuid', startedAt: 'timestamptz', amr: 'text', uuid: 'uuid', roleId: 'int' },
+  sql: (p) => sql`
+  with commit as materialized (select set_config('synchronous_commit', ${p.commit}, true))
   update ${sessions}
-     set generation = ${param('generation', 'int')} + 1, rotated_at = ${now}, last_used_at = ${now}, ip = ${param('address', 'text')},
-         expires_at = least(${param('expiresAt', 'timestamptz')}, ends_at)
+     set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
+         expires_at = least(${p.expiresAt}, ends_at)
     from ${accounts}, commit
-   where family_hash = ${familyHash} and generation <= ${param('generation', 'int')} and ${lives}
+   where family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives}
      and ${accounts}.id = ${sessions}.account_id and locked_at is null
-  returning ${subjectColumns}`)
+  returning ${subjectColumns}`,
+})
 
-type FamilyRow = Account & SubjectRow & Omit<SessionFamily, 'subject' | 'account'>
-
-const findFamily = statement<{ familyHash: Uint8Array }, FamilyRow>(sql`
+const findFamily = defineStatement({
+  name: 'sessions.find_family',
+  params: { familyHash: 'bytea' },
+  row: {
+    ...accountRow,
+    sessionId: 'uuid',
+    startedAt: 'timestamptz',
+    amr: 'text',
+    deviceName: 'text?',
+    deviceFingerprint: 'text?',
+    ip: 'text?',
+    signInIp: 'text?',
+    generation: 'int',
+    rotatedAt: 'timestamptz?',
+    expiresAt: 'timestamptz',
+    revokedAt: 'timestamptz?',
+  },
+  sql: (p) => sql`
   select ${accounts}.*, ${subjectColumns}, device_name, device_fingerprint,
          ip, sign_in_ip, generation, rotated_at, expires_at, revoked_at
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
-   where family_hash = ${familyHash}`)
+   where family_hash = ${p.familyHash}`,
+})
 
-const endReused = statement<{ sessionId: string; now: Date } & NoticeParams, EndedRow>(sql`
+const endReused = defineStatement({
+  name: 'sessions.end_reused',
+  params: { now: 'timestamptz', sessionId: 'uuid', notices: 'text' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
   with revoked as (
-    update ${sessions} set revoked_at = ${now} where id = ${param('sessionId', 'uuid')} and ${lives}
+    update ${sessions} set revoked_at = ${p.now} where id = ${p.sessionId} and ${lives}
     returning id, account_id),
   notices as (${queueNotices(sql`revoked`)})
-  select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`)
+  select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
+})
 
 type EndedRow = { id: string; uuid: string }
 
-const endFamily = statement<{ familyHash: Uint8Array; now: Date }, EndedRow>(sql`
-  update ${sessions} set revoked_at = ${now} from ${accounts}
-   where family_hash = ${familyHash} and revoked_at is null and ${accounts}.id = account_id
-  returning ${sessions}.id, uuid`)
+const endFamily = defineStatement({
+  name: 'sessions.end_family',
+  params: { now: 'timestamptz', familyHash: 'bytea' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${sessions} set revoked_at = ${p.now} from ${accounts}
+   where family_hash = ${p.familyHash} and revoked_at is null and ${accounts}.id = account_id
+  returning ${sessions}.id, uuid`,
+})
 
-const end = statement<{ sessionId: string; accountUuid: string; now: Date }, EndedRow>(sql`
-  update ${sessions} set revoked_at = ${now} from ${accounts}
-   where ${sessions}.id = ${param('sessionId', 'uuid')} and ${lives}
-     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${param('accountUuid', 'uuid')}
-  returning ${sessions}.id, uuid`)
+const end = defineStatement({
+  name: 'sessions.end',
+  params: { now: 'timestamptz', sessionId: 'uuid', accountUuid: 'uuid' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${sessions} set revoked_at = ${p.now} from ${accounts}
+   where ${sessions}.id = ${p.sessionId} and ${lives}
+     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}
+  returning ${sessions}.id, uuid`,
+})
 
-const endAll = statement<{ accountId: number; now: Date }, { uuid: string; ended: number }>(sql`
+const endAll = defineStatement({
+  name: 'sessions.end_all',
+  params: { now: 'timestamptz', accountId: 'bigint' },
+  row: { uuid: 'uuid', ended: 'int' },
+  sql: (p) => sql`
   with ended as (
-    update ${sessions} set revoked_at = ${now}
-     where account_id = ${param('accountId', 'bigint')} and revoked_at is null
+    update ${sessions} set revoked_at = ${p.now}
+     where account_id = ${p.accountId} and revoked_at is null
     returning 1)
   select uuid, (select count(*)::int from ended) as ended from ${accounts}
-   where id = ${param('accountId', 'bigint')}`)
+   where id = ${p.accountId}`,
+})
 
-const list = statement<{ accountId: number; limit: number; now: Date }, ListedSession>(sql`
+const list = defineStatement({
+  name: 'sessions.list',
+  params: { accountId: 'bigint', now: 'timestamptz', limit: 'int' },
+  row: {
+    id: 'uuid',
+    deviceType: 'text?',
+    deviceName: 'text?',
+    deviceOs: 'text?',
+    ip: 'text?',
+    createdAt: 'timestamptz',
+    lastUsedAt: 'timestamptz',
+    expiresAt: 'timestamptz',
+  },
+  sql: (p) => sql`
   select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
     from ${sessions}
-   where account_id = ${param('accountId', 'bigint')} and ${lives}
+   where account_id = ${p.accountId} and ${lives}
    order by last_used_at desc, created_at desc, id
-   limit ${param('limit', 'int')}`)
+   limit ${p.limit}`,
+})
 
 const ended = ({ id, uuid }: EndedRow, type: EventType = 'session.ended'): NewEvent[] => [
   { type, account: uuid, sessionId: id },
@@ -139,17 +214,19 @@ const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => (
 const KEPT_DAYS = 30
 
 /** By the primary key, since no index may hold when a session ends (see schema.ts). */
-const sweep = statement<
-  { after: string | null; before: Date; limit: number },
-  { removed: number; last: string | null }
->(sql`
+const sweep = defineStatement({
+  name: 'sessions.sweep',
+  params: { before: 'timestamptz', after: 'uuid?', limit: 'int' },
+  row: { removed: 'int', last: 'uuid?' },
+  sql: (p) => sql`
   with slice as materialized (
-    select id, expires_at < ${param('before', 'timestamptz')} or revoked_at < ${param('before', 'timestamptz')} as over from ${sessions}
-     where ${param('after', 'uuid')} is null or id > ${param('after', 'uuid')} order by id limit ${param('limit', 'int')}),
+    select id, expires_at < ${p.before} or revoked_at < ${p.before} as over from ${sessions}
+     where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
   gone as (
     delete from ${sessions} where id in (select id from slice where over) returning 1)
   select (select count(*)::int from gone) as removed,
-         (select id from slice order by id offset ${param('limit', 'int')} - 1) as last`)
+         (select id from slice order by id offset ${p.limit} - 1) as last`,
+})
 
 export function createSessionStore(database: Database): SessionStore {
   let sweptTo: string | null = null

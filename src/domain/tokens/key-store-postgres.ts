@@ -3,40 +3,75 @@
  * added. Changes stand in line behind one advisory lock; reading takes none.
  */
 import { sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { signingKeys } from '../../platform/postgres/schema.ts'
+import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
-import type { KeyStore, StoredKey } from './key-store.ts'
+import type { KeyStore } from './key-store.ts'
 
 /** Any number nobody else locks with; also taken where there is no row yet to lock. */
 const LOCK = 7_317_240_116
 
-const lock = statement<Record<string, never>>(sql`select pg_advisory_xact_lock(${sql.raw(String(LOCK))})`)
+const lock = defineStatement({
+  name: 'tokens.lock',
+  params: {},
+  sql: () => sql`select pg_advisory_xact_lock(${sql.raw(String(LOCK))})`,
+})
 
-const list = statement<Record<string, never>, StoredKey>(sql`
+const list = defineStatement({
+  name: 'tokens.list',
+  params: {},
+  row: {
+    kid: 'text',
+    publicJwk: json<import('./key-store.ts').PublicJwk>(),
+    sealedPrivateJwk: 'bytea',
+    createdAt: 'timestamptz',
+    signsFrom: 'timestamptz',
+    publishedUntil: 'timestamptz?',
+  },
+  sql: () => sql`
   select kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until
-    from ${signingKeys} order by signs_from`)
+    from ${signingKeys} order by signs_from`,
+})
 
-const newest = statement<Record<string, never>, { kid: string }>(
-  sql`select kid from ${signingKeys} order by signs_from desc limit 1`,
-)
+const newest = defineStatement({
+  name: 'tokens.newest',
+  params: {},
+  row: { kid: 'text' },
+  sql: () => sql`select kid from ${signingKeys} order by signs_from desc limit 1`,
+})
 
-const remove = statement<{ kids: string[] }>(
-  sql`delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${param('kids', 'jsonb')}))`,
-)
+const remove = defineStatement({
+  name: 'tokens.remove',
+  params: { kids: 'jsonb' },
+  sql: (p) => sql`delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}))`,
+})
 
-const supersede = statement<{ kid: string; publishedUntil: Date }>(sql`
-  update ${signingKeys} set published_until = ${param('publishedUntil', 'timestamptz')}
-   where kid = ${param('kid', 'text')}`)
+const supersede = defineStatement({
+  name: 'tokens.supersede',
+  params: { publishedUntil: 'timestamptz', kid: 'text' },
+  sql: (p) => sql`
+  update ${signingKeys} set published_until = ${p.publishedUntil}
+   where kid = ${p.kid}`,
+})
 
-type KeyParams = StoredKey & Record<string, unknown>
-
-const add = statement<KeyParams>(sql`
+const add = defineStatement({
+  name: 'tokens.add',
+  params: {
+    kid: 'text',
+    publicJwk: 'jsonb',
+    sealedPrivateJwk: 'bytea',
+    createdAt: 'timestamptz',
+    signsFrom: 'timestamptz',
+    publishedUntil: 'timestamptz?',
+  },
+  sql: (p) => sql`
   insert into ${signingKeys} (kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until)
-  values (${param('kid', 'text')}, ${param('publicJwk', 'jsonb')}, ${param('sealedPrivateJwk', 'bytea')},
-          ${param('createdAt', 'timestamptz')}, ${param('signsFrom', 'timestamptz')},
-          ${param('publishedUntil', 'timestamptz')})`)
+  values (${p.kid}, ${p.publicJwk}, ${p.sealedPrivateJwk},
+          ${p.createdAt}, ${p.signsFrom},
+          ${p.publishedUntil})`,
+})
 
 const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
 

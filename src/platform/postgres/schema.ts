@@ -20,6 +20,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import type { Language } from '../../texts/languages.ts'
 
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
@@ -61,7 +62,7 @@ export const accounts = pgTable(
     emailKey: text('email_key'),
     emailConfirmedAt: time('email_confirmed_at'),
     phoneConfirmedAt: time('phone_confirmed_at'),
-    language: text('language').notNull(),
+    language: text('language').$type<Language>().notNull(),
     /** When the owner last replaced the password; null: never, or before this was kept. */
     passwordChangedAt: time('password_changed_at'),
     /** What an operator wrote: why the account is locked, and a JSON object of the operator's own. */

@@ -11,8 +11,11 @@ import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
 interface TypeScriptOf {
   text: string
   uuid: string
+  smallint: number
   int: number
   bigint: number
+  'bigint[]': number[]
+  float8: number
   boolean: boolean
   timestamptz: Date
   bytea: Uint8Array
@@ -20,6 +23,7 @@ interface TypeScriptOf {
   date: string
   /** As a row only; a parameter is text that the statement casts. */
   jsonb: unknown
+  json: unknown
 }
 
 export type TypeName = keyof TypeScriptOf
@@ -48,8 +52,8 @@ type ValueOf<Field> =
 /** The values of a specification: what a caller passes, or what a row holds. */
 export type ValuesOf<Fields extends Spec> = { -readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }
 
-/** The parameters as the SQL of a statement refers to them. A fragment names those it needs in the same way. */
-export type Parameters<Names extends string> = Readonly<Record<Names, SQL>>
+/** The parameters as the SQL of a statement refers to them. A fragment is a function of those that it needs. */
+export type Placeholders<Names extends string> = Readonly<Record<Names, SQL>>
 
 export interface Statement<Params, Row> {
   /** `accounts.find_by_uuid`, where it was defined by `defineStatement`: seen in logs, and in pg_stat_statements as a comment. */
@@ -88,7 +92,7 @@ export function defineStatement<const Params extends Spec, const Row extends Spe
   name: string
   params: Params
   row?: Row
-  sql: (parameters: Parameters<keyof Params & string>) => SQLWrapper
+  sql: (parameters: Placeholders<keyof Params & string>) => SQLWrapper
   mayInsert?: (params: ValuesOf<Params>) => boolean
 }): Statement<ValuesOf<Params>, ValuesOf<Row>> {
   const references = Object.fromEntries(
@@ -96,7 +100,7 @@ export function defineStatement<const Params extends Spec, const Row extends Spe
       field,
       sql`${sql.placeholder(field)}::${sql.raw(typeNameOf(type))}`,
     ]),
-  ) as Parameters<keyof Params & string>
+  ) as Placeholders<keyof Params & string>
   const built = dialect.sqlToQuery(build(references).getSQL())
   const statement = {
     name,
@@ -124,8 +128,11 @@ export function rowOf<Table extends PgTable>(table: Table) {
   }
 }
 
+/** A column whose values TypeScript knows better than PostgreSQL: `column<Language>('text')`. */
+export const column = <Value>(type: TypeName): TableColumn<Value> => ({ type })
+
 /** A jsonb column whose content has this type. */
-export const json = <Value>(): TableColumn<Value> => ({ type: 'jsonb' })
+export const json = <Value>(): TableColumn<Value> => column('jsonb')
 
 /** Some columns of a table: `pick(rowOf(accounts), 'id', 'uuid')`. */
 export function pick<Fields extends Spec, Name extends keyof Fields>(fields: Fields, ...names: Name[]) {
