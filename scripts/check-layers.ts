@@ -52,6 +52,7 @@ export const domainOrder = [
   'contacts',
   'me',
   'social',
+  'administrators',
   'administration',
   'housekeeping',
   'health',
