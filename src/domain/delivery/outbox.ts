@@ -6,7 +6,8 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Executor } from '../../platform/postgres/database.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
-import { type Channel, type NewMessage, NOBODY } from './message.ts'
+import { decoyDestination } from '../decoys/decoys.ts'
+import type { Channel, NewMessage } from './message.ts'
 import type { MessageStore } from './store.ts'
 
 export interface Outbox {
@@ -38,8 +39,8 @@ export function createOutbox({ database, messages, codes, worker, clock, languag
     async sendCode(binding, to) {
       const seed = codes.createSeed()
       const { subject, purpose, group } = binding
-      const recipient = to ?? decoyRecipient(binding, language)
-      const destination = to === null ? NOBODY : binding.destination
+      const recipient = to ?? recipientLike(binding, language)
+      const destination = to === null ? decoyDestination : binding.destination
       const code = { subject, purpose, group, seed }
       const messageId = await messages.addCode({ ...recipient, destination, purpose, code }, clock.now())
       await codes.put({ ...binding, destination }, seed, messageId)
@@ -56,8 +57,8 @@ export function createOutbox({ database, messages, codes, worker, clock, languag
   }
 }
 
-/** Stands in for an account that does not exist: the channel is the one on which this destination would be reached. */
-function decoyRecipient({ destination }: CodeBinding, language: Language) {
+/** For an account that does not exist: the channel is the one by which this destination would be reached. */
+function recipientLike({ destination }: CodeBinding, language: Language) {
   return { channel: channelOfDestination(destination), language }
 }
 

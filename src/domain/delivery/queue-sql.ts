@@ -9,8 +9,9 @@ import { messages } from '../../platform/postgres/schema.ts'
 import { column, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { currentDeviceName, currentRequestId } from '../../platform/request-context.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
-import { type NewMessage, NOBODY } from './message.ts'
+import type { NewMessage } from './message.ts'
 
 /** The parameters of a message, beside `now`; `messageParams` makes their values. */
 export const messageParamTypes = {
@@ -29,11 +30,11 @@ export const messageParamTypes = {
 
 /** The lanes of the worker, by number: column `lane`. */
 export const LANES = { owner: 0, password: 0, stranger: 1 }
-export const NOBODYS_LANE = 2
+export const DECOYS_LANE = 2
 
 /** A notice is in the lane of owners. */
 const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>): number =>
-  destination === NOBODY ? NOBODYS_LANE : LANES[code?.group ?? 'owner']
+  destination === decoyDestination ? DECOYS_LANE : LANES[code?.group ?? 'owner']
 
 export function messageParams(message: NewMessage): ValuesOf<typeof messageParamTypes> {
   return {

@@ -12,10 +12,10 @@ import type { CodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 import {
+  DECOYS_LANE,
   LANES,
   messageParams,
   messageParamTypes,
-  NOBODYS_LANE,
   queueMessage,
   supersedePending,
 } from './queue-sql.ts'
@@ -135,12 +135,12 @@ const discard = defineStatement({
   params: { limit: 'int' },
   row: { discarded: 'int' },
   sql: (p) => sql`
-  with nobodys as materialized (
+  with decoys as materialized (
     select id from ${messages}
-     where finished_at is null and lane = ${sql.raw(String(NOBODYS_LANE))} and channel = any (array['email', 'sms'])
+     where finished_at is null and lane = ${sql.raw(String(DECOYS_LANE))} and channel = any (array['email', 'sms'])
      limit ${p.limit}
        for update skip locked),
-  gone as (delete from ${messages} where id = any (array(select id from nobodys)) returning 1)
+  gone as (delete from ${messages} where id = any (array(select id from decoys)) returning 1)
   select count(*)::int as discarded from gone`,
 })
 
