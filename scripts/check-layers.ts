@@ -26,6 +26,7 @@ export const floors = [
 
 /** The rooms of src/domain, lowest first. */
 export const domainOrder = [
+  'metrics',
   'decoys',
   'identifiers',
   'events',
@@ -52,7 +53,6 @@ export const domainOrder = [
   'contacts',
   'me',
   'social',
-  'administrators',
   'administration',
   'housekeeping',
   'health',

@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import packageJson from '../package.json' with { type: 'json' }
 import { type AdminApp, createAdminApp } from './admin-app.ts'
 import { createApp } from './app.ts'
 import { type Connections, connect } from './compose/connections.ts'
+import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
 import { choresOf, createStores } from './compose/stores.ts'
@@ -18,16 +18,20 @@ import { createSender } from './domain/delivery/service.ts'
 import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
 import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
+import { countAnswer } from './domain/metrics/answers.ts'
+import { type Metrics, noMetrics } from './domain/metrics/metrics.ts'
 import type { Services, Stores } from './domain/services.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
 import { hasSecureCookies } from './platform/config/types.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
 import { createLogger, type Logger } from './platform/http/logging.ts'
+import { openScrapeListener, type ScrapeListener } from './platform/http/scrape-listener.ts'
 import type { Database } from './platform/postgres/database.ts'
 import { applyMigrations, requireMigrated } from './platform/postgres/migrate.ts'
 import { failedStatement } from './platform/postgres/statement-log.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
+import { version } from './platform/version.ts'
 
 export interface ComposeOptions {
   config: Config
@@ -38,6 +42,8 @@ export interface ComposeOptions {
   sender?: MessageSender
   /** In place of the world in which sign-in providers are. */
   network?: Network
+  /** Default: nothing is measured. */
+  metrics?: Metrics
 }
 
 export interface Service {
@@ -69,7 +75,7 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
     })
-    const service = build(options, connections)
+    const service = build({ ...options, metrics: await openMetrics(config) }, connections)
     await service.start()
     return service
   } catch (error) {
@@ -92,31 +98,47 @@ export async function withService<T>(config: Config, work: (service: Service) =>
 
 /** Makes every store, every service and the app, and starts nothing: no loop, no timer, no write before `start`. */
 export function build(options: ComposeOptions, connections: Connections): Service {
-  const { config, dev, clock, logger, network = trueNetwork } = options
-  const { database, redis, secret } = connections
+  const { config, dev, clock, logger, network = trueNetwork, metrics = noMetrics } = options
+  const { secret } = connections
+  const { database, redis } = metrics.isOn ? measured(connections, metrics) : connections
   const mailbox = dev ? createMailbox(clock, mailboxFile(config)) : null
   const breaker = createBreaker(clock)
   const sender = options.sender ?? createSender(config, mailbox, { clock, breaker })
   const reaches = createReach(config, dev)
   const stores = createStores(config, database, redis)
-  const foundation = { config, clock, logger, network, database, stores, secret, sender, reaches, breaker }
+  const foundation = {
+    config,
+    clock,
+    logger,
+    metrics,
+    network,
+    database,
+    stores,
+    secret,
+    sender,
+    reaches,
+    breaker,
+  }
   const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
     store: stores.housekeeping,
     chores: choresOf(stores),
     clock,
     logger,
+    ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
+  if (metrics.isOn) addGauges(metrics, { services, stores, clock })
   const { hashing, keys, funnel, events } = services
   const ping = createReadiness({
     database,
     redis,
     counters: createPostgresLimitStore(database),
     clock,
-    version: packageJson.version,
+    version: version.version,
   })
   let storeWatch: StoreWatch | null = null
   let lostApps: Promise<void> | null = null
+  let scrapes: ScrapeListener | null = null
   const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
     { ...services, mailbox, ping },
@@ -128,8 +150,9 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       corsOrigins,
       logger,
       ...(dev && { onInternalError: printStack }),
-      documentation: docs ? { baseUrl, version: packageJson.version } : null,
+      documentation: docs ? { baseUrl, version: version.version } : null,
       secureCookies: hasSecureCookies(config),
+      ...(metrics.isOn && { onAnswer: (answer) => countAnswer(metrics, answer) }),
     },
   )
   return {
@@ -147,8 +170,9 @@ export function build(options: ComposeOptions, connections: Connections): Servic
         redis,
         clock: systemClock,
         logger,
-        version: packageJson.version,
+        version: version.version,
       })
+      if (metrics.isOn) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
       await keys.start()
       await stores.events.adoptRestored()
       events.start()
@@ -160,6 +184,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     },
     async close() {
       storeWatch?.close()
+      await scrapes?.close()
       await housekeeping.close()
       await lostApps
       await worker.close()

@@ -8,9 +8,9 @@ import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { keepHeapTidy } from '../platform/heap.ts'
 import { createLogger, type Logger } from '../platform/http/logging.ts'
+import { version } from '../platform/version.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { version } from './version.ts'
 
 /** How long requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000

@@ -1,21 +1,8 @@
 /** `poterne version`: prints the version of this executable and the commit it was built from. */
 import { Command } from 'commander'
-import manifest from '../../package.json' with { type: 'json' }
+import { version } from '../platform/version.ts'
 
-/** scripts/build.ts puts a text in the place of each; run from source they do not exist. */
-declare const POTERNE_COMMIT: string | undefined
-declare const POTERNE_BUILT_AT: string | undefined
-
-export const version = {
-  version: manifest.version,
-  /** `unknown` where it was built without git, or runs from source. */
-  commit: typeof POTERNE_COMMIT === 'string' ? POTERNE_COMMIT : 'unknown',
-  /** Null when run from source. */
-  built_at: typeof POTERNE_BUILT_AT === 'string' ? POTERNE_BUILT_AT : null,
-  bun: Bun.version,
-}
-
-export const versionLine = `${manifest.name} ${version.version} (${version.commit})`
+export const versionLine = `poterne ${version.version} (${version.commit})`
 
 export function versionCommand(): Command {
   return new Command('version')

@@ -35,7 +35,7 @@ import { createTwoFactorService } from '../domain/two-factor/service.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 /** What the services stand on. */
-export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'network' | 'secret'> & {
+export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'> & {
   database: Database
   stores: Stores
   sender: MessageSender
@@ -44,12 +44,12 @@ export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'network
 }
 
 export function createServices(foundation: Foundation) {
-  const { config, secret, clock, logger, stores, reaches, breaker } = foundation
-  const funnel = createFunnel({ records: stores.deliveryRecords, breaker, clock, logger, config })
+  const { config, secret, clock, logger, metrics, stores, reaches, breaker } = foundation
+  const funnel = createFunnel({ records: stores.deliveryRecords, breaker, clock, logger, metrics, config })
   const hashing = createHashing(foundation)
   const { limits: limitStore, codes: codeStore } = stores
   const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil, clock })
-  const limits = createLimitService({ store: guarded, secret, clock, logger, config, reaches })
+  const limits = createLimitService({ store: guarded, secret, clock, logger, metrics, config, reaches })
   const attempts = createAttempts({
     store: stores.attempts,
     secret,
@@ -63,6 +63,7 @@ export function createServices(foundation: Foundation) {
     secret,
     clock,
     config: config.codes,
+    metrics,
     onRight: funnel.verified,
   })
   const devices = createKnownDevices({ store: stores.devices, secret, clock })

@@ -44,6 +44,7 @@ import type { LoginService } from './login/service.ts'
 import type { LoginByCodeService } from './login-by-code/service.ts'
 import type { AccountService } from './me/service.ts'
 import type { ErasureStore } from './me/store.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { PasskeyService } from './passkeys/service.ts'
 import type { PasskeyStore } from './passkeys/store.ts'
 import type { PasswordsService } from './passwords/service.ts'
@@ -96,6 +97,7 @@ export interface Services {
   config: Config
   clock: Clock
   logger: Logger
+  metrics: Metrics
   secret: ServerSecret
   network: Network
 

@@ -15,6 +15,13 @@ interface RequestContext {
   sessionId: string | null
   /** Null: the account that it is about. */
   actor: RequestActor | null
+  work: RequestWork
+}
+
+/** What the request made the service do: a login is slower than a look into a store, and that than a constant. */
+export interface RequestWork {
+  hashed: boolean
+  askedStore: boolean
 }
 
 interface RequestActor {
@@ -28,7 +35,14 @@ const requests = new AsyncLocalStorage<RequestContext>()
 type Origin = Pick<RequestContext, 'requestId'> & Partial<RequestContext>
 
 export function runAsRequest<Result>(origin: Origin, work: () => Result): Result {
-  const nobody = { address: null, addressBucket: null, deviceName: null, sessionId: null, actor: null }
+  const nobody = {
+    address: null,
+    addressBucket: null,
+    deviceName: null,
+    sessionId: null,
+    actor: null,
+    work: { hashed: false, askedStore: false },
+  }
   return requests.run({ ...nobody, ...origin }, work)
 }
 
@@ -61,4 +75,9 @@ export function setCurrentActor(actor: RequestActor): void {
   context.actor = actor
   // A socket has no address.
   if (actor.type === 'operator') context.address = null
+}
+
+export function noteWork(kind: keyof RequestWork): void {
+  const context = requests.getStore()
+  if (context) context.work[kind] = true
 }

@@ -1,7 +1,7 @@
 /** Who has an account: neither status, headers and body of any answer tell it, nor the time it takes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
+import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { digestOf, lockAccount, setDigest } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import {
@@ -17,7 +17,6 @@ import {
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { createStorage, differingShapes, startService, type TestService } from '../helpers/service.ts'
-import { reduced, soaking } from '../helpers/soak.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { expectSameWork } from '../helpers/timing.ts'
@@ -26,22 +25,13 @@ import { useLimited } from '../helpers/use-service.ts'
 setDefaultTimeout(240_000)
 
 const HOUR = 3_600_000
-const [OWNERS_DEVICE, STRANGERS_DEVICE] = ['the device of the owner', 'the device of the stranger']
-
-/** What a stranger may send as a fingerprint, by turns: none, a random one, one that an account of their own knows. */
-const guessedDevice = (call: number): { device_fingerprint?: string } =>
-  [{}, { device_fingerprint: crypto.randomUUID() }, { device_fingerprint: STRANGERS_DEVICE }][call % 3]!
-
 describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   const service = useLimited({
     shape,
     settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
   })
-  beforeAll(async () => {
-    await signedIn(service, newEmail(), { device_fingerprint: STRANGERS_DEVICE })
-  })
 
-  /** Nobody, an account, one that waits, a locked one, two with two factors. The confirmed ones know a device. */
+  /** Two of each kind: nobody, an account, one that waits, a locked one, one with two factors. */
   async function everybody(newIdentifier: () => string) {
     const [nobody, confirmed, waiting, locked, sent, app] = Array.from({ length: 6 }, newIdentifier) as [
       string,
@@ -51,13 +41,12 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
       string,
       string,
     ]
-    const device = { device_fingerprint: OWNERS_DEVICE }
-    await signedIn(service, confirmed, device)
+    await service.signUp(confirmed)
     await service.post('register', registration(waiting), newClient())
-    await signedIn(service, locked, device)
+    await service.signUp(locked)
     await lockAccount(service, locked, new Date())
-    await protectBySentCodes(service, sent, device)
-    await protectByApp(service, app, device)
+    await protectBySentCodes(service, sent)
+    await protectByApp(service, app)
     service.clock.advance(HOUR)
     return { nobody, confirmed, waiting, locked, sent, app }
   }
@@ -90,14 +79,10 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
       for (const newIdentifier of shape === 'redis' ? [newEmail, newPhone] : [newEmail]) {
         await expectAlike(newIdentifier, async (identifier) => {
           const client = newClient()
-          const answers = await repeatedly(untilRefused, (call) =>
-            service.post(operation, { ...body(identifier), ...guessedDevice(call) }, client),
+          const answers = await repeatedly(untilRefused, () =>
+            service.post(operation, body(identifier), client),
           )
-          // The last one alone: no fingerprint gains a try.
-          expect(answers.map(({ status }) => status === 429)).toEqual([
-            ...Array(untilRefused - 1).fill(false),
-            true,
-          ])
+          expect(new Set(answers.map(({ status }) => status)).size).toBe(2)
           return answers
         })
       }
@@ -107,8 +92,7 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   test('2fa/verify, with passwords and without by turns: the same for everybody', async () => {
     await expectAlike(newEmail, (identifier) =>
       repeatedly(44, (i) => {
-        const password = i % 2 && { password: 'not this one' }
-        const body = { identifier, otp: '000000', ...password, ...guessedDevice(i) }
+        const body = { identifier, otp: '000000', ...(i % 2 && { password: 'not this one' }) }
         return service.post('2fa/verify', body, newClient())
       }),
     )
@@ -118,23 +102,13 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
     '$operation: wrong codes, a registration by the stranger, wrong codes again: the same for everybody',
     async ({ operation, body }) => {
       await expectAlike(newEmail, async (identifier) => {
-        const wrong = (call = 0) =>
-          service.post(operation, { ...body(identifier), ...guessedDevice(call) }, newClient())
+        const wrong = () => service.post(operation, body(identifier), newClient())
         const before = await repeatedly(21, wrong)
         await service.post('register', registration(identifier, 'the stranger’s password'), newClient())
         return [...before, await wrong()]
       })
     },
   )
-
-  test('on a device that the account knows: the same as for nobody, until a limit answers', async () => {
-    const device = { device_fingerprint: OWNERS_DEVICE }
-    for (const { operation, body } of strangersCalls) {
-      await expectAlike(newEmail, async (identifier) => [
-        await service.post(operation, { ...body(identifier), ...device }, newClient()),
-      ])
-    }
-  })
 
   test('what is no identifier at all is answered like one that nobody has', async () => {
     for (const { operation, body, takesIdentifier } of strangersCalls) {
@@ -162,11 +136,9 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
   afterAll(() => service?.close())
 
-  // A call with a fingerprint does all that one without does: in one shape it stands for both.
-  const timed = timedCalls.filter(({ sendsDevice }) => sendsDevice || shape === 'redis' || soaking)
   // Each time with new people: after a hundred wrong codes in a row the answers are others.
-  test.each(timed)('$name: the same for known and unknown, within 3 ms', async (call) => {
-    await expectSameTime(async () => measure(service, call, await createPeople(service), reduced(15, 50)))
+  test.each(timedCalls)('$name: the same for known and unknown, within 3 ms', async (timed) => {
+    await expectSameTime(async () => measure(service, timed, await createPeople(service), 25))
   })
 
   test('2fa/verify: the same whichever factor was wrong', async () => {

@@ -53,6 +53,16 @@ forEachBackend('limits', (backend, name) => {
     expect(await take(hour + 6)).toBe(hour - 6)
   })
 
+  test('a window says how many it has counted, and none once it is over', async () => {
+    const { limits } = backend()
+    const key = newKey()
+    expect(await limits.countOf(key, start)).toBe(0)
+    for (let i = 0; i < 7; i++) await limits.charge([{ key, rule: window }], start)
+    expect(await limits.countOf(key, start)).toBe(6)
+    expect(await limits.countOf(key, after(hour - 1))).toBe(6)
+    expect(await limits.countOf(key, after(hour))).toBe(0)
+  })
+
   test('a window of nothing admits nothing', async () => {
     const take = oneCounter({ ...window, count: 0 })
     expect([await take(0), await take(hour)]).toEqual([hour, hour])

@@ -18,7 +18,7 @@ const pair = await generateKeyPair('ES256', { extractable: true })
 let now = new Date()
 let withdrawn = false
 const keys: Pick<KeyService, 'signingKey' | 'findPublicKey'> = {
-  signingKey: () => ({ kid, privateKey: pair.privateKey }),
+  signingKey: () => ({ kid, privateKey: pair.privateKey, signsFrom: now }),
   findPublicKey: async (name) => (name === kid && !withdrawn ? pair.publicKey : null),
 }
 const tokens = createAccessTokenService({

@@ -87,6 +87,7 @@ describe('without anything set', () => {
         hashQueueReserved: 16,
       },
       admin: { socket: null },
+      metrics: { listen: '' },
       events: { retentionSeconds: 180 * 86_400, addressRetentionSeconds: 30 * 86_400 },
       social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },
       passkeys: {

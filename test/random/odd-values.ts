@@ -127,7 +127,6 @@ const languages = [
   'fr',
   'en',
   'en-GB,en;q=0.8',
-  'ar',
   'de',
   '*',
   'fr;q=0',

@@ -2,9 +2,8 @@
  * Tables `code_budgets` (one row for each subject, purpose with group, and day) and `code_failures` (one for each
  * subject, group and factor): see store.ts for what each method promises. One statement a method.
  */
-
 import { sql } from 'drizzle-orm'
-import { type Database, unawaited } from '../../platform/postgres/database.ts'
+import { type Database, param, unawaited } from '../../platform/postgres/database.ts'
 import { codeBudgets, codeFailures } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -103,21 +102,17 @@ const clearInARow = defineStatement({
    where subject = ${p.subject} and caller_group = ${p.group} and factor = ${p.factor}`,
 })
 
-const sweepBudgets = createSweep({
-  name: 'attempts.sweep_budgets',
+const sweepBudgets = createSweep<{ day: string }>({
   table: codeBudgets,
   key: sql`subject, purpose, day`,
-  params: { day: 'date' },
-  where: (p) => sql`day < ${p.day} - 1`,
+  where: sql`day < ${param('day', 'date')} - 1`,
   order: sql`day`,
 })
 
-const sweepFailures = createSweep({
-  name: 'attempts.sweep_failures',
+const sweepFailures = createSweep<{ day: string }>({
   table: codeFailures,
   key: sql`subject, caller_group, factor`,
-  params: { day: 'date' },
-  where: (p) => sql`last_day < ${p.day} - 90`,
+  where: sql`last_day < ${param('day', 'date')} - 90`,
   order: sql`last_day`,
 })
 

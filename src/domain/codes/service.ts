@@ -9,6 +9,7 @@ import type { Config } from '../../platform/config/types.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { Attempt, Attempts, Verdict } from '../attempts/service.ts'
 import { type Caller, callerGroups } from '../limits/callers.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
 export interface CodeBinding extends CodeKey {
@@ -59,9 +60,11 @@ interface Options {
   config: Config['codes']
   /** A code was right; nobody waits for what follows. */
   onRight?(binding: Omit<CodeBinding, 'group'>): void
+  metrics?: Pick<Metrics, 'count'>
 }
 
-export function createCodeService({ store, attempts, secret, clock, config, onRight }: Options): CodeService {
+export function createCodeService(options: Options): CodeService {
+  const { store, attempts, secret, clock, config, onRight, metrics = noMetrics } = options
   const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
 
   /** 64 bits modulo a million: no digit is likelier than another by more than one in 10¹³. */
@@ -79,6 +82,12 @@ export function createCodeService({ store, attempts, secret, clock, config, onRi
     const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
     const verdict = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
     if (verdict === 'right') onRight?.(binding)
+    if (allowed && verdict !== 'spent')
+      metrics.count('codes_total', {
+        purpose: binding.purpose,
+        channel: channelOf(binding),
+        stage: verdict === 'right' ? 'verified' : 'wrong',
+      })
     return verdict
   }
 
@@ -114,3 +123,6 @@ export function createCodeService({ store, attempts, secret, clock, config, onRi
     decoySubject: (identifierKey) => attempts.decoy(identifierKey),
   }
 }
+
+const channelOf = ({ destination }: { destination: string }) =>
+  destination.startsWith('+') ? 'sms' : 'email'

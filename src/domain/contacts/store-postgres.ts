@@ -1,34 +1,37 @@
 /** The table `contact_changes` and the contacts of `accounts`; store.ts says what each method promises. */
-
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, replacedContacts, sessions } from '../../platform/postgres/schema.ts'
-import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
+import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
+import { accountRow } from '../accounts/account-sql.ts'
 import {
-  accountRow,
   endOtherClaims,
   sessionLives,
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
-} from '../accounts/account-sql.ts'
+} from '../accounts/store-postgres.ts'
 import {
   messageParams,
-  messageParamTypes,
+  messageRequestId,
   noticeParams,
   queueMessage,
   queueNotices,
-  queueOwnersNotice,
-  supersedeAll,
-} from '../delivery/queue-sql.ts'
+  strangersLane,
+  supersedePending,
+} from '../delivery/store-postgres.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { ContactStore } from './store.ts'
 
-const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
-  sql`account_id = ${p.accountId} and kind = ${p.kind}`
+const now = param('now', 'timestamptz')
+const accountId = param('accountId', 'bigint')
+const kind = param('kind', 'text')
+const key = param('key', 'text')
+
+const isThatChange = sql`account_id = ${accountId} and kind = ${kind}`
 
 const requestOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
@@ -43,36 +46,47 @@ const requestOf = (of: Identifier['kind']) => {
       destination: 'text',
       subject: 'uuid',
       now: 'timestamptz',
-      ...messageParamTypes,
+      messageChannel: 'text',
+      messageDestination: 'text',
+      messagePurpose: 'text',
+      messageLanguage: 'text',
+      messageValues: 'jsonb',
+      codeSubject: 'uuid?',
+      codePurpose: 'text?',
+      codeGroup: 'text',
+      codeSeed: 'bytea?',
+      messageLane: 'int',
+      messageRequestId: 'text?',
     },
     row: { outcome: column<'asked' | 'taken'>('text') },
     sql: (p) => sql`
     with owner as (
       select uuid, ${destination} as destination, language from ${accounts}
-       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives(p)}),
+       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives}),
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
       select id, ${p.kind}, ${p.destination}, ${p.key}, ${p.subject}, ${p.now}
-        from ${accounts} where id = ${p.accountId} and ${sessionLives(p)} and not exists (select 1 from owner)
+        from ${accounts} where id = ${p.accountId} and ${sessionLives} and not exists (select 1 from owner)
       on conflict (account_id, kind) do update
          set destination = excluded.destination, destination_key = excluded.destination_key,
              code_subject = excluded.code_subject, created_at = excluded.created_at
       returning code_subject),
-    replaced as (${supersedeAll({
-      now: p.now,
+    replaced as (${supersedePending({
       codeSubject: sql`(select code_subject from ${contactChanges}
-                          where ${isThatChange(p)} and exists (select 1 from asked))`,
+                          where ${isThatChange} and exists (select 1 from asked))`,
+      codePurpose: null,
     })}),
-    code as (${queueMessage(p, sql`asked`)}),
-    notice as (${queueOwnersNotice({
-      now: p.now,
-      source: sql`owner`,
-      channel: p.messageChannel,
+    code as (${queueMessage(sql`asked`)}),
+    notice as (${queueMessage(sql`owner`, {
       destination: sql`owner.destination`,
-      purpose: 'contact_claimed',
+      purpose: sql`'contact_claimed'`,
       language: sql`owner.language`,
+      codeSubject: sql`null::uuid`,
+      codePurpose: sql`null::text`,
+      codeSeed: sql`null::bytea`,
       accountUuid: sql`owner.uuid`,
-      causedBy: p,
+      lane: strangersLane,
+      requestId: messageRequestId,
     })})
     select 'asked' as outcome from asked union all select 'taken' from owner`,
   })
@@ -89,9 +103,11 @@ const find = defineStatement({
     destinationKey: 'text',
     codeSubject: 'uuid',
   },
-  sql: (p) => sql`
-  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange(p)}`,
+  sql: () => sql`
+  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange}`,
 })
+
+const sessionId = param('sessionId', 'uuid')
 
 const newValue = {
   email: sql`email = asked.destination, email_key = asked.destination_key`,
@@ -99,32 +115,32 @@ const newValue = {
 }
 
 /** The session's device, or its address, was there seven days before. */
-const knownClient = (p: Placeholders<'sessionId' | 'now'>) => sql`exists (
+const knownClient = sql`exists (
   select 1 from ${sessions} mine join ${sessions} earlier on earlier.account_id = mine.account_id
-   where mine.id = ${p.sessionId} and earlier.created_at < ${p.now} - interval '7 days'
+   where mine.id = ${sessionId} and earlier.created_at < ${now} - interval '7 days'
      and (earlier.device_fingerprint = mine.device_fingerprint or earlier.ip = mine.ip))`
 
 /** The contact before a change, in a CTE; `where`: whether it is about to change. */
-const contactBefore = (p: Placeholders<'accountId'>, of: Identifier['kind'], where: SQL) => {
+const contactBefore = (of: Identifier['kind'], where: SQL) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
   return sql`
     before as (
       select id, ${sql.raw(of)} as destination, ${keyColumn} as key, ${verifiedAt} as verified_at
-        from ${accounts} where id = ${p.accountId} and ${where})`
+        from ${accounts} where id = ${accountId} and ${where})`
 }
 
 /** Keeps a verified contact that the account loses, so that it can come back. `lost`: from where it is taken. */
-const remember = (p: Placeholders<'kind' | 'now' | 'sessionId'>, lost: SQL) => sql`
+const remember = (lost: SQL) => sql`
     insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
                                      session_id, known_client)
-    select before.id, ${p.kind}, before.destination, before.key, before.verified_at, ${p.now}, ${p.sessionId},
-           ${knownClient(p)}
+    select before.id, ${kind}, before.destination, before.key, before.verified_at, ${now}, ${sessionId},
+           ${knownClient}
       from ${lost}`
 
 const confirmOf = (of: Identifier['kind']) => {
   const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
   // The contact that is verified already, in another spelling at most, is not a new one.
-  const unlessTheSame = ({ key }: Placeholders<'key'>, value: SQL, column: SQL) =>
+  const unlessTheSame = (value: SQL, column: SQL) =>
     sql`${column} = case when before.key = ${key} and before.verified_at is not null
                          then ${accounts}.${column} else ${value} end`
   return defineStatement({
@@ -142,23 +158,20 @@ const confirmOf = (of: Identifier['kind']) => {
     sql: (p) => sql`
     with asked as (
       delete from ${contactChanges}
-       where ${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}
+       where ${isThatChange} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives}
       returning account_id, destination, destination_key),
-    ${contactBefore(p, of, sql`true`)},
+    ${contactBefore(of, sql`true`)},
     proved as (
       update ${accounts}
-         set ${newValue[of]}, ${unlessTheSame(p, p.now, verifiedAt)}, ${unlessTheSame(p, p.now, addedAt)},
-             ${unlessTheSame(p, p.sessionId, addedBy)}, updated_at = ${p.now}
+         set ${newValue[of]}, ${unlessTheSame(p.now, verifiedAt)}, ${unlessTheSame(p.now, addedAt)},
+             ${unlessTheSame(p.sessionId, addedBy)}, updated_at = ${p.now}
         from asked, before where ${accounts}.id = asked.account_id
       returning ${accounts}.*),
-    remembered as (${remember(
-      p,
-      sql`before join proved on proved.id = before.id
-      where before.verified_at is not null and before.key <> ${p.key}`,
-    )}),
-    ${endOtherClaims(p, of)},
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
-    notices as (${queueNotices(p, sql`proved`)})
+    remembered as (${remember(sql`before join proved on proved.id = before.id
+      where before.verified_at is not null and before.key <> ${p.key}`)}),
+    ${endOtherClaims(of)},
+    replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
+    notices as (${queueNotices(sql`proved`)})
     select * from proved`,
   })
 }
@@ -177,7 +190,7 @@ const removeOf = (of: Identifier['kind']) => {
     params: { accountId: 'bigint', sessionId: 'uuid', now: 'timestamptz', kind: 'text', notices: 'text' },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
-    with ${contactBefore(p, of, sessionLives(p))},
+    with ${contactBefore(of, sessionLives)},
     removed as (
       update ${accounts}
          set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
@@ -185,13 +198,10 @@ const removeOf = (of: Identifier['kind']) => {
        where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
          and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
       returning ${accounts}.*),
-    remembered as (${remember(
-      p,
-      sql`before join removed on removed.id = before.id
-      where before.verified_at is not null`,
-    )}),
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
-    notices as (${queueNotices(p, sql`removed`)})
+    remembered as (${remember(sql`before join removed on removed.id = before.id
+      where before.verified_at is not null`)}),
+    replaced as (${supersedePending({ codeSubject: sql`(select uuid from removed)`, codePurpose: null })}),
+    notices as (${queueNotices(sql`removed`)})
     select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
   })
 }
@@ -203,21 +213,17 @@ const KEPT_DAYS = 1
 /** As long as a reset takes back what a session added. */
 const REPLACED_KEPT_DAYS = 7
 
-const sweep = createSweep({
-  name: 'contacts.sweep',
+const sweep = createSweep<{ before: Date }>({
   table: contactChanges,
   key: sql`account_id, kind`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
+  where: sql`created_at < ${param('before', 'timestamptz')}`,
   order: sql`created_at`,
 })
 
-const sweepReplaced = createSweep({
-  name: 'contacts.sweep_replaced',
+const sweepReplaced = createSweep<{ before: Date }>({
   table: replacedContacts,
   key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`replaced_at < ${p.before}`,
+  where: sql`replaced_at < ${param('before', 'timestamptz')}`,
   order: sql`replaced_at`,
 })
 

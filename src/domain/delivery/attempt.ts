@@ -4,10 +4,16 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { CodePurpose } from '../codes/store.ts'
-import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import type { Funnel } from './funnel.ts'
-import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from './message.ts'
+import {
+  type MessageSender,
+  NOBODY,
+  type Refusal,
+  type RenderedMessage,
+  type SendOutcome,
+} from './message.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
@@ -51,6 +57,7 @@ export interface AttemptOptions {
   refusedAddresses?: RefusedAddresses
   /** Counts what becomes of SMS. */
   funnel?: Pick<Funnel, 'count' | 'codeSent'>
+  metrics?: Pick<Metrics, 'count' | 'observe'>
   render(message: QueuedMessage, code: string | null, minutes: number): RenderedMessage
   sender: MessageSender
   clock: Clock
@@ -97,6 +104,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     strangersTurn,
     funnel,
     refusedAddresses,
+    metrics = noMetrics,
   } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
@@ -104,8 +112,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   return async (message) => {
     // Queued by an older version, which knew no lane for these.
-    if (message.destination === decoyDestination)
-      return { note: () => store.remove(message.id), dueAgainAt: null }
+    if (message.destination === NOBODY) return { note: () => store.remove(message.id), dueAgainAt: null }
     const code = codeOf(message)
     const endsAtMs = code && message.firstAttemptAt.getTime() + codeLifetimeSeconds * 1000
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
@@ -116,9 +123,10 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const result = await send(message, code, endsAtMs)
     const { outcome, detail, reason, refusals = [] } = result
     for (const refusal of refusals) logRefusal(message, refusal)
+    countSending(message, result)
     if (message.channel === 'sms') countSms(message, result)
     if (result.isAddressRefused) await refusedAddresses?.note(message.destination).catch(() => {})
-    if (outcome !== 'failed') return end(message, outcome, detail, result)
+    if (outcome !== 'failed') return finish(message, outcome, detail, result)
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
     log(message, outcome, detail, reason)
@@ -169,7 +177,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
   }
 
-  function end(
+  /** Without an answer of a gateway that is counted already. */
+  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null, result?: SendOutcome) {
+    metrics.count('messages_total', { channel: message.channel, gateway: '', outcome })
+    return finish(message, outcome, detail, result)
+  }
+
+  function finish(
     message: QueuedMessage,
     outcome: FinalOutcome,
     detail: string | null,
@@ -225,6 +239,21 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
     if (outcome === 'sent' || outcome === 'replaced') logger.info(fields, 'message')
     else logger.warn(fields, 'message')
+  }
+
+  /** Each gateway that was asked counts, also one whose message another one took. */
+  function countSending(message: QueuedMessage, { outcome, detail, refusals = [] }: SendOutcome): void {
+    const { channel, codeSeed, codePurpose, createdAt } = message
+    for (const refusal of refusals)
+      metrics.count('messages_total', { channel, gateway: refusal.gateway, outcome: refusal.outcome })
+    // What took it is in `detail`. A mail server that is alone lists no refusals of its own.
+    const gateway = outcome === 'sent' ? detail : channel === 'email' ? 'smtp' : ''
+    if (outcome === 'sent' || refusals.length === 0)
+      metrics.count('messages_total', { channel, gateway, outcome })
+    if (outcome !== 'sent') return
+    metrics.observe('message_delay_seconds', Math.max(0, nowMs() - createdAt.getTime()) / 1000)
+    if (codeSeed !== null && codePurpose !== null)
+      metrics.count('codes_total', { purpose: codePurpose, channel, stage: 'sent' })
   }
 
   function countSms({ destination, detail, codeSeed }: QueuedMessage, result: SendOutcome): void {

@@ -8,6 +8,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { causeOf, type DeliveryLogger } from './attempt.ts'
 import type { Breaker } from './breaker.ts'
 import type { DeliveryRecords, PrefixCount, Stage, StageCount } from './records.ts'
@@ -34,6 +35,7 @@ interface Options {
   clock: Clock
   logger: DeliveryLogger
   config: Pick<Config, 'sms' | 'codes'>
+  metrics: Pick<Metrics, 'count'>
 }
 
 const FLUSH_MS = 1000
@@ -47,7 +49,7 @@ const LEAST_CODES = 200
 
 export const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
 
-export function createFunnel({ records, breaker, clock, logger, config }: Options): Funnel {
+export function createFunnel({ records, breaker, clock, logger, config, metrics }: Options): Funnel {
   const { minimumConversion, pumpingGuard, gateways } = config.sms
   let counts = new Map<string, StageCount>()
   let prefixes = new Map<string, PrefixCount>()
@@ -64,6 +66,7 @@ export function createFunnel({ records, breaker, clock, logger, config }: Option
   function count(stage: Stage, to: string, gateway = ''): void {
     const country = parsePhoneNumberFromString(to)?.country ?? ''
     add({ gateway, country, stage, count: 1 })
+    metrics.count('sms_funnel_total', { gateway, country, stage })
   }
 
   function countPrefix(to: string, what: 'codes' | 'verified'): void {

@@ -6,8 +6,9 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Executor } from '../../platform/postgres/database.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
-import { decoyDestination } from '../decoys/decoys.ts'
-import type { Channel, NewMessage } from './message.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { type Channel, type NewMessage, NOBODY } from './message.ts'
 import type { MessageStore } from './store.ts'
 
 export interface Outbox {
@@ -32,23 +33,31 @@ interface Options {
   clock: Clock
   /** The language of the configuration. */
   language: Language
+  metrics: Pick<Metrics, 'count'>
 }
 
-export function createOutbox({ database, messages, codes, worker, clock, language }: Options): Outbox {
+export function createOutbox(options: Options): Outbox {
+  const { database, messages, codes, worker, clock, language, metrics } = options
+  const countAsked = (purpose: CodePurpose, channel: Channel) =>
+    metrics.count('codes_total', { purpose, channel, stage: 'asked' })
+
   return {
     async sendCode(binding, to) {
       const seed = codes.createSeed()
       const { subject, purpose, group } = binding
-      const recipient = to ?? recipientLike(binding, language)
-      const destination = to === null ? decoyDestination : binding.destination
+      const recipient = to ?? decoyRecipient(binding, language)
+      const destination = to === null ? NOBODY : binding.destination
+      if (to !== null) countAsked(purpose, to.channel)
       const code = { subject, purpose, group, seed }
       const messageId = await messages.addCode({ ...recipient, destination, purpose, code }, clock.now())
       await codes.put({ ...binding, destination }, seed, messageId)
       worker.wake(recipient.channel)
     },
     async putCode(binding, seed, messageId) {
+      const channel = channelOfDestination(binding.destination)
+      countAsked(binding.purpose, channel)
       await codes.put(binding, seed, messageId)
-      worker.wake(channelOfDestination(binding.destination))
+      worker.wake(channel)
     },
     async sendNotices(notices) {
       for (const notice of notices) await messages.add(database, notice, clock.now())
@@ -57,8 +66,8 @@ export function createOutbox({ database, messages, codes, worker, clock, languag
   }
 }
 
-/** For an account that does not exist: the channel is the one by which this destination would be reached. */
-function recipientLike({ destination }: CodeBinding, language: Language) {
+/** Stands in for an account that does not exist: the channel is the one on which this destination would be reached. */
+function decoyRecipient({ destination }: CodeBinding, language: Language) {
   return { channel: channelOfDestination(destination), language }
 }
 

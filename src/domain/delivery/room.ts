@@ -6,6 +6,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { CodeService } from '../codes/service.ts'
 import type { LimitStore } from '../limits/store.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Funnel } from './funnel.ts'
 import type { MessageSender } from './message.ts'
 import { createOutbox } from './outbox.ts'
@@ -28,6 +29,7 @@ interface Options {
   clock: Clock
   logger: Logger
   config: Config
+  metrics: Metrics
 }
 
 /**
@@ -37,6 +39,7 @@ interface Options {
 export function createDelivery(options: Options) {
   const { database, stores, codes, funnel, strangersTurn, sender, clock, logger, config } = options
   const { messages } = stores
+  const { metrics } = options
   const refusedAddresses = createRefusedAddresses(options)
   const worker = createDeliveryWorker({
     store: messages,
@@ -44,6 +47,7 @@ export function createDelivery(options: Options) {
     strangersTurn,
     refusedAddresses,
     funnel,
+    metrics,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
     render: createRenderer(config),
     sender,
@@ -56,7 +60,15 @@ export function createDelivery(options: Options) {
   return {
     worker,
     refusedAddresses,
-    outbox: createOutbox({ database, messages, codes, worker, clock, language: config.server.language }),
+    outbox: createOutbox({
+      database,
+      messages,
+      codes,
+      worker,
+      clock,
+      metrics,
+      language: config.server.language,
+    }),
     receipts: createReceiptService({
       records: stores.deliveryRecords,
       funnel,

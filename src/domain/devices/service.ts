@@ -7,7 +7,6 @@ import type { Clock } from '../../platform/clock.ts'
 import { bucketAddress, isPublicAddress } from '../../platform/http/client-address.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { Account } from '../accounts/account.ts'
-import { decoyAccount } from '../decoys/decoys.ts'
 import { type Caller, onKnownDevice, stranger } from '../limits/callers.ts'
 import type { KnownDeviceStore } from './store.ts'
 
@@ -39,6 +38,9 @@ interface Options {
   clock: Clock
 }
 
+/** No account has it: keeps the work alike. */
+const NOBODY = { id: 0, uuid: '' }
+
 export function createKnownDevices({ store, secret, clock }: Options): KnownDevices {
   const deviceTag = (uuid: string, fingerprint: string | null) =>
     fingerprint === null ? null : secret.tag('known device', uuid, fingerprint)
@@ -51,7 +53,7 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
     address: string | null,
     client: { addressBucket: string },
   ): Promise<Caller> {
-    const { id, uuid } = account ?? decoyAccount
+    const { id, uuid } = account ?? NOBODY
     const tags = {
       device: deviceTag(uuid, fingerprint),
       address: address === null ? null : addressTag(uuid, address),

@@ -1,7 +1,6 @@
 /** Table `known_devices`: see store.ts. A sign-in writes it by known-devices-sql.ts, in the statement that opens the session. */
-
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { accounts, knownDevices } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -30,12 +29,10 @@ const forget = defineStatement({
   delete from ${knownDevices} where account_id = ${p.accountId} and tag is distinct from ${p.except}`,
 })
 
-const sweep = createSweep({
-  name: 'devices.sweep',
+const sweep = createSweep<{ now: Date }>({
   table: knownDevices,
   key: sql`account_id, tag`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`last_sign_in_at <= ${knownSince(p.now)} and kind = 'device'`,
+  where: sql`last_sign_in_at <= ${knownSince(param('now', 'timestamptz'))} and kind = 'device'`,
   order: sql`last_sign_in_at`,
 })
 

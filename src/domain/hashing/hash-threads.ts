@@ -73,12 +73,21 @@ self.onmessage = ({ data: job }) => {
 
 interface Task {
   job: HashJob
+  queuedAt: number
   resolve(result: Result): void
   reject(error: AppError): void
 }
 
+export interface HashThreadsOptions {
+  /** Called when a job begins, with the time that it waited. */
+  onBegin?: (waitedMs: number) => void
+}
+
 /** At most `count` threads; unless warmed up, a thread starts when it is first needed. */
-export function createHashThreads(count: number): HashThreads {
+export function createHashThreads(
+  count: number,
+  { onBegin = () => {} }: HashThreadsOptions = {},
+): HashThreads {
   const source = URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
   const threads = new Set<Thread>()
   const waiting: Record<'first' | 'others', Task[]> = { first: [], others: [] }
@@ -87,7 +96,7 @@ export function createHashThreads(count: number): HashThreads {
 
   const threadWith = (tasks: number) => [...threads].find((thread) => thread.tasks === tasks)
   const start = () => {
-    const thread = startThread(source, handOut, () => threads.delete(thread))
+    const thread = startThread(source, { onBegin, onDone: handOut, onEnd: () => threads.delete(thread) })
     threads.add(thread)
     return thread
   }
@@ -117,7 +126,7 @@ export function createHashThreads(count: number): HashThreads {
       jobs++
       try {
         return await new Promise<Result>((resolve, reject) => {
-          waiting[first ? 'first' : 'others'].push({ job, resolve, reject })
+          waiting[first ? 'first' : 'others'].push({ job, queuedAt: performance.now(), resolve, reject })
           handOut()
         })
       } finally {
@@ -145,11 +154,17 @@ interface Thread {
   stop(): void
 }
 
-function startThread(source: string, onDone: () => void, onEnd: () => void): Thread {
+interface ThreadListeners extends Required<HashThreadsOptions> {
+  onDone: () => void
+  onEnd: () => void
+}
+
+function startThread(source: string, { onBegin, onDone, onEnd }: ThreadListeners): Thread {
   const worker = new Worker(source, { smol: true })
   // Only a thread with work keeps the process alive.
   worker.unref()
   const tasks: Task[] = []
+  const began = ({ queuedAt }: Task) => onBegin(performance.now() - queuedAt)
   const end = () => {
     worker.terminate()
     onEnd()
@@ -160,6 +175,7 @@ function startThread(source: string, onDone: () => void, onEnd: () => void): Thr
   worker.onmessage = ({ data }: MessageEvent<Result>) => {
     tasks.shift()?.resolve(data)
     if (tasks.length === 0) worker.unref()
+    else began(tasks[0] as Task)
     onDone()
   }
   worker.onerror = end
@@ -170,6 +186,7 @@ function startThread(source: string, onDone: () => void, onEnd: () => void): Thr
     },
     take(task) {
       tasks.push(task)
+      if (tasks.length === 1) began(task)
       worker.ref()
       worker.postMessage(task.job)
     },

@@ -5,6 +5,8 @@
  */
 import { availableParallelism } from 'node:os'
 import { AppError } from '../../errors.ts'
+import { noteWork } from '../../platform/request-context.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { parseDigest } from './digest.ts'
 import { createHashThreads, type HashJob } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
@@ -57,6 +59,8 @@ export interface HashService {
   start(): void
   /** Ends the threads. What is still waiting fails. */
   close(): void
+  /** How many passwords wait to be hashed. */
+  waiting(): number
 }
 
 export interface HashOptions {
@@ -71,6 +75,7 @@ export interface HashOptions {
   store: DigestStore
   /** Stored passwords have several sets of parameters: each wrong one costs a hash under every one of them. */
   onSeveralWorks?: ((works: string[]) => void) | undefined
+  metrics?: Pick<Metrics, 'count' | 'observe'>
 }
 
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
@@ -78,14 +83,18 @@ const BUSY_RETRY_SECONDS = 1
 
 export function createHashService(options: HashOptions): HashService {
   const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralWorks } = options
+  const { metrics = noMetrics } = options
   const atOnce = concurrency === 0 ? availableParallelism() : concurrency
-  const threads = createHashThreads(atOnce)
+  const threads = createHashThreads(atOnce, {
+    onBegin: (waitedMs) => metrics.observe('hash_wait_seconds', waitedMs / 1000),
+  })
   const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
   const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
   const requireRoom = ({ owner = false }: HashCaller = {}) => {
     if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
+    metrics.count('hash_refused_total')
     throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
   }
 
@@ -123,6 +132,7 @@ export function createHashService(options: HashOptions): HashService {
       }
       const { password } = form
       if (!admitted) requireRoom({ owner })
+      noteWork('hashed')
       const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations }, { first: owner })
       if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
       return digest
@@ -145,6 +155,7 @@ export function createHashService(options: HashOptions): HashService {
       const digest = stored === null ? null : parseDigest(stored)
       if (place) place.release()
       else requireRoom({ owner })
+      noteWork('hashed')
       if (!form.ok || form.password === '' || stored === null || digest === null) {
         await threads.run(jobInVain(), { first: owner })
         return { right: false, newDigest: null }
@@ -160,6 +171,7 @@ export function createHashService(options: HashOptions): HashService {
       // Later than what the caller does next, which is to listen.
       setImmediate(threads.warmUp)
     },
+    waiting: () => Math.max(0, threads.jobs - atOnce),
     close() {
       storedWork.close()
       threads.close()

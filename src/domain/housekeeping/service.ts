@@ -24,6 +24,8 @@ export interface HousekeepingOptions {
   clock: Clock
   logger: Logger
   intervalMs?: number
+  /** Called at the end of a round in which every chore succeeded. */
+  onSuccess?: () => void
 }
 
 /** Small enough that a batch takes milliseconds. */
@@ -34,9 +36,10 @@ const TURN_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
-  const { store, chores, clock, logger } = options
+  const { store, chores, clock, logger, onSuccess } = options
   let ending = false
   let endsAtMs = 0
+  let failures = 0
   let running: Promise<void> | null = null
   let timer: Timer | undefined
 
@@ -54,6 +57,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     const claimed = await attempt('turn', () => store.claimRound(now, new Date(now.getTime() + TURN_MS)))
     if (!claimed) return
     endsAtMs = now.getTime() + LAST_BATCH_MS
+    failures = 0
     const total: Record<string, number> = {}
     const left = Object.entries(chores)
     for (let next = left.shift(); next !== undefined && !isOver(); next = left.shift()) {
@@ -62,6 +66,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
       if (removed > 0) total[chore] = (total[chore] ?? 0) + removed
       if (more) left.push(next)
     }
+    if (failures === 0) onSuccess?.()
     if (Object.keys(total).length > 0) logger.info({ removed: total }, 'housekeeping')
   }
 
@@ -69,6 +74,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     try {
       return await work()
     } catch (error) {
+      failures++
       logger.warn({ chore, cause: causeOf(error) }, 'housekeeping could not be done')
       return null
     }

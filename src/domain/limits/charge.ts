@@ -28,3 +28,7 @@ function wholeNumbers(rule: Rule): Rule {
   })
   return { ...rule, ...Object.fromEntries(rounded) }
 }
+
+/** Of a state as both stores keep it. */
+export const windowCount = ({ n = 0, ends = 0 }: { n?: number; ends?: number }, now: Date): number =>
+  ends > now.getTime() ? n : 0

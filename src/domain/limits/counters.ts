@@ -36,7 +36,7 @@ interface Options {
 /** The plus sign and seven digits. */
 const prefixOf = (phoneKey: string) => phoneKey.slice(0, 8)
 
-const window = (count: number, windowMs: number): Rule => ({ kind: 'window', count, windowMs })
+const window = (count: number, windowMs: number) => ({ kind: 'window', count, windowMs }) satisfies Rule
 const bucket = (burst: number, intervalMs: number): Rule => ({ kind: 'bucket', burst, intervalMs })
 
 export function createCounters({ config, tag, now, reaches }: Options) {
@@ -73,7 +73,7 @@ export function createCounters({ config, tag, now, reaches }: Options) {
   const allowsCountry = ({ country }: Phone) =>
     dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
 
-  const smsOfDay: Charge = { key: 'sms-of-day', rule: window(dailyBudget, DAY_MS) }
+  const smsOfDay = { key: 'sms-of-day', rule: window(dailyBudget, DAY_MS) }
 
   function smsCodes(caller: Caller, { key }: Phone): Charge[] {
     const codes = [smsOfDay, { key: 'sms-codes-of-day', rule: window(notStrangers, DAY_MS) }]
@@ -197,6 +197,7 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       if (destination.kind === 'email') return [hourly]
       return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
     },
+    smsOfDay,
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({

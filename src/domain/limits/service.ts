@@ -8,6 +8,7 @@ import type { Config } from '../../platform/config/types.ts'
 import type { Logger } from '../../platform/http/logging.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Caller } from './callers.ts'
 import { type Counters, createCounters } from './counters.ts'
 import type { Charge, LimitStore } from './store.ts'
@@ -28,6 +29,8 @@ export interface LimitService {
   clear(charges: Charge[]): Promise<void>
   /** Counts a message without code that is about to go to an owner, and says whether it may. */
   admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
+  /** SMS of the running day that may still be sent, whoever asks. */
+  smsLeft(): Promise<number>
   /** A code was wrong, whoever tried it: too many of them over the whole service are said in the log. Never throws. */
   noteWrongCode(): Promise<void>
 }
@@ -40,9 +43,11 @@ interface Options {
   config: Pick<Config, 'limits' | 'sms' | 'accounts'>
   /** Whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
+  metrics: Pick<Metrics, 'count'>
 }
 
-export function createLimitService({ store, secret, clock, logger, config, reaches }: Options): LimitService {
+export function createLimitService(options: Options): LimitService {
+  const { store, secret, clock, logger, config, reaches, metrics } = options
   const { limits } = config
   const counters = createCounters({
     config,
@@ -58,19 +63,24 @@ export function createLimitService({ store, secret, clock, logger, config, reach
 
   const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0
 
-  function refuse(ms: number): void {
-    if (ms > 0) throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(ms / 1000) })
+  /** Counted by the first of the counters that were charged together. */
+  function refuse(ms: number, charges: Charge[]): void {
+    if (ms === 0) return
+    metrics.count('limit_refusals_total', { limit: limitOf(charges) })
+    throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(ms / 1000) })
   }
 
   return {
     counters,
-    charge: async (charges) => refuse(await waitMs(charges)),
+    charge: async (charges) => refuse(await waitMs(charges), charges),
     async chargeVisit(kind, caller, others = []) {
-      const ms = await waitMs([...counters.visits(kind, { address: caller.addressBucket }), ...others])
-      if (ms === 0 || caller.group !== 'owner') return refuse(ms)
+      const byAddress = [...counters.visits(kind, { address: caller.addressBucket }), ...others]
+      const ms = await waitMs(byAddress)
+      if (ms === 0 || caller.group !== 'owner') return refuse(ms, byAddress)
       const device = secret.tag('limit key', 'visit', caller.account.uuid, caller.device)
       const name = device.toString('base64url', 0, 15)
-      refuse(await waitMs([...counters.visits(kind, { knownDevice: name }), ...others]))
+      const byDevice = [...counters.visits(kind, { knownDevice: name }), ...others]
+      refuse(await waitMs(byDevice), byDevice)
     },
     admits,
     async admitsCode(caller, destination, purpose, isOwn) {
@@ -83,6 +93,10 @@ export function createLimitService({ store, secret, clock, logger, config, reach
     async admitsNotice(destination, purpose) {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.notices(destination, purpose))
+    },
+    async smsLeft() {
+      const { key, rule } = counters.smsOfDay
+      return Math.max(0, rule.count - (await store.countOf(key, clock.now())))
     },
     async noteWrongCode() {
       const isMany = await admits([counters.wrongCodesOfMinute]).then(
@@ -99,3 +113,6 @@ export function createLimitService({ store, secret, clock, logger, config, reach
     },
   }
 }
+
+/** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
+const limitOf = ([charge]: Charge[]) => charge?.key.split(':', 1)[0]?.replaceAll('-', '_') ?? 'unknown'

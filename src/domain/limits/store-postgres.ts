@@ -3,13 +3,12 @@
  * state as in charge.ts, until swept after `expires_at`. The SQL function limits_charge (drizzle/0008) evaluates and
  * counts, so that a charge is one round trip however many counters it names.
  */
-
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { limits } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
-import { normalizeCharges } from './charge.ts'
+import { normalizeCharges, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 const charge = defineStatement({
@@ -18,6 +17,13 @@ const charge = defineStatement({
   row: { waitMs: 'bigint' },
   sql: (p) => sql`
   select limits_charge(${p.charges}::jsonb, ${p.nowMs}) as wait_ms`,
+})
+
+const read = defineStatement({
+  name: 'limits.read',
+  params: { key: 'text' },
+  row: { state: json<{ n?: number; ends?: number }>() },
+  sql: ({ key }) => sql`select state from ${limits} where key = ${key}`,
 })
 
 /** Rows are locked in the order of their keys, as limits_charge does, so that two callers cannot deadlock. */
@@ -32,12 +38,10 @@ const clear = defineStatement({
        for update)`,
 })
 
-const sweep = createSweep({
-  name: 'limits.sweep',
+const sweep = createSweep<{ now: Date }>({
   table: limits,
   key: sql`key`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
+  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
   order: sql`expires_at`,
 })
 
@@ -49,6 +53,10 @@ export function createPostgresLimitStore(database: Database): LimitStore {
       const row = await database.first(charge, { charges: text, nowMs: now.getTime() })
       if (row === null) throw new Error('limits_charge gave no answer')
       return row.waitMs
+    },
+    countOf: async (key, now) => {
+      const row = await database.first(read, { key })
+      return row === null ? 0 : windowCount(row.state, now)
     },
     clear: async (keys) => {
       if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })

@@ -5,7 +5,7 @@
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
-import { normalizeCharges } from './charge.ts'
+import { normalizeCharges, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
@@ -96,6 +96,8 @@ end
 return worst
 `)
 
+const read = defineScript(`return redis.call('GET', KEYS[1])`)
+
 const clear = defineScript(`return redis.call('DEL', unpack(KEYS))`)
 
 export function createRedisLimitStore(redis: RedisConnection): LimitStore {
@@ -107,6 +109,10 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
       const keys = sorted.map(({ key }) => nameOf(key))
       const rules = JSON.stringify(sorted.map(({ rule }) => rule))
       return Number(await runScript(redis, charge, keys, [now.getTime(), rules]))
+    },
+    countOf: async (key, now) => {
+      const state = await runScript(redis, read, [nameOf(key)])
+      return typeof state === 'string' ? windowCount(JSON.parse(state), now) : 0
     },
     clear: async (keys) => {
       if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))

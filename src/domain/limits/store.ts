@@ -39,6 +39,8 @@ export interface LimitStore {
    * (otherwise RangeError). Numbers other than `count` are at least 1; fractions of a millisecond are rounded up.
    */
   charge(charges: Charge[], now: Date): Promise<number>
+  /** How many a `window` has counted; 0 where there is none, or where its time is over. */
+  countOf(key: string, now: Date): Promise<number>
   /** Deletes the counters, after a success. */
   clear(keys: string[]): Promise<void>
   /** Removes up to `limit` expired counters and returns how many it removed. Redis does this by itself and returns 0. */

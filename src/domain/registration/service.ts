@@ -60,13 +60,22 @@ export interface RegistrationService {
 
 type Needs = Pick<
   Services,
-  'codes' | 'limits' | 'devices' | 'hashing' | 'sessionOpener' | 'outbox' | 'secret' | 'clock' | 'config'
+  | 'codes'
+  | 'limits'
+  | 'devices'
+  | 'hashing'
+  | 'sessionOpener'
+  | 'outbox'
+  | 'secret'
+  | 'clock'
+  | 'config'
+  | 'metrics'
 > & {
   stores: Pick<Stores, 'accounts'>
 }
 
 export function createRegistrationService(needs: Needs): RegistrationService {
-  const { codes, limits, devices, hashing, sessionOpener, outbox, secret, clock, config } = needs
+  const { codes, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } = needs
   const { accounts } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -167,7 +176,9 @@ export function createRegistrationService(needs: Needs): RegistrationService {
         codeSeed,
         messageId,
       )
-      return { channel: channelOf(primary.kind) }
+      const channel = channelOf(primary.kind)
+      metrics.count('registrations_total', { channel })
+      return { channel }
     },
 
     async confirm(body, device, { address, addressBucket }) {

@@ -41,7 +41,7 @@ export interface SessionService {
 
 export type SessionRecord = ReturnType<typeof ownSessionRecord>
 
-type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config'> & {
+type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config' | 'metrics'> & {
   stores: Pick<Stores, 'sessions'>
 }
 
@@ -65,7 +65,7 @@ const MAXIMUM_LISTED = 100
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function createSessionService(needs: Needs): SessionService {
-  const { accessTokens, refreshTokens, notices, clock, config } = needs
+  const { accessTokens, refreshTokens, notices, clock, config, metrics } = needs
   const store = needs.stores.sessions
 
   /** For a token that is not the newest of a valid session: finds its session, and whether the token is only late. */
@@ -96,6 +96,7 @@ export function createSessionService(needs: Needs): SessionService {
   }
 
   async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
+    metrics.count('refresh_reuse_total')
     const [first] = await notices.about(account, 'refresh_token_reused')
     const values = deviceName === null ? {} : { device: deviceName }
     await store.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)

@@ -2,9 +2,8 @@
  * Tickets in PostgreSQL: the unlogged table `tickets` (a crash of the server empties it), swept after `expires_at`. Each
  * method is one statement.
  */
-
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../platform/postgres/database.ts'
+import { type Database, param } from '../../platform/postgres/database.ts'
 import { tickets } from '../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -43,12 +42,10 @@ const remove = defineStatement({
   sql: (p) => sql`delete from ${tickets} where key = ${p.key}`,
 })
 
-const sweep = createSweep({
-  name: 'tickets.sweep',
+const sweep = createSweep<{ now: Date }>({
   table: tickets,
   key: sql`key`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
+  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
   order: sql`expires_at`,
 })
 

@@ -20,6 +20,7 @@ import type { PublicJwk, StoredKey } from './key-store.ts'
 export interface SigningKey {
   kid: string
   privateKey: CryptoKey
+  signsFrom: Date
 }
 
 /** What other services read (RFC 7517). */

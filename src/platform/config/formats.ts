@@ -41,6 +41,16 @@ export function isOpenToAll(text: string): boolean {
   return url?.protocol === 'http:' && isPublicHost(url.hostname)
 }
 
+/** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`. */
+export function parseListenAddress(text: string): { host: string; port: number } | null {
+  const [, host = '', port = ''] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? []
+  const bare = withoutBrackets(host)
+  const number = Number(port)
+  return isHost(bare) && bare.includes(':') === host.startsWith('[') && number > 0 && number < 65_536
+    ? { host: bare, port: number }
+    : null
+}
+
 /** A host name or an address; no port, no brackets. */
 export function isHost(text: string): boolean {
   if (text.includes(':')) return ipaddr.IPv6.isValid(text)

@@ -374,6 +374,18 @@ export const schema = {
       { example: '/run/poterne/admin.sock' },
     ),
   }),
+  metrics: section('What is measured, for Prometheus: see docs/monitoring.md.', {
+    listen: text(
+      '',
+      'Where `GET /metrics` answers, apart from the public listener and for everybody who reaches it. "": nowhere.',
+      {
+        check: (value) => value === '' || formats.parseListenAddress(value) !== null,
+        expected: 'an address and a port such as "127.0.0.1:9464", or ""',
+        emptyAllowed: true,
+        example: '127.0.0.1:9464',
+      },
+    ),
+  }),
   events: section('What is kept of logins and changes, for owners and for the operator.', {
     retention: duration('180d', ['1d', '3650d'], 'How long events are kept.'),
     address_retention: duration(

@@ -58,6 +58,8 @@ export interface Config {
   limits: LimitsConfig
   /** `socket` null: at its default place; empty: none. */
   admin: { socket: string | null }
+  /** `listen` empty: metrics are off. */
+  metrics: { listen: string }
   events: { retentionSeconds: number; addressRetentionSeconds: number }
   social: {
     redirectUris: string[]

@@ -4,10 +4,10 @@
  * the source text of hooks, so they must destructure their context in the parameter list.
  */
 import { Elysia } from 'elysia'
-import { AppError } from '../../errors.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import { pickLanguage } from '../../texts/languages.ts'
-import { runAsRequest } from '../request-context.ts'
+import { type RequestWork, runAsRequest } from '../request-context.ts'
 import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder } from './client-address.ts'
 import { createCors } from './cors.ts'
@@ -45,6 +45,19 @@ export interface HttpBaseOptions {
   onInternalError?: (error: unknown) => void
   /** How long a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
+  /** Called after each answer. */
+  onAnswer?: (answer: AnsweredRequest) => void
+}
+
+export interface AnsweredRequest {
+  /** A template; null where no route matched. */
+  route: string | null
+  /** `other` for a method that does not exist. */
+  method: string
+  status: number
+  durationMs: number
+  errorCode: ErrorCode | null
+  work: RequestWork
 }
 
 export type HttpBase = ReturnType<typeof createHttpBase>
@@ -62,6 +75,7 @@ interface RequestState {
   /** The pattern of the route; absent if none matched. */
   route?: string
   bodyComplete: boolean
+  work: RequestWork
   failure?: Failure
   /** The answer to a failure, sent as it is: Elysia would make a copy of it through a stream. */
   refusal?: Response
@@ -90,6 +104,7 @@ export function createHttpBase({
   logger,
   onInternalError,
   bodyDeadlineMs = BODY_DEADLINE_MS,
+  onAnswer,
 }: HttpBaseOptions) {
   const exchanges = new WeakMap<Request, RequestState>()
   const plugin = new Elysia({ name: 'httpBase' })
@@ -117,6 +132,7 @@ export function createHttpBase({
       },
       startedAt: performance.now(),
       bodyComplete: false,
+      work: { hashed: false, askedStore: false },
     }
     exchanges.set(request, exchange)
     return exchange
@@ -153,7 +169,7 @@ export function createHttpBase({
       const handled =
         request.method === 'OPTIONS'
           ? answerOptions(request)
-          : await runAsRequest(originOf(exchange.client), () => handle(request))
+          : await runAsRequest(originOf(exchange), () => handle(request))
       response = exchange.refusal ?? (handled as Response)
       // An error that bypassed onError (a returned status(), Elysia's own texts) does not have our shape.
       if (response.status >= 400 && !exchange.failure) throw new Error('An error was returned, not thrown')
@@ -174,12 +190,17 @@ export function createHttpBase({
     // Nobody will read this body to its end, and the next request on the connection would wait behind it.
     const interrupted = request.bodyUsed || isUnbounded(request.headers)
     if (interrupted && !exchange.bodyComplete) headers.set('connection', 'close')
+    const durationMs = performance.now() - exchange.startedAt
+    const method = KNOWN_METHODS.has(request.method) ? request.method : 'other'
+    const route = exchange.route ?? null
+    const errorCode = failure?.errorCode ?? null
+    onAnswer?.({ route, method, status, durationMs, errorCode, work: exchange.work })
     logger[status === 503 ? 'warn' : status >= 500 ? 'error' : 'info']({
       request_id: client.requestId,
-      method: KNOWN_METHODS.has(request.method) ? request.method : 'other',
-      route: exchange.route ?? null,
+      method,
+      route,
       status,
-      duration_ms: Math.round((performance.now() - exchange.startedAt) * 10) / 10,
+      duration_ms: Math.round(durationMs * 10) / 10,
       address: client.address,
       code: failure?.errorCode,
       error: failure?.errorName,
@@ -218,4 +239,9 @@ export function createHttpBase({
     })
 }
 
-const originOf = ({ requestId, address, addressBucket }: Client) => ({ requestId, address, addressBucket })
+const originOf = ({ client: { requestId, address, addressBucket }, work }: RequestState) => ({
+  requestId,
+  address,
+  addressBucket,
+  work,
+})

@@ -28,30 +28,41 @@ export function failedStatement(error: unknown): string | undefined {
   return failed.get(error) ?? failedStatement((error as { cause?: unknown }).cause)
 }
 
-/** Writes one line for each statement. `duration_ms` includes the wait for a connection. */
+/** Writes one line for each statement. */
 export function logStatements(database: Database, logger: Logger): Database {
-  async function timed<T>(statement: Named, run: () => Promise<T>): Promise<T> {
+  return timeStatements(database, (statement, durationMs, code) => {
+    const duration_ms = Math.round(durationMs * 100) / 100
+    const request_id = currentRequestId() ?? undefined
+    logger.debug({ statement: statementName(statement), duration_ms, code, request_id }, 'statement')
+  })
+}
+
+/**
+ * Calls `onEnd` after each statement. Its time includes the wait for a connection; `code` is undefined where the
+ * statement succeeded.
+ */
+export function timeStatements(
+  database: Database,
+  onEnd: (statement: Named, durationMs: number, code: string | undefined) => void,
+): Database {
+  /** The caller gets the promise of the statement itself: nothing is put in its way. */
+  function timed<T>(statement: Named, run: () => Promise<T>): Promise<T> {
     const start = performance.now()
-    let code: string | undefined
-    try {
-      return await run()
-    } catch (error) {
-      code = databaseCode(error) ?? 'failed'
-      throw error
-    } finally {
-      const duration_ms = Math.round((performance.now() - start) * 100) / 100
-      const request_id = currentRequestId() ?? undefined
-      logger.debug({ statement: statementName(statement), duration_ms, code, request_id }, 'statement')
-    }
+    const running = run()
+    running.then(
+      () => onEnd(statement, performance.now() - start, undefined),
+      (error) => onEnd(statement, performance.now() - start, databaseCode(error) ?? 'failed'),
+    )
+    return running
   }
-  const logged = (executor: Executor): Executor => ({
+  const within = (executor: Executor): Executor => ({
     all: (statement, params) => timed(statement, () => executor.all(statement, params)),
     first: (statement, params) => timed(statement, () => executor.first(statement, params)),
   })
   return {
     ...database,
-    ...logged(database),
-    transaction: (work, options) => database.transaction((inner) => work(logged(inner)), options),
-    session: (work) => database.session((inner) => work(logged(inner))),
+    ...within(database),
+    transaction: (work, options) => database.transaction((inner) => work(within(inner)), options),
+    session: (work) => database.session((inner) => work(within(inner))),
   }
 }

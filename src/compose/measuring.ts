@@ -1,0 +1,85 @@
+/** What is measured around the services: the stores they ask, and the gauges that a scrape reads. */
+import type { GaugeName } from '../domain/metrics/definitions.ts'
+import { type Metrics, noMetrics } from '../domain/metrics/metrics.ts'
+import type { Services, Stores } from '../domain/services.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/types.ts'
+import { timeStatements } from '../platform/postgres/statement-log.ts'
+import { noteWork } from '../platform/request-context.ts'
+import { version } from '../platform/version.ts'
+import type { Connections } from './connections.ts'
+
+export async function openMetrics({ metrics }: Pick<Config, 'metrics'>): Promise<Metrics> {
+  if (metrics.listen === '') return noMetrics
+  const { createPrometheusMetrics } = await import('../domain/metrics/prometheus.ts')
+  return createPrometheusMetrics()
+}
+
+/** The same stores, whose calls are timed. */
+export function measured(
+  { database, redis }: Pick<Connections, 'database' | 'redis'>,
+  metrics: Metrics,
+): Pick<Connections, 'database' | 'redis'> {
+  return {
+    database: timeStatements(database, (_, durationMs) => {
+      noteWork('askedStore')
+      metrics.observe('database_round_trip_seconds', durationMs / 1000)
+    }),
+    redis: redis && {
+      ...redis,
+      send(work) {
+        const start = performance.now()
+        const onEnd = () => {
+          noteWork('askedStore')
+          metrics.observe('redis_round_trip_seconds', (performance.now() - start) / 1000)
+        }
+        const running = redis.send(work)
+        running.then(onEnd, onEnd)
+        return running
+      },
+    },
+  }
+}
+
+interface Measured {
+  services: Pick<Services, 'hashing' | 'keys' | 'limits'>
+  stores: Pick<Stores, 'messages'>
+  clock: Clock
+}
+
+export function addGauges(metrics: Metrics, { services, stores, clock }: Measured): void {
+  const { hashing, keys, limits } = services
+  const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
+  // Two gauges of one scrape read the outbox together.
+  let reading: ReturnType<typeof stores.messages.waiting> | null = null
+  const waiting = () => {
+    reading ??= stores.messages.waiting().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+  metrics.gauge('outbox_waiting', async () => {
+    const rows = await waiting()
+    return (['email', 'sms'] as const).map((channel) => ({
+      labels: { channel },
+      value: rows.find((row) => row.channel === channel)?.count ?? 0,
+    }))
+  })
+  metrics.gauge('outbox_oldest_seconds', async () =>
+    Math.max(0, ...(await waiting()).map(({ oldestAt }) => secondsSince(oldestAt))),
+  )
+  metrics.gauge('sms_budget_remaining', limits.smsLeft)
+  metrics.gauge('hash_queue_waiting', hashing.waiting)
+  metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
+  const labels = { version: version.version, commit: version.commit, bun: version.bun }
+  metrics.gauge('build_info', () => [{ labels, value: 1 }])
+}
+
+/** Gives what is to be called when it succeeded: the gauge then says when that was. Until then it says nothing. */
+export function gaugeOfTime(metrics: Metrics, name: GaugeName): (at?: Date) => void {
+  let seconds: number | null = null
+  metrics.gauge(name, () => seconds)
+  return (at = new Date()) => {
+    seconds = at.getTime() / 1000
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * THE table of what is measured: name, meaning, labels. A metric is exposed as `poterne_<name>`. No label grows with the
+ * number of people: routes are templates, gateways are configured, and countries are those to which SMS may go.
+ * docs/monitoring.md describes the same metrics; a test compares both.
+ */
+
+export interface Definition {
+  help: string
+  labels?: readonly string[]
+}
+
+export interface HistogramDefinition extends Definition {
+  /** Upper bounds, in seconds. */
+  buckets: readonly number[]
+}
+
+const roundTrip = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5]
+
+export const counters = {
+  http_requests_total: {
+    help: 'Requests that were answered on the public listener.',
+    labels: ['route', 'method', 'status'],
+  },
+  logins_total: { help: 'Attempts to sign in.', labels: ['method', 'outcome'] },
+  registrations_total: {
+    help: 'Registrations that were accepted, by the channel of their first code.',
+    labels: ['channel'],
+  },
+  codes_total: {
+    help: 'One-time codes, by what became of them.',
+    labels: ['purpose', 'channel', 'stage'],
+  },
+  messages_total: {
+    help: 'Attempts to send a message, by how they ended.',
+    labels: ['channel', 'gateway', 'outcome'],
+  },
+  sms_funnel_total: { help: 'SMS, by how far they came.', labels: ['gateway', 'country', 'stage'] },
+  hash_refused_total: { help: 'Calls that were refused because too many passwords waited to be hashed.' },
+  refreshes_total: { help: 'Calls that presented a refresh token.', labels: ['outcome'] },
+  refresh_reuse_total: { help: 'Sessions that were ended because an old refresh token came back.' },
+  limit_refusals_total: { help: 'Calls that a limit refused.', labels: ['limit'] },
+} as const satisfies Record<string, Definition>
+
+export const histograms = {
+  http_request_duration_seconds: {
+    help: 'Time to answer a request: hash where a password was hashed, database where a store was asked, static for the rest.',
+    labels: ['kind'],
+    buckets: [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  },
+  message_delay_seconds: {
+    help: 'Time from the request that caused a message until a mail server or gateway took it.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
+  },
+  hash_wait_seconds: {
+    help: 'Time that a password waited until it was hashed.',
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  },
+  database_round_trip_seconds: {
+    help: 'Time of a statement, waiting for a connection included.',
+    buckets: roundTrip,
+  },
+  redis_round_trip_seconds: { help: 'Time of a call to Redis.', buckets: roundTrip },
+} as const satisfies Record<string, HistogramDefinition>
+
+export const gauges = {
+  outbox_waiting: { help: 'Messages that wait to be sent.', labels: ['channel'] },
+  outbox_oldest_seconds: { help: 'Age of the oldest message that waits to be sent; 0 without one.' },
+  sms_budget_remaining: { help: 'SMS that may still be sent in the running day of sms.daily_budget.' },
+  hash_queue_waiting: { help: 'Passwords that wait to be hashed.' },
+  housekeeping_last_success_timestamp_seconds: {
+    help: 'When this process last completed a round of housekeeping.',
+  },
+  backup_last_success_timestamp_seconds: { help: 'When the last backup was completed and verified.' },
+  signing_key_age_seconds: { help: 'Age of the key that signs access tokens.' },
+  build_info: { help: 'Always 1; the labels name what runs.', labels: ['version', 'commit', 'bun'] },
+} as const satisfies Record<string, Definition>
+
+export type CounterName = keyof typeof counters
+export type HistogramName = keyof typeof histograms
+export type GaugeName = keyof typeof gauges
+
+type LabelsIn<D> = D extends { labels: readonly (infer Label extends string)[] } ? Label : never
+
+/** The labels of a metric: the second argument of a call, and no argument where the metric has none. */
+export type LabelArguments<D> = [LabelsIn<D>] extends [never]
+  ? []
+  : [labels: Readonly<Record<LabelsIn<D>, string | number>>]

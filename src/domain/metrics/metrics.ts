@@ -1,0 +1,35 @@
+/** Where services count what happens. Without `metrics.listen` nothing is kept, and every call returns at once. */
+import type {
+  CounterName,
+  counters,
+  GaugeName,
+  HistogramName,
+  histograms,
+  LabelArguments,
+} from './definitions.ts'
+
+/** Null: not known now, so that nothing is exposed. */
+export type Reading = number | null | { labels: Record<string, string>; value: number }[]
+
+export interface Metrics {
+  /** False: whoever would have to do something for a measurement leaves it. */
+  readonly isOn: boolean
+  count<Name extends CounterName>(name: Name, ...labels: LabelArguments<(typeof counters)[Name]>): void
+  observe<Name extends HistogramName>(
+    name: Name,
+    seconds: number,
+    ...labels: LabelArguments<(typeof histograms)[Name]>
+  ): void
+  /** `read` is called for each scrape. A reading that fails, or takes longer than a second, is left out. */
+  gauge(name: GaugeName, read: () => Reading | Promise<Reading>): void
+  /** The answer to a scrape, in the format that the Accept header asks for. */
+  expose(accept: string | null): Promise<{ contentType: string; text: string }>
+}
+
+export const noMetrics: Metrics = {
+  isOn: false,
+  count() {},
+  observe() {},
+  gauge() {},
+  expose: async () => ({ contentType: 'text/plain; charset=utf-8', text: '' }),
+}
