@@ -53,6 +53,7 @@ export const domainOrder = [
   'contacts',
   'me',
   'social',
+  'administrators',
   'administration',
   'housekeeping',
   'health',

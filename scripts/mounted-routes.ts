@@ -1,4 +1,5 @@
 /** The routes that an app really has, to compare them with the table that describes it. */
+import { createAdminApp } from '../src/admin-app.ts'
 import type { AppRoute } from '../src/app.ts'
 import { createApp } from '../src/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
@@ -32,10 +33,28 @@ export function mountedRoutes(): Mounted[] {
     },
     secureCookies: true,
   })
+  return routesOf(app).map(({ detail, ...route }) => ({ ...route, authentication: authenticationOf(detail) }))
+}
+
+/** Those of administration. */
+export const mountedAdminRoutes = () =>
+  routesOf(
+    createAdminApp(services, {
+      language: 'en',
+      logger: createLogger({ clock: systemClock, write: () => {} }),
+    }),
+  ).map(({ method, path, operation }) => ({ method, path, operation }))
+
+interface RouteDetail {
+  operationId?: string
+  security?: object[]
+  hide?: boolean
+}
+
+function routesOf(app: { routes: { method: string; path: string; hooks: unknown }[] }) {
   return app.routes.flatMap(({ method, path, hooks }) => {
-    const { detail } = hooks as { detail?: { operationId?: string; security?: object[]; hide?: boolean } }
-    if (detail?.hide) return []
-    return [{ method, path, operation: detail?.operationId ?? '', authentication: authenticationOf(detail) }]
+    const { detail } = hooks as { detail?: RouteDetail }
+    return detail?.hide ? [] : [{ method, path, operation: detail?.operationId ?? '', detail }]
   })
 }
 

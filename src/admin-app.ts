@@ -1,16 +1,68 @@
-/** The routes of administration, apart from the public ones: only the socket leads here. */
+/**
+ * The routes of administration, apart from the public ones: the table below says what each asks for. Only the socket and
+ * the listener of administration lead here.
+ */
 import { Elysia } from 'elysia'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
+import type { Access, AdminRoute } from './domain/administrators/access.ts'
+import { createSocketDoor } from './domain/administrators/door.ts'
 import type { Services } from './domain/services.ts'
+import { createGuard } from './platform/http/guard.ts'
 import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
 
+/**
+ * Method, path under /admin/v1, operation, what it asks for (domain/administrators/access.ts), room; `!` marks what asks
+ * for password and second factor again on the page. `bun run check` compares it with what is mounted, and the door opens
+ * for nothing else.
+ */
+const table = `
+  GET     /accounts                                listAccounts             accounts:read     administration
+  GET     /accounts/:uuid                          showAccount              accounts:read     administration
+  PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration
+  DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration
+  GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration
+  DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
+  DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
+  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration
+  GET     /events                                  listAllEvents            events:read       administration
+  GET     /keys                                    listSigningKeys          owner             administration
+  POST    /keys/rotate                             rotateSigningKey         owner!            administration
+  POST    /keys/revoke                             revokeSigningKey         owner!            administration
+`
+
+export const adminRoutes: AdminRoute[] = table
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [method, path, operation, access, room] = line.trim().split(/\s+/) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    return {
+      method,
+      path: `/admin/v1${path}`,
+      operation,
+      access: access.replace('!', '') as Access,
+      destructive: access.endsWith('!'),
+      file: `src/domain/${room}/routes.ts`,
+    }
+  })
+
+export type AdminServices = Pick<Services, 'administration' | 'keys'>
+
 export function createAdminApp(
-  services: Pick<Services, 'administration' | 'keys'>,
+  services: AdminServices,
   options: Pick<HttpBaseOptions, 'language' | 'logger'>,
 ) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [] })
+  const door = createSocketDoor({ routes: adminRoutes, isAdministrator: async () => false })
+  const guard = createGuard(httpBase, door.admit)
   return new Elysia(appSettings)
     .use(httpBase)
+    .use(guard)
     .use(createAdministrationRoutes(httpBase, services.administration))
     .use(createSigningKeyRoutes(httpBase, services.keys))
 }

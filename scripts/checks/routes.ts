@@ -1,23 +1,54 @@
-/** The route table of src/app.ts against the routes that are mounted, and against the files it names. */
+/** The route tables of src/app.ts and src/admin-app.ts against the routes that are mounted, and against the files they name. */
+import { adminRoutes } from '../../src/admin-app.ts'
 import { routes } from '../../src/app.ts'
-import { mountedRoutes } from '../mounted-routes.ts'
+import { mountedAdminRoutes, mountedRoutes } from '../mounted-routes.ts'
 import { type Check, readFiles } from './source-files.ts'
+
+interface Row {
+  method: string
+  path: string
+  operation: string
+  /** What the table says of it beside its operation. */
+  about: string
+  file?: string
+}
 
 export const checkRoutes: Check = async () => {
   const files = new Map((await readFiles('src/domain/*/routes.ts')).map(({ path, text }) => [path, text]))
-  const described = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
-  const mounted = new Map(mountedRoutes().map((route) => [`${route.method} ${route.path}`, route]))
+  const described = routes.map((route) => ({ ...route, about: route.authentication }))
+  const mounted = mountedRoutes().map((route) => ({ ...route, about: route.authentication }))
+  const ofAdministration = adminRoutes.map((route) => ({ ...route, about: '' }))
+  return [
+    ...compare('src/app.ts', described, mounted, files),
+    ...compare(
+      'src/admin-app.ts',
+      ofAdministration,
+      mountedAdminRoutes().map((route) => ({ ...route, about: '' })),
+      files,
+    ),
+  ]
+}
+
+function compare(
+  table: string,
+  describedRows: Row[],
+  mountedRows: Row[],
+  files: Map<string, string>,
+): string[] {
+  const byName = (rows: Row[]) => new Map(rows.map((row) => [`${row.method} ${row.path}`, row]))
+  const described = byName(describedRows)
+  const mounted = byName(mountedRows)
   const problems: string[] = []
-  for (const [name, { operation, authentication }] of mounted) {
+  for (const [name, { operation, about }] of mounted) {
     const row = described.get(name)
-    if (row?.operation === operation && row.authentication === authentication) continue
-    problems.push(`src/app.ts: the table needs the row ${name} ${operation} ${authentication}`)
+    if (row?.operation === operation && row.about === about) continue
+    problems.push(`${table}: the table needs the row ${name} ${operation} ${about}`)
   }
-  for (const [name, { file, path }] of described) {
-    if (!mounted.has(name)) problems.push(`src/app.ts: ${name} is in the table, and not mounted`)
+  for (const [name, { file = '', path }] of described) {
+    if (!mounted.has(name)) problems.push(`${table}: ${name} is in the table, and not mounted`)
     const words = path.split('/').filter((word) => word !== '' && !word.startsWith(':'))
     if (!files.get(file)?.includes(words.at(-1) as string))
-      problems.push(`src/app.ts: ${name} is not in ${file}`)
+      problems.push(`${table}: ${name} is not in ${file}`)
   }
   return problems
 }

@@ -1,18 +1,7 @@
 /** English: the same rows as fr.ts; a missing one is a type error. */
 
 import type { Texts } from './languages.ts'
-import type { MessageFacts } from './messages.ts'
 
-const minutes = ({ minutes }: MessageFacts) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
-const lifetime = (facts: MessageFacts) =>
-  `This code works once, within the next ${minutes(facts)}. Do not share it with anyone.`
-const nameOf = (removed: string) =>
-  removed
-    .replace(/^email$/, 'the e-mail address')
-    .replace(/^phone$/, 'the phone number')
-    .replace(/^passkey$/, 'a passkey')
-    .replace(/^identity /, 'signing in through ')
-const ignore = 'If you did not ask for this, you can ignore this message.'
 const alarm = 'If this was not you, change your password at once.'
 
 export const en: Texts = {
@@ -26,9 +15,13 @@ export const en: Texts = {
     account_locked: 'Your account is locked.',
     two_factor_required: 'Please confirm this with your second factor.',
     reauthentication_required: 'Please sign in again first: your last sign-in is too long ago for this.',
+    insufficient_scope: 'You are not allowed to do this.',
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',
     account_not_found: 'There is no such account.',
+    message_not_found: 'There is no such message.',
+    token_not_found: 'There is no such token.',
+    administrator_not_found: 'This account is not an administrator.',
     identity_not_found: 'This identity is not linked to your account.',
     contact_not_found: 'Your account has no such contact.',
     provider_not_found: 'This identity provider is not offered.',
@@ -44,6 +37,7 @@ export const en: Texts = {
     two_factor_not_enabled: 'Two-factor authentication is not enabled.',
     no_verified_contact: 'Your account has no verified e-mail address or phone number.',
     password_not_set: 'Your account has no password.',
+    not_resendable: 'This message cannot be sent again.',
     body_too_large: 'The request body is too large.',
     unsupported_media_type: 'The request body must be sent as application/json.',
     validation_failed: 'Some fields are not valid.',
@@ -54,6 +48,7 @@ export const en: Texts = {
     country_not_allowed: 'We do not send SMS to this country.',
     channel_not_available: 'We cannot send messages to this kind of address or number.',
     invalid_redirect_uri: 'This return address is not allowed.',
+    idempotency_key_reused: 'This Idempotency-Key was already used for another request.',
     too_many_attempts: 'Too many wrong codes were entered. Please try again later.',
     too_many_requests: 'Too many requests were sent. Please wait before you try again.',
     internal_error: 'Something unexpected went wrong. Please try again later.',
@@ -74,7 +69,7 @@ export const en: Texts = {
     weak_password: 'This password is too weak.',
     wrong_password: 'This is not your password.',
   },
-  weakPassword: {
+  weak_password: {
     too_short: 'This password is too short.',
     common: 'This password is too common: it would soon be guessed.',
     is_identifier: 'The password must not be your identifier.',
@@ -108,240 +103,219 @@ export const en: Texts = {
   messages: {
     greeting: 'Hello,',
     quotes: ['“', '”'],
-    circumstances: ({ device }, date) => `When: ${date}.${device ? ` Device: ${device}.` : ''}`,
-    footer: ({ service }) => `${service} — this message was sent automatically, please do not reply.`,
-    codeFrame: {
-      subject: ({ subject }, { service }) => `${subject} ${service}`,
-      above: ({ purpose }, { service }) => [`Here is your code to ${purpose} ${service}:`],
-      below: (facts) => [lifetime(facts), ignore],
-      sms: ({ smsPurpose }, facts, digits) =>
-        `${facts.service}: ${digits} is your ${smsPurpose} code. Valid ${facts.minutes} min. Do not share it.`,
+    circumstances: 'When: {date}.[ Device: {device}.]',
+    footer: '{service} — this message was sent automatically, please do not reply.',
+    below_code: [
+      'This code works once, within the next {duration}. Do not share it with anyone.',
+      'If you did not ask for this, you can ignore this message.',
+    ],
+    duration: { one: '{minutes} minute', other: '{minutes} minutes' },
+    removed: {
+      email: 'the e-mail address',
+      phone: 'the phone number',
+      passkey: 'a passkey',
+      identity: 'signing in through {provider}',
     },
-    smsNotice: ({ service }, sentence) => `${service}: ${sentence}`,
     codes: {
       confirmation: {
-        subject: 'Confirm your account at',
-        purpose: 'confirm your account at',
-        smsPurpose: 'confirmation',
+        subject: 'Confirm your account at {service}',
+        email: ['Here is your code to confirm your account at {service}:'],
+        sms: '{service}: {code} is your confirmation code. Valid {minutes} min. Do not share it.',
       },
-      login_code: { subject: 'Your sign-in code for', purpose: 'sign in to', smsPurpose: 'sign-in' },
+      login_code: {
+        subject: 'Your sign-in code for {service}',
+        email: ['Here is your code to sign in to {service}:'],
+        sms: '{service}: {code} is your sign-in code. Valid {minutes} min. Do not share it.',
+      },
       two_factor: {
-        subject: 'Finish signing in to',
-        purpose: 'finish signing in to',
-        smsPurpose: 'second-step',
+        subject: 'Finish signing in to {service}',
+        email: ['Here is your code to finish signing in to {service}:'],
+        sms: '{service}: {code} is your second-step code. Valid {minutes} min. Do not share it.',
       },
       step_up: {
-        subject: 'Confirm a change to your account at',
-        purpose: 'confirm a change to your account at',
-        smsPurpose: 'account change',
+        subject: 'Confirm a change to your account at {service}',
+        email: ['Here is your code to confirm a change to your account at {service}:'],
+        sms: '{service}: {code} is your account change code. Valid {minutes} min. Do not share it.',
       },
       password_reset: {
-        subject: 'Choose a new password for',
-        purpose: 'choose a new password for',
-        smsPurpose: 'password reset',
+        subject: 'Choose a new password for {service}',
+        email: ['Here is your code to choose a new password for {service}:'],
+        sms: '{service}: {code} is your password reset code. Valid {minutes} min. Do not share it.',
       },
       email_change: {
-        subject: 'Confirm your e-mail address for',
-        purpose: 'confirm your new e-mail address for',
-        smsPurpose: 'e-mail change',
+        subject: 'Confirm your e-mail address for {service}',
+        email: ['Here is your code to confirm your new e-mail address for {service}:'],
+        sms: '{service}: {code} is your e-mail change code. Valid {minutes} min. Do not share it.',
       },
       phone_change: {
-        subject: 'Confirm your phone number for',
-        purpose: 'confirm your new phone number for',
-        smsPurpose: 'phone change',
+        subject: 'Confirm your phone number for {service}',
+        email: ['Here is your code to confirm your new phone number for {service}:'],
+        sms: '{service}: {code} is your phone change code. Valid {minutes} min. Do not share it.',
       },
       two_factor_enrolment: {
-        subject: 'Turn on two-factor sign-in for',
-        purpose: 'turn on two-factor sign-in for',
-        smsPurpose: 'two-factor activation',
+        subject: 'Turn on two-factor sign-in for {service}',
+        email: ['Here is your code to turn on two-factor sign-in for {service}:'],
+        sms: '{service}: {code} is your two-factor activation code. Valid {minutes} min. Do not share it.',
       },
     },
     notices: {
       account_exists: {
-        subject: ({ service }) => `You already have an account at ${service}`,
-        paragraphs: ({ service }) => [
-          `Somebody, most likely you, has just asked for an account at ${service} with this address. It already has one: sign in, or ask for a new password if you have forgotten yours.`,
+        subject: 'You already have an account at {service}',
+        email: [
+          'Somebody, most likely you, has just asked for an account at {service} with this address. It already has one: sign in, or ask for a new password if you have forgotten yours.',
           'If you did not ask for this, you can ignore this message: nothing has changed.',
         ],
-        sms: () => 'you already have an account with this number. Sign in, or ask for a new password.',
+        sms: '{service}: you already have an account with this number. Sign in, or ask for a new password.',
       },
       password_changed: {
-        subject: ({ service }) => `Your password for ${service} has changed`,
-        paragraphs: ({ service, removed }) => [
-          `The password of your account at ${service} has just been changed.`,
-          ...(removed
-            ? [`Added within the last seven days and removed with it: ${removed.map(nameOf).join(', ')}.`]
-            : []),
+        subject: 'Your password for {service} has changed',
+        email: [
+          'The password of your account at {service} has just been changed.',
+          '[Added within the last seven days and removed with it: {removed}.]',
           'If this was not you, ask for a new password at once.',
         ],
-        sms: () => 'your password has changed. If this was not you, ask for a new one at once.',
+        sms: '{service}: your password has changed. If this was not you, ask for a new one at once.',
       },
       email_changed: {
-        subject: ({ service }) => `The e-mail address of your account at ${service} has changed`,
-        paragraphs: ({ service }) => [
-          `The e-mail address of your account at ${service} has just been changed.`,
-          alarm,
-        ],
-        sms: () => `the e-mail address of your account has changed. ${alarm}`,
+        subject: 'The e-mail address of your account at {service} has changed',
+        email: ['The e-mail address of your account at {service} has just been changed.', alarm],
+        sms: `{service}: the e-mail address of your account has changed. ${alarm}`,
       },
       phone_changed: {
-        subject: ({ service }) => `The phone number of your account at ${service} has changed`,
-        paragraphs: ({ service }) => [
-          `The phone number of your account at ${service} has just been changed.`,
-          alarm,
-        ],
-        sms: () => `the phone number of your account has changed. ${alarm}`,
+        subject: 'The phone number of your account at {service} has changed',
+        email: ['The phone number of your account at {service} has just been changed.', alarm],
+        sms: `{service}: the phone number of your account has changed. ${alarm}`,
       },
       email_removed: {
-        subject: ({ service }) => `The e-mail address of your account at ${service} was removed`,
-        paragraphs: ({ service }) => [
-          `The e-mail address of your account at ${service} has just been removed. You cannot sign in with it any more.`,
+        subject: 'The e-mail address of your account at {service} was removed',
+        email: [
+          'The e-mail address of your account at {service} has just been removed. You cannot sign in with it any more.',
           alarm,
         ],
-        sms: () => `the e-mail address of your account has been removed. ${alarm}`,
+        sms: `{service}: the e-mail address of your account has been removed. ${alarm}`,
       },
       phone_removed: {
-        subject: ({ service }) => `The phone number of your account at ${service} was removed`,
-        paragraphs: ({ service }) => [
-          `The phone number of your account at ${service} has just been removed. You cannot sign in with it any more.`,
+        subject: 'The phone number of your account at {service} was removed',
+        email: [
+          'The phone number of your account at {service} has just been removed. You cannot sign in with it any more.',
           alarm,
         ],
-        sms: () => `the phone number of your account has been removed. ${alarm}`,
+        sms: `{service}: the phone number of your account has been removed. ${alarm}`,
       },
       account_erased: {
-        subject: ({ service }) => `Your account at ${service} has been erased`,
-        paragraphs: ({ service }) => [
-          `Your account at ${service} has just been erased, with everything that belonged to it. It cannot be restored.`,
+        subject: 'Your account at {service} has been erased',
+        email: [
+          'Your account at {service} has just been erased, with everything that belonged to it. It cannot be restored.',
         ],
-        sms: () => 'your account has been erased. It cannot be restored.',
+        sms: '{service}: your account has been erased. It cannot be restored.',
       },
       contact_claimed: {
-        subject: ({ service }) => `Somebody tried to use your contact for another account at ${service}`,
-        paragraphs: ({ service }) => [
-          `Somebody has just asked to add this e-mail address or phone number to another account at ${service}. It belongs to yours, and stays there: nothing has changed.`,
+        subject: 'Somebody tried to use your contact for another account at {service}',
+        email: [
+          'Somebody has just asked to add this e-mail address or phone number to another account at {service}. It belongs to yours, and stays there: nothing has changed.',
           'If that was you, change it in this account first. If not, you can ignore this message.',
         ],
-        sms: () =>
-          'somebody asked to add your number to another account. It stays yours: nothing has changed.',
+        sms: '{service}: somebody asked to add your number to another account. It stays yours: nothing has changed.',
       },
       two_factor_enabled: {
-        subject: ({ service }) => `Two-factor sign-in is on for your account at ${service}`,
-        paragraphs: ({ service }) => [
-          `Two-factor sign-in has just been turned on for your account at ${service}.`,
-          alarm,
-        ],
-        sms: () => `two-factor sign-in is now on for your account. ${alarm}`,
+        subject: 'Two-factor sign-in is on for your account at {service}',
+        email: ['Two-factor sign-in has just been turned on for your account at {service}.', alarm],
+        sms: `{service}: two-factor sign-in is now on for your account. ${alarm}`,
       },
       account_unlocked: {
-        subject: ({ service }) => `Your account at ${service} is unlocked`,
-        paragraphs: ({ service }) => [
-          `Your account at ${service} has been unlocked by its administrators. You can sign in again.`,
-        ],
-        sms: () => 'your account has been unlocked by its administrators. You can sign in again.',
+        subject: 'Your account at {service} is unlocked',
+        email: ['Your account at {service} has been unlocked by its administrators. You can sign in again.'],
+        sms: '{service}: your account has been unlocked by its administrators. You can sign in again.',
       },
       two_factor_disabled: {
-        subject: ({ service }) => `Two-factor sign-in is off for your account at ${service}`,
-        paragraphs: ({ service }) => [
-          `Two-factor sign-in has just been turned off for your account at ${service}.`,
-          alarm,
-        ],
-        sms: () => `two-factor sign-in is now off for your account. ${alarm}`,
+        subject: 'Two-factor sign-in is off for your account at {service}',
+        email: ['Two-factor sign-in has just been turned off for your account at {service}.', alarm],
+        sms: `{service}: two-factor sign-in is now off for your account. ${alarm}`,
       },
       authenticator_changed: {
-        subject: ({ service }) => `A new authenticator app for your account at ${service}`,
-        paragraphs: ({ service }) => [
-          `The codes to sign in to your account at ${service} now come from another authenticator app, and there are new recovery codes. The old ones no longer work.`,
+        subject: 'A new authenticator app for your account at {service}',
+        email: [
+          'The codes to sign in to your account at {service} now come from another authenticator app, and there are new recovery codes. The old ones no longer work.',
           alarm,
         ],
-        sms: () => `your account now takes its codes from another authenticator app. ${alarm}`,
+        sms: `{service}: your account now takes its codes from another authenticator app. ${alarm}`,
       },
       recovery_code_used: {
-        subject: ({ service }) => `A recovery code was used on your account at ${service}`,
-        paragraphs: ({ service, left }) => [
-          `A recovery code of your account at ${service} has just been used.${left ? ` Codes left: ${left}.` : ''}`,
+        subject: 'A recovery code was used on your account at {service}',
+        email: [
+          'A recovery code of your account at {service} has just been used.[ Codes left: {left}.]',
           alarm,
         ],
-        sms: ({ left }) =>
-          `a recovery code of your account was used.${left ? ` Codes left: ${left}.` : ''} ${alarm}`,
+        sms: `{service}: a recovery code of your account was used. [Codes left: {left}. ]${alarm}`,
       },
       recovery_codes_replaced: {
-        subject: ({ service }) => `New recovery codes for your account at ${service}`,
-        paragraphs: ({ service }) => [
-          `New recovery codes have just been created for your account at ${service}. The old ones no longer work.`,
+        subject: 'New recovery codes for your account at {service}',
+        email: [
+          'New recovery codes have just been created for your account at {service}. The old ones no longer work.',
           alarm,
         ],
-        sms: () => `the recovery codes of your account have been replaced. ${alarm}`,
+        sms: `{service}: the recovery codes of your account have been replaced. ${alarm}`,
       },
       authenticator_lost: {
-        subject: ({ service }) => `${service} no longer recognises your authenticator app`,
-        paragraphs: ({ service }) => [
-          `After a change on the server of ${service}, the codes of your authenticator app can no longer be checked. Sign in with a recovery code, and then add your app again.`,
+        subject: '{service} no longer recognises your authenticator app',
+        email: [
+          'After a change on the server of {service}, the codes of your authenticator app can no longer be checked. Sign in with a recovery code, and then add your app again.',
           'If you have no recovery code left, a code will be sent to you when you sign in.',
         ],
-        sms: () =>
-          'your authenticator app is no longer recognised. Sign in with a recovery code, and then add the app again.',
+        sms: '{service}: your authenticator app is no longer recognised. Sign in with a recovery code, and then add the app again.',
       },
       second_factor_failed: {
-        subject: ({ service }) => `Wrong codes after your password at ${service}`,
-        paragraphs: ({ service }) => [
-          `Somebody who knows your password at ${service} has typed several wrong codes on a device that you have not used before.`,
+        subject: 'Wrong codes after your password at {service}',
+        email: [
+          'Somebody who knows your password at {service} has typed several wrong codes on a device that you have not used before.',
           'If this was you, there is nothing to do. If not, change your password at once: the second step has kept them out so far.',
         ],
-        sms: () =>
-          `somebody who knows your password typed wrong codes. If this was not you, change your password.`,
+        sms: '{service}: somebody who knows your password typed wrong codes. If this was not you, change your password.',
       },
       refresh_token_reused: {
-        subject: ({ service }) => `A device was signed out of your account at ${service}`,
-        paragraphs: ({ service }) => [
-          `A session of your account at ${service} was used in two places at once. To be safe we have closed it: sign in again on that device.`,
+        subject: 'A device was signed out of your account at {service}',
+        email: [
+          'A session of your account at {service} was used in two places at once. To be safe we have closed it: sign in again on that device.',
           'If you do not recognise this activity, change your password.',
         ],
-        sms: () => `a session of your account was closed to be safe. ${alarm}`,
+        sms: `{service}: a session of your account was closed to be safe. ${alarm}`,
       },
       identity_linked: {
-        subject: ({ service }) => `A new way to sign in to your account at ${service}`,
-        paragraphs: ({ service, provider }) => [
-          `Your account at ${service} can now be opened with ${provider ? `your ${provider} account` : 'an account elsewhere'}.`,
+        subject: 'A new way to sign in to your account at {service}',
+        email: [
+          'Your account at {service} can now be opened with [your {provider} account|an account elsewhere].',
           'If this was not you, remove this way in and change your password at once.',
         ],
-        sms: ({ provider }) =>
-          `your account can now be opened with ${provider ?? 'an account elsewhere'}. ${alarm}`,
+        sms: `{service}: your account can now be opened with [{provider}|an account elsewhere]. ${alarm}`,
       },
       passkey_added: {
-        subject: ({ service }) => `A passkey was added to your account at ${service}`,
-        paragraphs: ({ service, passkey }) => [
-          `Your account at ${service} can now be opened with a new passkey${passkey ? `, ${passkey}` : ''}.`,
+        subject: 'A passkey was added to your account at {service}',
+        email: [
+          'Your account at {service} can now be opened with a new passkey[, {passkey}].',
           'If this was not you, remove it and change your password at once.',
         ],
-        sms: ({ passkey }) =>
-          `a passkey${passkey ? ` (${passkey})` : ''} was added to your account. ${alarm}`,
+        sms: `{service}: a passkey [({passkey}) ]was added to your account. ${alarm}`,
       },
       passkey_removed: {
-        subject: ({ service }) => `A passkey was removed from your account at ${service}`,
-        paragraphs: ({ service, passkey }) => [
-          `The passkey${passkey ? ` ${passkey}` : ''} no longer opens your account at ${service}.`,
-          alarm,
-        ],
-        sms: ({ passkey }) =>
-          `a passkey${passkey ? ` (${passkey})` : ''} was removed from your account. ${alarm}`,
+        subject: 'A passkey was removed from your account at {service}',
+        email: ['The passkey [{passkey} ]no longer opens your account at {service}.', alarm],
+        sms: `{service}: a passkey [({passkey}) ]was removed from your account. ${alarm}`,
       },
       passkey_copied: {
-        subject: ({ service }) => `A passkey of your account at ${service} may have been copied`,
-        paragraphs: ({ service, passkey }) => [
-          `We refused a sign-in to your account at ${service}: the passkey${passkey ? ` ${passkey}` : ''} was used in a way that only a copy of it explains.`,
+        subject: 'A passkey of your account at {service} may have been copied',
+        email: [
+          'We refused a sign-in to your account at {service}: the passkey [{passkey} ]was used in a way that only a copy of it explains.',
           'Remove that passkey and add a new one.',
         ],
-        sms: ({ passkey }) =>
-          `a sign-in was refused: the passkey${passkey ? ` ${passkey}` : ''} may have been copied. Remove it.`,
+        sms: '{service}: a sign-in was refused: the passkey [{passkey} ]may have been copied. Remove it.',
       },
       identity_unlinked: {
-        subject: ({ service }) => `A way to sign in to your account at ${service} was removed`,
-        paragraphs: ({ service, provider }) => [
-          `Your account at ${service} can no longer be opened with ${provider ? `your ${provider} account` : 'an account elsewhere'}.`,
+        subject: 'A way to sign in to your account at {service} was removed',
+        email: [
+          'Your account at {service} can no longer be opened with [your {provider} account|an account elsewhere].',
           alarm,
         ],
-        sms: ({ provider }) =>
-          `your account can no longer be opened with ${provider ?? 'an account elsewhere'}. ${alarm}`,
+        sms: `{service}: your account can no longer be opened with [{provider}|an account elsewhere]. ${alarm}`,
       },
     },
   },

@@ -3,18 +3,7 @@
  * language must have.
  */
 import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from '../errors.ts'
-import type { MessageFacts, MessageTexts } from './messages.ts'
 
-const minutes = ({ minutes }: MessageFacts) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
-const lifetime = (facts: MessageFacts) =>
-  `Ce code est valable ${minutes(facts)} et ne sert qu'une fois. Ne le communiquez à personne.`
-const nameOf = (removed: string) =>
-  removed
-    .replace(/^email$/, `l'adresse e-mail`)
-    .replace(/^phone$/, 'le numéro de téléphone')
-    .replace(/^passkey$/, `une clé d'accès`)
-    .replace(/^identity /, 'la connexion par ')
-const ignore = `Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.`
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`
 
 export const fr = {
@@ -29,9 +18,13 @@ export const fr = {
     two_factor_required: 'Confirmez cette opération avec votre second facteur.',
     reauthentication_required:
       'Reconnectez-vous d’abord : votre dernière connexion est trop ancienne pour cette opération.',
+    insufficient_scope: 'Vous n’avez pas le droit de faire cela.',
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',
     account_not_found: 'Ce compte n’existe pas.',
+    message_not_found: 'Ce message n’existe pas.',
+    token_not_found: 'Ce jeton n’existe pas.',
+    administrator_not_found: 'Ce compte n’est pas un administrateur.',
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
     contact_not_found: 'Votre compte n’a pas ce contact.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',
@@ -47,6 +40,7 @@ export const fr = {
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
     no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
     password_not_set: 'Votre compte n’a pas de mot de passe.',
+    not_resendable: 'Ce message ne peut pas être renvoyé.',
     body_too_large: 'Le corps de la requête est trop volumineux.',
     unsupported_media_type: 'Le corps de la requête doit être envoyé en application/json.',
     validation_failed: 'Certains champs ne sont pas valides.',
@@ -57,6 +51,7 @@ export const fr = {
     country_not_allowed: 'Nous n’envoyons pas de SMS vers ce pays.',
     channel_not_available: 'Nous ne pouvons pas envoyer de message à ce type d’adresse ou de numéro.',
     invalid_redirect_uri: 'Cette adresse de retour n’est pas autorisée.',
+    idempotency_key_reused: 'Cette Idempotency-Key a déjà servi pour une autre requête.',
     too_many_attempts: 'Trop de codes erronés ont été saisis. Veuillez réessayer plus tard.',
     too_many_requests: 'Trop de demandes ont été envoyées. Veuillez patienter avant de réessayer.',
     internal_error: 'Une erreur inattendue s’est produite. Veuillez réessayer plus tard.',
@@ -77,7 +72,7 @@ export const fr = {
     weak_password: 'Ce mot de passe est trop faible.',
     wrong_password: 'Ce n’est pas votre mot de passe.',
   } satisfies Record<FieldErrorCode, string>,
-  weakPassword: {
+  weak_password: {
     too_short: 'Ce mot de passe est trop court.',
     common: 'Ce mot de passe est trop répandu : il serait vite deviné.',
     is_identifier: 'Le mot de passe ne doit pas reprendre votre identifiant.',
@@ -113,248 +108,225 @@ export const fr = {
   },
   messages: {
     greeting: 'Bonjour,',
-    quotes: ['« ', ' »'] satisfies [string, string],
-    circumstances: ({ device }: MessageFacts, date: string) =>
-      `Date : ${date}.${device ? ` Appareil : ${device}.` : ''}`,
-    footer: ({ service }) => `${service} — message automatique, merci de ne pas y répondre.`,
-    codeFrame: {
-      subject: ({ subject }, { service }) => `${subject} ${service}`,
-      above: ({ purpose }, { service }) => [`Voici votre code pour ${purpose} ${service} :`],
-      below: (facts) => [lifetime(facts), ignore],
-      sms: ({ smsPurpose }, facts, digits) =>
-        `${facts.service} : ${digits} est votre code ${smsPurpose}. Valable ${facts.minutes} min. Ne le donnez à personne.`,
+    quotes: ['« ', ' »'],
+    circumstances: 'Date : {date}.[ Appareil : {device}.]',
+    footer: '{service} — message automatique, merci de ne pas y répondre.',
+    below_code: [
+      "Ce code est valable {duration} et ne sert qu'une fois. Ne le communiquez à personne.",
+      "Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.",
+    ],
+    duration: { one: '{minutes} minute', other: '{minutes} minutes' },
+    removed: {
+      email: "l'adresse e-mail",
+      phone: 'le numéro de téléphone',
+      passkey: "une clé d'accès",
+      identity: 'la connexion par {provider}',
     },
-    smsNotice: ({ service }, sentence) => `${service} : ${sentence}`,
     codes: {
       confirmation: {
-        subject: 'Confirmez votre compte',
-        purpose: 'confirmer votre compte',
-        smsPurpose: 'de confirmation',
+        subject: 'Confirmez votre compte {service}',
+        email: ['Voici votre code pour confirmer votre compte {service} :'],
+        sms: '{service} : {code} est votre code de confirmation. Valable {minutes} min. Ne le donnez à personne.',
       },
       login_code: {
-        subject: 'Votre code de connexion à',
-        purpose: 'vous connecter à',
-        smsPurpose: 'de connexion',
+        subject: 'Votre code de connexion à {service}',
+        email: ['Voici votre code pour vous connecter à {service} :'],
+        sms: '{service} : {code} est votre code de connexion. Valable {minutes} min. Ne le donnez à personne.',
       },
       two_factor: {
-        subject: 'Terminez votre connexion à',
-        purpose: 'terminer votre connexion à',
-        smsPurpose: 'de double authentification',
+        subject: 'Terminez votre connexion à {service}',
+        email: ['Voici votre code pour terminer votre connexion à {service} :'],
+        sms: '{service} : {code} est votre code de double authentification. Valable {minutes} min. Ne le donnez à personne.',
       },
       step_up: {
-        subject: 'Confirmez une modification de votre compte',
-        purpose: 'confirmer une modification de votre compte',
-        smsPurpose: 'pour modifier votre compte',
+        subject: 'Confirmez une modification de votre compte {service}',
+        email: ['Voici votre code pour confirmer une modification de votre compte {service} :'],
+        sms: '{service} : {code} est votre code pour modifier votre compte. Valable {minutes} min. Ne le donnez à personne.',
       },
       password_reset: {
-        subject: 'Choisissez un nouveau mot de passe sur',
-        purpose: 'choisir un nouveau mot de passe sur',
-        smsPurpose: 'pour un nouveau mot de passe',
+        subject: 'Choisissez un nouveau mot de passe sur {service}',
+        email: ['Voici votre code pour choisir un nouveau mot de passe sur {service} :'],
+        sms: '{service} : {code} est votre code pour un nouveau mot de passe. Valable {minutes} min. Ne le donnez à personne.',
       },
       email_change: {
-        subject: 'Confirmez votre adresse e-mail sur',
-        purpose: 'confirmer votre nouvelle adresse e-mail sur',
-        smsPurpose: 'pour votre nouvelle adresse e-mail',
+        subject: 'Confirmez votre adresse e-mail sur {service}',
+        email: ['Voici votre code pour confirmer votre nouvelle adresse e-mail sur {service} :'],
+        sms: '{service} : {code} est votre code pour votre nouvelle adresse e-mail. Valable {minutes} min. Ne le donnez à personne.',
       },
       phone_change: {
-        subject: 'Confirmez votre numéro sur',
-        purpose: 'confirmer votre nouveau numéro de téléphone sur',
-        smsPurpose: 'pour votre nouveau numéro',
+        subject: 'Confirmez votre numéro sur {service}',
+        email: ['Voici votre code pour confirmer votre nouveau numéro de téléphone sur {service} :'],
+        sms: '{service} : {code} est votre code pour votre nouveau numéro. Valable {minutes} min. Ne le donnez à personne.',
       },
       two_factor_enrolment: {
-        subject: 'Activez la double authentification sur',
-        purpose: 'activer la double authentification sur',
-        smsPurpose: 'pour activer la double authentification',
+        subject: 'Activez la double authentification sur {service}',
+        email: ['Voici votre code pour activer la double authentification sur {service} :'],
+        sms: '{service} : {code} est votre code pour activer la double authentification. Valable {minutes} min. Ne le donnez à personne.',
       },
     },
     notices: {
       account_exists: {
-        subject: ({ service }) => `Vous avez déjà un compte ${service}`,
-        paragraphs: ({ service }) => [
-          `Quelqu'un, sans doute vous, vient de demander un compte ${service} avec cette adresse. Elle en a déjà un : connectez-vous, ou demandez un nouveau mot de passe si vous l'avez oublié.`,
-          `Si vous n'êtes pas à l'origine de cette demande, ignorez ce message : rien n'a changé.`,
+        subject: 'Vous avez déjà un compte {service}',
+        email: [
+          "Quelqu'un, sans doute vous, vient de demander un compte {service} avec cette adresse. Elle en a déjà un : connectez-vous, ou demandez un nouveau mot de passe si vous l'avez oublié.",
+          "Si vous n'êtes pas à l'origine de cette demande, ignorez ce message : rien n'a changé.",
         ],
-        sms: () =>
-          `vous avez déjà un compte avec ce numéro. Connectez-vous, ou demandez un nouveau mot de passe.`,
+        sms: '{service} : vous avez déjà un compte avec ce numéro. Connectez-vous, ou demandez un nouveau mot de passe.',
       },
       password_changed: {
-        subject: ({ service }) => `Votre mot de passe ${service} a changé`,
-        paragraphs: ({ service, removed }) => [
-          `Le mot de passe de votre compte ${service} vient de changer.`,
-          ...(removed
-            ? [`Ajouts des sept derniers jours, retirés avec lui : ${removed.map(nameOf).join(', ')}.`]
-            : []),
-          `Si ce n'était pas vous, demandez un nouveau mot de passe sans attendre.`,
+        subject: 'Votre mot de passe {service} a changé',
+        email: [
+          'Le mot de passe de votre compte {service} vient de changer.',
+          '[Ajouts des sept derniers jours, retirés avec lui : {removed}.]',
+          "Si ce n'était pas vous, demandez un nouveau mot de passe sans attendre.",
         ],
-        sms: () =>
-          `votre mot de passe a changé. Si ce n'était pas vous, demandez-en un nouveau sans attendre.`,
+        sms: "{service} : votre mot de passe a changé. Si ce n'était pas vous, demandez-en un nouveau sans attendre.",
       },
       email_changed: {
-        subject: ({ service }) => `L'adresse e-mail de votre compte ${service} a changé`,
-        paragraphs: ({ service }) => [`L'adresse e-mail de votre compte ${service} vient de changer.`, alarm],
-        sms: () => `l'adresse e-mail de votre compte a changé. ${alarm}`,
+        subject: "L'adresse e-mail de votre compte {service} a changé",
+        email: ["L'adresse e-mail de votre compte {service} vient de changer.", alarm],
+        sms: `{service} : l'adresse e-mail de votre compte a changé. ${alarm}`,
       },
       phone_changed: {
-        subject: ({ service }) => `Le numéro de votre compte ${service} a changé`,
-        paragraphs: ({ service }) => [
-          `Le numéro de téléphone de votre compte ${service} vient de changer.`,
-          alarm,
-        ],
-        sms: () => `le numéro de votre compte a changé. ${alarm}`,
+        subject: 'Le numéro de votre compte {service} a changé',
+        email: ['Le numéro de téléphone de votre compte {service} vient de changer.', alarm],
+        sms: `{service} : le numéro de votre compte a changé. ${alarm}`,
       },
       email_removed: {
-        subject: ({ service }) => `L'adresse e-mail de votre compte ${service} a été retirée`,
-        paragraphs: ({ service }) => [
-          `L'adresse e-mail de votre compte ${service} vient d'être retirée. Elle ne permet plus de vous connecter.`,
+        subject: "L'adresse e-mail de votre compte {service} a été retirée",
+        email: [
+          "L'adresse e-mail de votre compte {service} vient d'être retirée. Elle ne permet plus de vous connecter.",
           alarm,
         ],
-        sms: () => `l'adresse e-mail de votre compte a été retirée. ${alarm}`,
+        sms: `{service} : l'adresse e-mail de votre compte a été retirée. ${alarm}`,
       },
       phone_removed: {
-        subject: ({ service }) => `Le numéro de votre compte ${service} a été retiré`,
-        paragraphs: ({ service }) => [
-          `Le numéro de téléphone de votre compte ${service} vient d'être retiré. Il ne permet plus de vous connecter.`,
+        subject: 'Le numéro de votre compte {service} a été retiré',
+        email: [
+          "Le numéro de téléphone de votre compte {service} vient d'être retiré. Il ne permet plus de vous connecter.",
           alarm,
         ],
-        sms: () => `le numéro de votre compte a été retiré. ${alarm}`,
+        sms: `{service} : le numéro de votre compte a été retiré. ${alarm}`,
       },
       account_erased: {
-        subject: ({ service }) => `Votre compte ${service} a été supprimé`,
-        paragraphs: ({ service }) => [
-          `Votre compte ${service} vient d'être supprimé, avec tout ce qui lui appartenait. Il ne peut pas être rétabli.`,
+        subject: 'Votre compte {service} a été supprimé',
+        email: [
+          "Votre compte {service} vient d'être supprimé, avec tout ce qui lui appartenait. Il ne peut pas être rétabli.",
         ],
-        sms: () => 'votre compte a été supprimé définitivement.',
+        sms: '{service} : votre compte a été supprimé définitivement.',
       },
       contact_claimed: {
-        subject: ({ service }) => `Vos coordonnées ont été demandées pour un autre compte ${service}`,
-        paragraphs: ({ service }) => [
-          `Une personne vient de demander à ajouter cette adresse e-mail ou ce numéro à un autre compte ${service}. Il appartient au vôtre et y reste : rien n'a changé.`,
-          `Si c'était vous, modifiez-le d'abord dans ce compte. Sinon, vous pouvez ignorer ce message.`,
+        subject: 'Vos coordonnées ont été demandées pour un autre compte {service}',
+        email: [
+          "Une personne vient de demander à ajouter cette adresse e-mail ou ce numéro à un autre compte {service}. Il appartient au vôtre et y reste : rien n'a changé.",
+          "Si c'était vous, modifiez-le d'abord dans ce compte. Sinon, vous pouvez ignorer ce message.",
         ],
-        sms: () => `une personne a voulu ajouter votre numéro à un autre compte. Rien n'a changé.`,
+        sms: "{service} : une personne a voulu ajouter votre numéro à un autre compte. Rien n'a changé.",
       },
       two_factor_enabled: {
-        subject: ({ service }) => `Double authentification activée sur votre compte ${service}`,
-        paragraphs: ({ service }) => [
-          `La double authentification vient d'être activée sur votre compte ${service}.`,
-          alarm,
-        ],
-        sms: () => `la double authentification de votre compte est maintenant active. ${alarm}`,
+        subject: 'Double authentification activée sur votre compte {service}',
+        email: ["La double authentification vient d'être activée sur votre compte {service}.", alarm],
+        sms: `{service} : la double authentification de votre compte est maintenant active. ${alarm}`,
       },
       account_unlocked: {
-        subject: ({ service }) => `Votre compte ${service} est débloqué`,
-        paragraphs: ({ service }) => [
-          `Votre compte ${service} vient d'être débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.`,
+        subject: 'Votre compte {service} est débloqué',
+        email: [
+          "Votre compte {service} vient d'être débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.",
         ],
-        sms: () =>
-          'votre compte a été débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.',
+        sms: '{service} : votre compte a été débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.',
       },
       two_factor_disabled: {
-        subject: ({ service }) => `Double authentification désactivée sur votre compte ${service}`,
-        paragraphs: ({ service }) => [
-          `La double authentification vient d'être désactivée sur votre compte ${service}.`,
-          alarm,
-        ],
-        sms: () => `la double authentification de votre compte est maintenant inactive. ${alarm}`,
+        subject: 'Double authentification désactivée sur votre compte {service}',
+        email: ["La double authentification vient d'être désactivée sur votre compte {service}.", alarm],
+        sms: `{service} : la double authentification de votre compte est maintenant inactive. ${alarm}`,
       },
       authenticator_changed: {
-        subject: ({ service }) => `Nouvelle application d'authentification pour votre compte ${service}`,
-        paragraphs: ({ service }) => [
-          `Les codes de connexion de votre compte ${service} viennent maintenant d'une autre application d'authentification, et vos codes de secours ont été renouvelés. Les anciens ne sont plus valables.`,
+        subject: "Nouvelle application d'authentification pour votre compte {service}",
+        email: [
+          "Les codes de connexion de votre compte {service} viennent maintenant d'une autre application d'authentification, et vos codes de secours ont été renouvelés. Les anciens ne sont plus valables.",
           alarm,
         ],
-        sms: () => `vos codes de connexion viennent d'une autre application. ${alarm}`,
+        sms: `{service} : vos codes de connexion viennent d'une autre application. ${alarm}`,
       },
       recovery_code_used: {
-        subject: ({ service }) => `Un code de secours de votre compte ${service} a été utilisé`,
-        paragraphs: ({ service, left }) => [
-          `Un code de secours de votre compte ${service} vient d'être utilisé.${left ? ` Codes restants : ${left}.` : ''}`,
+        subject: 'Un code de secours de votre compte {service} a été utilisé',
+        email: [
+          "Un code de secours de votre compte {service} vient d'être utilisé.[ Codes restants : {left}.]",
           alarm,
         ],
-        sms: ({ left }) =>
-          `un code de secours de votre compte a été utilisé.${left ? ` Codes restants : ${left}.` : ''} ${alarm}`,
+        sms: `{service} : un code de secours de votre compte a été utilisé. [Codes restants : {left}. ]${alarm}`,
       },
       recovery_codes_replaced: {
-        subject: ({ service }) => `Nouveaux codes de secours pour votre compte ${service}`,
-        paragraphs: ({ service }) => [
-          `De nouveaux codes de secours viennent d'être créés pour votre compte ${service}. Les anciens ne sont plus valables.`,
+        subject: 'Nouveaux codes de secours pour votre compte {service}',
+        email: [
+          "De nouveaux codes de secours viennent d'être créés pour votre compte {service}. Les anciens ne sont plus valables.",
           alarm,
         ],
-        sms: () => `les codes de secours de votre compte ont été renouvelés. ${alarm}`,
+        sms: `{service} : les codes de secours de votre compte ont été renouvelés. ${alarm}`,
       },
       authenticator_lost: {
-        subject: ({ service }) => `Votre application d'authentification n'est plus reconnue par ${service}`,
-        paragraphs: ({ service }) => [
-          `À la suite d'un changement sur le serveur de ${service}, les codes de votre application d'authentification ne peuvent plus être vérifiés. Connectez-vous avec un code de secours, puis ajoutez de nouveau votre application.`,
+        subject: "Votre application d'authentification n'est plus reconnue par {service}",
+        email: [
+          "À la suite d'un changement sur le serveur de {service}, les codes de votre application d'authentification ne peuvent plus être vérifiés. Connectez-vous avec un code de secours, puis ajoutez de nouveau votre application.",
           'Si vous n’avez plus de code de secours, un code vous sera envoyé à la connexion.',
         ],
-        sms: () =>
-          `votre application d'authentification n'est plus reconnue. Connectez-vous avec un code de secours, puis ajoutez-la de nouveau.`,
+        sms: "{service} : votre application d'authentification n'est plus reconnue. Connectez-vous avec un code de secours, puis ajoutez-la de nouveau.",
       },
       second_factor_failed: {
-        subject: ({ service }) => `Codes erronés après votre mot de passe sur ${service}`,
-        paragraphs: ({ service }) => [
-          `Quelqu'un qui connaît votre mot de passe ${service} a saisi plusieurs codes erronés, depuis un appareil que vous n'avez pas encore utilisé.`,
-          `Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre : la deuxième étape l'a arrêté jusqu'ici.`,
+        subject: 'Codes erronés après votre mot de passe sur {service}',
+        email: [
+          "Quelqu'un qui connaît votre mot de passe {service} a saisi plusieurs codes erronés, depuis un appareil que vous n'avez pas encore utilisé.",
+          "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre : la deuxième étape l'a arrêté jusqu'ici.",
         ],
-        sms: () =>
-          `des codes erronés ont été saisis après votre mot de passe. Si ce n'était pas vous, changez-le.`,
+        sms: "{service} : des codes erronés ont été saisis après votre mot de passe. Si ce n'était pas vous, changez-le.",
       },
       refresh_token_reused: {
-        subject: ({ service }) => `Un appareil a été déconnecté de votre compte ${service}`,
-        paragraphs: ({ service }) => [
-          `Une session de votre compte ${service} a été utilisée à deux endroits à la fois. Par prudence, nous l'avons fermée : reconnectez-vous sur cet appareil.`,
-          `Si vous ne reconnaissez pas cette activité, changez votre mot de passe.`,
+        subject: 'Un appareil a été déconnecté de votre compte {service}',
+        email: [
+          "Une session de votre compte {service} a été utilisée à deux endroits à la fois. Par prudence, nous l'avons fermée : reconnectez-vous sur cet appareil.",
+          'Si vous ne reconnaissez pas cette activité, changez votre mot de passe.',
         ],
-        sms: () => `une session de votre compte a été fermée par prudence. ${alarm}`,
+        sms: `{service} : une session de votre compte a été fermée par prudence. ${alarm}`,
       },
       identity_linked: {
-        subject: ({ service }) => `Nouvelle façon de se connecter à votre compte ${service}`,
-        paragraphs: ({ service, provider }) => [
-          `Votre compte ${service} peut maintenant être ouvert avec ${provider ? `votre compte ${provider}` : 'un compte extérieur'}.`,
-          `Si ce n'était pas vous, retirez cet accès et changez votre mot de passe sans attendre.`,
+        subject: 'Nouvelle façon de se connecter à votre compte {service}',
+        email: [
+          'Votre compte {service} peut maintenant être ouvert avec [votre compte {provider}|un compte extérieur].',
+          "Si ce n'était pas vous, retirez cet accès et changez votre mot de passe sans attendre.",
         ],
-        sms: ({ provider }) =>
-          `votre compte s'ouvre maintenant aussi avec ${provider ?? 'un compte extérieur'}. ${alarm}`,
+        sms: `{service} : votre compte s'ouvre maintenant aussi avec [{provider}|un compte extérieur]. ${alarm}`,
       },
       passkey_added: {
-        subject: ({ service }) => `Une clé d’accès a été ajoutée à votre compte ${service}`,
-        paragraphs: ({ service, passkey }) => [
-          `Votre compte ${service} peut maintenant être ouvert avec une nouvelle clé d’accès${passkey ? `, ${passkey}` : ''}.`,
+        subject: 'Une clé d’accès a été ajoutée à votre compte {service}',
+        email: [
+          'Votre compte {service} peut maintenant être ouvert avec une nouvelle clé d’accès[, {passkey}].',
           'Si ce n’était pas vous, retirez-la et changez votre mot de passe sans attendre.',
         ],
-        sms: ({ passkey }) =>
-          `une cle d'acces${passkey ? ` (${passkey})` : ''} a été ajoutée à votre compte. ${alarm}`,
+        sms: `{service} : une cle d'acces [({passkey}) ]a été ajoutée à votre compte. ${alarm}`,
       },
       passkey_removed: {
-        subject: ({ service }) => `Une clé d’accès a été retirée de votre compte ${service}`,
-        paragraphs: ({ service, passkey }) => [
-          `La clé d’accès${passkey ? ` ${passkey}` : ''} n’ouvre plus votre compte ${service}.`,
-          alarm,
-        ],
-        sms: ({ passkey }) =>
-          `une cle d'acces${passkey ? ` (${passkey})` : ''} a été retirée de votre compte. ${alarm}`,
+        subject: 'Une clé d’accès a été retirée de votre compte {service}',
+        email: ['La clé d’accès [{passkey} ]n’ouvre plus votre compte {service}.', alarm],
+        sms: `{service} : une cle d'acces [({passkey}) ]a été retirée de votre compte. ${alarm}`,
       },
       passkey_copied: {
-        subject: ({ service }) => `Une clé d’accès de votre compte ${service} a peut-être été copiée`,
-        paragraphs: ({ service, passkey }) => [
-          `Nous avons refusé une connexion à votre compte ${service} : la clé d’accès${passkey ? ` ${passkey}` : ''} a été utilisée d’une façon que seule une copie explique.`,
+        subject: 'Une clé d’accès de votre compte {service} a peut-être été copiée',
+        email: [
+          'Nous avons refusé une connexion à votre compte {service} : la clé d’accès [{passkey} ]a été utilisée d’une façon que seule une copie explique.',
           'Retirez cette clé d’accès et ajoutez-en une nouvelle.',
         ],
-        sms: ({ passkey }) =>
-          `connexion refusée : la cle d'acces${passkey ? ` ${passkey}` : ''} a peut-etre été copiée. Retirez-la.`,
+        sms: "{service} : connexion refusée : la cle d'acces [{passkey} ]a peut-etre été copiée. Retirez-la.",
       },
       identity_unlinked: {
-        subject: ({ service }) => `Une façon de se connecter à votre compte ${service} a été retirée`,
-        paragraphs: ({ service, provider }) => [
-          `Votre compte ${service} ne peut plus être ouvert avec ${provider ? `votre compte ${provider}` : 'un compte extérieur'}.`,
+        subject: 'Une façon de se connecter à votre compte {service} a été retirée',
+        email: [
+          'Votre compte {service} ne peut plus être ouvert avec [votre compte {provider}|un compte extérieur].',
           alarm,
         ],
-        sms: ({ provider }) =>
-          `votre compte ne s'ouvre plus avec ${provider ?? 'un compte extérieur'}. ${alarm}`,
+        sms: `{service} : votre compte ne s'ouvre plus avec [{provider}|un compte extérieur]. ${alarm}`,
       },
     },
-  } satisfies MessageTexts<string, string>,
+  },
   mailbox: {
     title: 'Boîte aux lettres',
     about: 'Rien ne part : les messages arrivent ici.',

@@ -2,9 +2,12 @@
  * The languages of the service: a new one is a file like fr.ts and a line in `languages`. Everything that names
  * languages (configuration, documentation, messages, the mailbox) derives from that table.
  */
+import { ar } from './ar.ts'
 import { en } from './en.ts'
+import { es } from './es.ts'
 import { fr } from './fr.ts'
 import type { MessageTexts } from './messages.ts'
+import { pt } from './pt.ts'
 
 /** What each language must have: the rows of the French one. */
 export type Texts = {
@@ -13,7 +16,7 @@ export type Texts = {
     : Record<keyof (typeof fr)[Part], string>
 }
 
-export const languages = { fr, en } satisfies Record<string, Texts>
+export const languages = { fr, en, es, pt, ar } satisfies Record<string, Texts>
 
 export type Language = keyof typeof languages
 
@@ -53,6 +56,13 @@ function parseRange(range: string): { tag: string; weight: number } {
   const weight =
     quality === undefined ? 1 : /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : -1
   return { tag: tag.split('-', 1)[0] ?? '', weight }
+}
+
+/** Of the letters of a language. */
+export function textDirection(tag: string): 'ltr' | 'rtl' {
+  // Not yet in the types of the library.
+  const locale = new Intl.Locale(tag) as Intl.Locale & { getTextInfo?(): { direction?: 'ltr' | 'rtl' } }
+  return locale.getTextInfo?.().direction ?? 'ltr'
 }
 
 function languageName(tag: Language): string {

@@ -1,8 +1,14 @@
 /**
- * The messages that people receive by e-mail and SMS, as a language writes them, and how its sentences become a
- * template. Everything is plain text: the renderer lays it out, escapes it for HTML and adds the code. A value is
- * inserted as it is and is never read as a template again.
+ * The messages that people receive by e-mail and SMS, as a language writes them: plain sentences with placeholders. The
+ * renderer lays them out, escapes them for HTML and adds the code.
+ *
+ * - `{service}` inserts a value. It is inserted as it is and is never read as a template again.
+ * - `[, {passkey}]` is left out where one of its values is missing; `[your {provider} account|an account elsewhere]`
+ *   then says what follows the bar.
+ * - `{{` and `[[` are a brace and a bracket. A paragraph of which nothing is left is no paragraph.
  */
+import { compileTemplate } from './template.ts'
+
 export interface MessageFacts {
   /** The sender's name, or the host of the service. */
   service: string
@@ -19,72 +25,108 @@ export interface MessageFacts {
   removed?: string[]
 }
 
+/** A message with the values of one moment filled in. */
 export interface MessageTemplate {
   subject(facts: MessageFacts): string
   /** Paragraphs of the e-mail, above and below the code if there is one. */
   above(facts: MessageFacts): string[]
   below(facts: MessageFacts): string[]
+  sms(facts: MessageFacts, code: string): string
+}
+
+export interface MessageText {
+  subject: string
+  /** The paragraphs; those of a code stand above it. */
+  email: readonly string[]
   /**
    * One line, in GSM 03.38 characters where the language allows it: a single other character reduces the length of an
    * SMS from 160 to 70.
    */
-  sms(facts: MessageFacts, code: string): string
+  sms: string
 }
 
-/** The parts of a code message that differ from one purpose to the next; they end just before the service's name. */
-export interface CodeWords {
-  subject: string
-  purpose: string
-  smsPurpose: string
-}
+/** A phrase for each plural category that the language has (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
+export type PluralText = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
 
-export interface NoticeSentences {
-  subject(facts: MessageFacts): string
-  paragraphs(facts: MessageFacts): string[]
-  sms(facts: MessageFacts): string
-}
-
-export interface MessageTexts<Code extends string, Notice extends string> {
+export interface MessageTexts<Code extends string = string, Notice extends string = string> {
   greeting: string
   /** The quotation marks, opening and closing. */
-  quotes: [string, string]
+  quotes: readonly string[]
   /** The last paragraph of a notice by e-mail: when it happened and, if it is known, on which device. */
-  circumstances(facts: MessageFacts, date: string): string
+  circumstances: string
   /** The last line of every e-mail. */
-  footer(facts: MessageFacts): string
-  /** The sentences that all code messages share. */
-  codeFrame: {
-    subject(words: CodeWords, facts: MessageFacts): string
-    above(words: CodeWords, facts: MessageFacts): string[]
-    below(facts: MessageFacts): string[]
-    sms(words: CodeWords, facts: MessageFacts, code: string): string
-  }
-  /** A notice by SMS: the name of the service, then the sentence. */
-  smsNotice(facts: MessageFacts, sentence: string): string
-  codes: Record<Code, CodeWords>
-  notices: Record<Notice, NoticeSentences>
+  footer: string
+  /** The paragraphs below a code. */
+  below_code: readonly string[]
+  /** `{duration}`, from `{minutes}`. */
+  duration: PluralText
+  /** The items of `{removed}`. */
+  removed: Record<'email' | 'phone' | 'passkey' | 'identity', string>
+  codes: Record<Code, MessageText>
+  notices: Record<Notice, MessageText>
 }
 
-/** One template for each purpose. */
-export function createTemplates<Code extends string, Notice extends string>({
-  codeFrame,
-  smsNotice,
-  codes,
-  notices,
-}: MessageTexts<Code, Notice>): Record<Code | Notice, MessageTemplate> {
-  const ofCode = (words: CodeWords): MessageTemplate => ({
-    subject: (facts) => codeFrame.subject(words, facts),
-    above: (facts) => codeFrame.above(words, facts),
-    below: codeFrame.below,
-    sms: (facts, code) => codeFrame.sms(words, facts, code),
+export interface MessageTemplates<Purpose extends string> {
+  messages: Record<Purpose, MessageTemplate>
+  footer(facts: MessageFacts): string
+  circumstances(facts: MessageFacts, date: string): string
+}
+
+/** One template for each purpose. `tag` is the language by whose rules a number takes its plural. */
+export function createTemplates<Code extends string, Notice extends string>(
+  texts: MessageTexts<Code, Notice>,
+  tag: string,
+): MessageTemplates<Code | Notice> {
+  const valuesOf = createValues(texts, tag)
+  const compile = (text: string) => {
+    const fill = compileTemplate(text)
+    return (facts: MessageFacts, more = {}) => fill({ ...valuesOf(facts), ...more })
+  }
+  const compileParagraphs = (paragraphs: readonly string[]) => {
+    const fills = paragraphs.map(compile)
+    return (facts: MessageFacts) => fills.map((fill) => fill(facts)).filter((paragraph) => paragraph !== '')
+  }
+  const belowCode = compileParagraphs(texts.below_code)
+  const templateOf =
+    (below: MessageTemplate['below']) =>
+    ({ subject, email, sms }: MessageText): MessageTemplate => {
+      const fillSms = compile(sms)
+      return {
+        subject: compile(subject),
+        above: compileParagraphs(email),
+        below,
+        sms: (facts, code) => fillSms(facts, { code }),
+      }
+    }
+  const circumstances = compile(texts.circumstances)
+  return {
+    messages: {
+      ...mapValues(texts.codes, templateOf(belowCode)),
+      ...mapValues(
+        texts.notices,
+        templateOf(() => []),
+      ),
+    },
+    footer: compile(texts.footer),
+    circumstances: (facts, date) => circumstances(facts, { date }),
+  }
+}
+
+function createValues({ duration, removed }: MessageTexts, tag: string) {
+  const plurals = new Intl.PluralRules(tag)
+  const items = mapValues(removed, compileTemplate)
+  const nameOf = (item: string) => {
+    const [kind = '', provider = ''] = item.split(' ', 2)
+    return Object.hasOwn(items, kind) ? items[kind as keyof typeof items]({ provider }) : item
+  }
+  return ({ minutes, removed: taken, ...facts }: MessageFacts): Record<string, string> => ({
+    ...facts,
+    minutes: String(minutes),
+    duration: compileTemplate(duration[plurals.select(minutes)] ?? duration.other)({
+      minutes: String(minutes),
+    }),
+    ...(taken && { removed: taken.map(nameOf).join(', ') }),
   })
-  const ofNotice = ({ subject, paragraphs, sms }: NoticeSentences): MessageTemplate => ({
-    subject,
-    above: paragraphs,
-    below: () => [],
-    sms: (facts) => smsNotice(facts, sms(facts)),
-  })
-  return { ...mapValues(codes, ofCode), ...mapValues(notices, ofNotice) }
 }
 
 function mapValues<Key extends string, From, To>(

@@ -1,7 +1,7 @@
 /** Who has an account: neither status, headers and body of any answer tell it, nor the time it takes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
+import { protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
 import { digestOf, lockAccount, setDigest } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import {
@@ -17,6 +17,7 @@ import {
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { createStorage, differingShapes, startService, type TestService } from '../helpers/service.ts'
+import { reduced, soaking } from '../helpers/soak.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { expectSameWork } from '../helpers/timing.ts'
@@ -25,13 +26,22 @@ import { useLimited } from '../helpers/use-service.ts'
 setDefaultTimeout(240_000)
 
 const HOUR = 3_600_000
+const [OWNERS_DEVICE, STRANGERS_DEVICE] = ['the device of the owner', 'the device of the stranger']
+
+/** What a stranger may send as a fingerprint, by turns: none, a random one, one that an account of their own knows. */
+const guessedDevice = (call: number): { device_fingerprint?: string } =>
+  [{}, { device_fingerprint: crypto.randomUUID() }, { device_fingerprint: STRANGERS_DEVICE }][call % 3]!
+
 describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   const service = useLimited({
     shape,
     settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
   })
+  beforeAll(async () => {
+    await signedIn(service, newEmail(), { device_fingerprint: STRANGERS_DEVICE })
+  })
 
-  /** Two of each kind: nobody, an account, one that waits, a locked one, one with two factors. */
+  /** Nobody, an account, one that waits, a locked one, two with two factors. The confirmed ones know a device. */
   async function everybody(newIdentifier: () => string) {
     const [nobody, confirmed, waiting, locked, sent, app] = Array.from({ length: 6 }, newIdentifier) as [
       string,
@@ -41,12 +51,13 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
       string,
       string,
     ]
-    await service.signUp(confirmed)
+    const device = { device_fingerprint: OWNERS_DEVICE }
+    await signedIn(service, confirmed, device)
     await service.post('register', registration(waiting), newClient())
-    await service.signUp(locked)
+    await signedIn(service, locked, device)
     await lockAccount(service, locked, new Date())
-    await protectBySentCodes(service, sent)
-    await protectByApp(service, app)
+    await protectBySentCodes(service, sent, device)
+    await protectByApp(service, app, device)
     service.clock.advance(HOUR)
     return { nobody, confirmed, waiting, locked, sent, app }
   }
@@ -79,10 +90,14 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
       for (const newIdentifier of shape === 'redis' ? [newEmail, newPhone] : [newEmail]) {
         await expectAlike(newIdentifier, async (identifier) => {
           const client = newClient()
-          const answers = await repeatedly(untilRefused, () =>
-            service.post(operation, body(identifier), client),
+          const answers = await repeatedly(untilRefused, (call) =>
+            service.post(operation, { ...body(identifier), ...guessedDevice(call) }, client),
           )
-          expect(new Set(answers.map(({ status }) => status)).size).toBe(2)
+          // The last one alone: no fingerprint gains a try.
+          expect(answers.map(({ status }) => status === 429)).toEqual([
+            ...Array(untilRefused - 1).fill(false),
+            true,
+          ])
           return answers
         })
       }
@@ -92,7 +107,8 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   test('2fa/verify, with passwords and without by turns: the same for everybody', async () => {
     await expectAlike(newEmail, (identifier) =>
       repeatedly(44, (i) => {
-        const body = { identifier, otp: '000000', ...(i % 2 && { password: 'not this one' }) }
+        const password = i % 2 && { password: 'not this one' }
+        const body = { identifier, otp: '000000', ...password, ...guessedDevice(i) }
         return service.post('2fa/verify', body, newClient())
       }),
     )
@@ -102,13 +118,23 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
     '$operation: wrong codes, a registration by the stranger, wrong codes again: the same for everybody',
     async ({ operation, body }) => {
       await expectAlike(newEmail, async (identifier) => {
-        const wrong = () => service.post(operation, body(identifier), newClient())
+        const wrong = (call = 0) =>
+          service.post(operation, { ...body(identifier), ...guessedDevice(call) }, newClient())
         const before = await repeatedly(21, wrong)
         await service.post('register', registration(identifier, 'the stranger’s password'), newClient())
         return [...before, await wrong()]
       })
     },
   )
+
+  test('on a device that the account knows: the same as for nobody, until a limit answers', async () => {
+    const device = { device_fingerprint: OWNERS_DEVICE }
+    for (const { operation, body } of strangersCalls) {
+      await expectAlike(newEmail, async (identifier) => [
+        await service.post(operation, { ...body(identifier), ...device }, newClient()),
+      ])
+    }
+  })
 
   test('what is no identifier at all is answered like one that nobody has', async () => {
     for (const { operation, body, takesIdentifier } of strangersCalls) {
@@ -136,9 +162,11 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
   afterAll(() => service?.close())
 
+  // A call with a fingerprint does all that one without does: in one shape it stands for both.
+  const timed = timedCalls.filter(({ sendsDevice }) => sendsDevice || shape === 'redis' || soaking)
   // Each time with new people: after a hundred wrong codes in a row the answers are others.
-  test.each(timedCalls)('$name: the same for known and unknown, within 3 ms', async (timed) => {
-    await expectSameTime(async () => measure(service, timed, await createPeople(service), 25))
+  test.each(timed)('$name: the same for known and unknown, within 3 ms', async (call) => {
+    await expectSameTime(async () => measure(service, call, await createPeople(service), reduced(15, 50)))
   })
 
   test('2fa/verify: the same whichever factor was wrong', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
+import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { openOutbox, outboxes } from './outboxes.ts'
 
 setDefaultTimeout(60_000)
@@ -10,10 +11,12 @@ const table = sql`"announced"`
 const insert = statement<{ id: number }>(
   sql`with added as (insert into ${table} values (${param('id', 'int')}) returning id) select id from added`,
 )
-const insertPositive = statement<{ id: number }>(
-  sql`insert into ${table} select ${param('id', 'int')} where ${param('id', 'int')} > 0`,
-  { mayInsert: ({ id }) => id > 0 },
-)
+const insertPositive = defineStatement({
+  name: 'test.insert_positive',
+  params: { id: 'int' },
+  sql: (p) => sql`insert into ${table} select ${p.id} where ${p.id} > 0`,
+  mayInsert: ({ id }) => id > 0,
+})
 const read = statement<object, { id: number }>(sql`select id from ${table}`)
 
 describe.each(outboxes)('announcements of %s', (name) => {

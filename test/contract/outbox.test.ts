@@ -1,14 +1,16 @@
 /** The promise of the outbox, on both databases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { CodeMessage } from '../../src/domain/delivery/store.ts'
 import {
-  createMessageStore,
   messageParams,
+  messageParamTypes,
   queueMessage,
   supersedePending,
-} from '../../src/domain/delivery/store-postgres.ts'
-import { param, statement } from '../../src/platform/postgres/database.ts'
+} from '../../src/domain/delivery/queue-sql.ts'
+import type { CodeMessage } from '../../src/domain/delivery/store.ts'
+import { createMessageStore } from '../../src/domain/delivery/store-postgres.ts'
+import { statement } from '../../src/platform/postgres/database.ts'
+import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { after, coded, leaseMs, notice, openOutbox, outboxes, room, start } from './outboxes.ts'
 
 setDefaultTimeout(20_000)
@@ -25,6 +27,19 @@ const all = statement<Record<string, never>, Row>(
   sql`select id, channel, outcome, detail, finished_at from messages order by id`,
 )
 const empty = statement<Record<string, never>>(sql`delete from messages`)
+
+const { codeSubject: _, ...withoutSubject } = messageParamTypes
+
+const register = defineStatement({
+  name: 'test.register',
+  params: { ...withoutSubject, now: 'timestamptz', uuid: 'uuid', wanted: 'boolean' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+    with account as (select ${p.uuid} as uuid where ${p.wanted}),
+         replaced as (${supersedePending({ ...p, codeSubject: sql`(select uuid from account)` })}),
+         queued as (${queueMessage({ ...p, codeSubject: sql`account.uuid` }, sql`account`)} returning id)
+    select id from queued`,
+})
 
 describe.each(outboxes)('the outbox in %s', (name) => {
   let opened: Awaited<ReturnType<typeof openOutbox>>
@@ -85,13 +100,6 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const other = crypto.randomUUID()
     await store.add(database, coded(subject), start)
     await store.add(database, coded(other), start)
-    const register = statement<
-      ReturnType<typeof messageParams> & { now: Date; uuid: string; wanted: boolean }
-    >(sql`
-      with account as (select ${param('uuid', 'uuid')} as uuid where ${param('wanted', 'boolean')}),
-           replaced as (${supersedePending({ codeSubject: sql`(select uuid from account)` })}),
-           queued as (${queueMessage(sql`account`, { codeSubject: sql`account.uuid` })} returning id)
-      select id from queued`)
     const params = { ...messageParams(coded()), now: after(1), uuid: subject }
     expect(await database.all(register, { ...params, wanted: false })).toHaveLength(0)
     expect(await database.all(register, { ...params, wanted: true })).toHaveLength(1)

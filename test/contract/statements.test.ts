@@ -57,7 +57,8 @@ beforeAll(async () => {
 afterAll(() => client.end())
 
 describe('PostgreSQL describes as declared', () => {
-  for (const statement of registeredStatements()) {
+  // Those of other tests in this process are about tables of their own.
+  for (const statement of registeredStatements().filter(({ name }) => !name.startsWith('test.'))) {
     test(statement.name, async () => {
       const described = await client.unsafe(statement.text, [], { prepare: true }).describe()
       const names = parameterNames(statement)

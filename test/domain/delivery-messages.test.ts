@@ -1,16 +1,15 @@
-/** The sentences of every message, in both languages and on both channels. */
+/** The sentences of every message, in every language and on both channels. */
 import { describe, expect, test } from 'bun:test'
 import { codePurposes } from '../../src/domain/codes/store.ts'
 import { noticePurposes, type RenderedMessage } from '../../src/domain/delivery/message.ts'
 import { createRenderer } from '../../src/domain/delivery/render.ts'
 import type { QueuedMessage } from '../../src/domain/delivery/store.ts'
+import { languages as texts } from '../../src/texts/languages.ts'
+import { smsLength } from '../../src/texts/sms-length.ts'
 
-const languages = ['fr', 'en'] as const
+const languages = ['fr', 'en', 'es', 'pt', 'ar'] as const
 const purposes = [...codePurposes, ...noticePurposes]
 const every = languages.flatMap((language) => purposes.map((purpose) => ({ language, purpose })))
-
-/** GSM 03.38, basic and extended: anything else makes an SMS of 70 characters instead of 160. */
-const gsm = /^[@£$¥èéùìòÇ\nØøÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ!"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/
 
 interface Given {
   autofillDomain?: string | null
@@ -58,7 +57,7 @@ describe.each(every)('$purpose in $language', ({ language, purpose }) => {
     const mail = render({ language, purpose })
     expect(mail).toMatchObject({ id: 7, to: 'ada@example.com', purpose, language })
     expect(mail.subject.length).toBeGreaterThan(10)
-    expect(mail.html).toContain(`<html lang="${language}">`)
+    expect(mail.html).toContain(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`)
     for (const written of [mail.text, mail.html as string, mail.subject]) {
       expect(written).not.toMatch(/undefined|null|\[object|\{\w+\}|NaN/)
     }
@@ -72,16 +71,28 @@ describe.each(every)('$purpose in $language', ({ language, purpose }) => {
 
   test('says how long the code lives, and that others may ignore it', () => {
     const { text } = render({ language, purpose })
-    if (codeOf(purpose) === null) return expect(text).not.toMatch(/\b10 minutes\b/)
-    expect(text).toContain('10 minutes')
-    expect(text).toContain(language === 'fr' ? 'ignorez ce message' : 'ignore this message')
+    const duration = {
+      fr: '10 minutes',
+      en: '10 minutes',
+      es: '10 minutos',
+      pt: '10 minutos',
+      ar: '10 دقائق',
+    }
+    if (codeOf(purpose) === null) return expect(text).not.toContain(duration[language])
+    expect(text).toContain(duration[language])
+    expect(text).toContain(texts[language].messages.below_code[1]?.replaceAll("'", '’') as string)
   })
 
-  test('fits one SMS', () => {
+  test('fits one SMS, a notice in Arabic two', () => {
     const { text, subject, html } = render({ language, purpose, channel: 'sms', destination: '+33612345678' })
     expect({ subject, html }).toEqual({ subject: '', html: null })
-    expect(text).toMatch(gsm)
-    expect(text.length).toBeLessThanOrEqual(160)
+    const segments = language === 'ar' && codeOf(purpose) === null ? [1, 2] : [1]
+    const { alphabet, foreign, ...length } = smsLength(text)
+    expect({ alphabet, foreign: language === 'ar' ? [] : foreign }).toEqual({
+      alphabet: language === 'ar' ? 'UCS-2' : 'GSM-7',
+      foreign: [],
+    })
+    expect(segments).toContain(length.segments)
   })
 })
 
@@ -98,6 +109,19 @@ describe('an SMS', () => {
     const bound = renderer(undefined, null, { autofillDomain: 'app.example.com' })
     expect(render({ ...sms, purpose: 'password_changed' }, bound).text).not.toMatch(/@|\n/)
   })
+})
+
+test('Arabic counts minutes in its own plurals, in the digits of the code', () => {
+  const lives = (minutes: number) =>
+    renderer()(queued({ language: 'ar' }), '012345', minutes).text.match(/صالح لمدة (.*?) ويُستخدم/)?.[1]
+  expect([1, 2, 3, 11, 60].map(lives)).toEqual(['دقيقة واحدة', 'دقيقتين', '3 دقائق', '11 دقيقة', '60 دقيقة'])
+})
+
+test('the name of a passkey keeps an SMS in its alphabet', () => {
+  const values = { passkey: 'Phone' }
+  const { text } = render({ purpose: 'passkey_added', channel: 'sms', values })
+  expect(text).toContain('("Phone")')
+  expect(smsLength(text)).toMatchObject({ alphabet: 'GSM-7', segments: 1 })
 })
 
 describe('a value', () => {

@@ -165,7 +165,7 @@ describe('the page', () => {
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const page = await answer.text()
-    expect(page).toContain('<html lang="en">')
+    expect(page).toContain('<html lang="en" dir="ltr">')
     expect(page.indexOf('+33612345678')).toBeLessThan(page.indexOf('first@example.com'))
     expect(page).toContain('<output>012345</output>')
   })

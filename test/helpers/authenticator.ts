@@ -46,17 +46,23 @@ export interface Protected extends LogInAnswer {
 
 type Api = Pick<TestService, 'post' | 'signUp' | 'logIn' | 'inbox'>
 
+/** `device`: the device fields of the login. */
 export async function signedIn(
   service: Pick<Api, 'signUp' | 'logIn'>,
   identifier: string,
+  device?: Record<string, string>,
 ): Promise<LogInAnswer> {
   const person = await service.signUp(identifier)
-  return { person, bearer: (await service.logIn(person)).access_token }
+  return { person, bearer: (await service.logIn(person, device)).access_token }
 }
 
 /** Two-factor login with codes sent to that identifier. */
-export async function protectBySentCodes(service: Api, identifier: string): Promise<Protected> {
-  const { person, bearer } = await signedIn(service, identifier)
+export async function protectBySentCodes(
+  service: Api,
+  identifier: string,
+  device?: Record<string, string>,
+): Promise<Protected> {
+  const { person, bearer } = await signedIn(service, identifier, device)
   await service.post('2fa/enable', { password: person.password }, { bearer })
   const otp = await service.inbox.nextCode(identifier)
   const { body } = await service.post('2fa/enable/confirm', { otp }, { bearer })
@@ -67,8 +73,9 @@ export async function protectBySentCodes(service: Api, identifier: string): Prom
 export async function protectByApp(
   service: Api & Pick<TestService, 'clock'>,
   identifier: string,
+  device?: Record<string, string>,
 ): Promise<Protected & { secret: string }> {
-  const { person, bearer } = await signedIn(service, identifier)
+  const { person, bearer } = await signedIn(service, identifier, device)
   const { body } = await service.post('2fa/totp', { password: person.password }, { bearer })
   const otp = appCode(body.secret, service.clock.now())
   const confirmed = await service.post('2fa/totp/confirm', { otp }, { bearer })

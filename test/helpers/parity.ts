@@ -124,12 +124,14 @@ export type Class =
 /** A call of a stranger that is timed, for one identifier of each class. */
 export interface TimedOperation extends StrangersCall {
   name: string
+  /** Sends a random fingerprint, which is looked for among the known devices. */
+  sendsDevice: boolean
 }
 
 /** It does the same as resend-verification. */
 const SAME_AS_ANOTHER = 'resend-confirmation'
 
-export const timedCalls: TimedOperation[] = [
+const withoutDevice: Omit<TimedOperation, 'sendsDevice'>[] = [
   ...strangersCalls
     .filter(({ operation }) => operation !== SAME_AS_ANOTHER)
     .map((call) => ({ name: call.operation, ...call })),
@@ -140,12 +142,28 @@ export const timedCalls: TimedOperation[] = [
   },
 ]
 
+export const timedCalls: TimedOperation[] = withoutDevice.flatMap((call) => [
+  { ...call, sendsDevice: false },
+  {
+    ...call,
+    name: `${call.name}, with a random fingerprint`,
+    sendsDevice: true,
+    body: (identifier: string) => ({ ...call.body(identifier), device_fingerprint: crypto.randomUUID() }),
+  },
+])
+
 export const timedCall = (name: string) => timedCalls.find((call) => call.name === name) as TimedOperation
 
 export async function createPeople(service: ParityService): Promise<Map<Class, string>> {
+  const logIn = (identifier: string) => {
+    const device = { device_fingerprint: 'known to its owner' }
+    return service.post('login', { identifier, password: PASSWORD, ...device })
+  }
+  /** An account that knows a device. */
   const signUp = async (identifier: string) => {
     await service.post('register', registration(identifier))
     await service.post('verify-account', { identifier, otp: await service.code(identifier) })
+    await logIn(identifier)
     return identifier
   }
   const people = new Map<Class, string>([
@@ -158,8 +176,7 @@ export async function createPeople(service: ParityService): Promise<Map<Class, s
   await service.post('register', registration(waiting))
   people.set('unconfirmed', waiting)
   const guarded = await signUp(newEmail())
-  const login = await service.post('login', { identifier: guarded, password: PASSWORD })
-  const { access_token } = JSON.parse(login.text) as { access_token: string }
+  const { access_token } = JSON.parse((await logIn(guarded)).text) as { access_token: string }
   await service.post('2fa/enable', { password: PASSWORD }, access_token)
   await Bun.sleep(300)
   await service.post('2fa/enable/confirm', { otp: await service.code(guarded) }, access_token)

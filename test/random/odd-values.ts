@@ -127,6 +127,7 @@ const languages = [
   'fr',
   'en',
   'en-GB,en;q=0.8',
+  'ar',
   'de',
   '*',
   'fr;q=0',

@@ -26,7 +26,10 @@ const plain = (text: string) =>
     .split('. ')[0]
     ?.trim() ?? ''
 
-const templates = Object.entries(createTemplates(fr.messages)) as [MessagePurpose, MessageTemplate][]
+const templates = Object.entries(createTemplates(fr.messages, 'fr').messages) as [
+  MessagePurpose,
+  MessageTemplate,
+][]
 const bySubject = new Map(templates.map(([purpose, { subject }]) => [typed(subject(facts)), purpose]))
 const bySms = new Map(templates.map(([purpose, { sms }]) => [plain(sms(facts, DIGITS)), purpose]))
 

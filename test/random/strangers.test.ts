@@ -7,22 +7,39 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Redis } from 'ioredis'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { appCode, protectByApp } from '../helpers/authenticator.ts'
+import { appCode, type LogInAnswer, protectByApp, signedIn } from '../helpers/authenticator.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
+import { createPasskey, type SoftPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
+import { type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import type { TestService } from '../helpers/service.ts'
+import { socialSettings } from '../helpers/social.ts'
 import { strangersCall, strangersCalls } from '../helpers/strangers-calls.ts'
 import { createRandom, type Random, seed, stepsOf } from './seed.ts'
 
 setDefaultTimeout(600_000)
 
-const [MINUTE, HOUR] = [60_000, 3_600_000]
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const KNOWN = 'the device with which the owner signs in'
+const ORIGIN = 'https://app.example.com'
+const ofPasskeys = { passkeys: { rp_id: 'example.com', origins: [ORIGIN] } }
 
 interface Owner {
   identifier: string
+  uuid: string
   /** Base32; null where two factors are off. */
   secret: string | null
+  /** Those that are left. */
+  recoveryCodes: string[]
+  /** Of a session that is five minutes old at most. */
+  bearer: string
+}
+
+/** The other ways in of an owner. */
+interface WaysIn {
+  passkey: SoftPasskey
+  /** Whom the provider knows. */
+  sub: string
 }
 
 /** One of this many IPv4 addresses, or one of as many /64 networks. */
@@ -31,8 +48,28 @@ function addressOf(random: Random, many: number): string {
   return random.oneIn(2) ? `203.0.113.${n + 1}` : `2001:db8:${n.toString(16)}:1::${random.below(9) + 1}`
 }
 
+/** Calls that name nobody: a passkey, an identity token, a code and a refresh token that nobody issued. */
+const namelessAttacks = (random: Random): [operation: string, body: object][] => {
+  const { passkey } = createPasskey({ challenge: '', rp: { id: 'example.com' }, user: { id: '' } }, ORIGIN)
+  const options = { challenge: random.digits(43), rpId: 'example.com' }
+  return [
+    ['passkeys/login/options', {}],
+    ['passkeys/login', { credential: signWithPasskey(passkey, options, ORIGIN) }],
+    ['social/p1/token', { id_token: `e30.${random.digits(20)}.${random.digits(20)}`, nonce: 'n' }],
+    ['social/exchange', { code: random.digits(43), code_verifier: random.digits(43) }],
+    ['refresh', { refresh_token: random.digits(86) }],
+  ]
+}
+
 /** Anything that a stranger may send, at an owner or at somebody else. */
 async function attack(service: TestService, random: Random, owners: Owner[], addresses: number) {
+  const client = from(addressOf(random, addresses))
+  if (random.oneIn(12)) {
+    const [operation, body] = random.pick(namelessAttacks(random))
+    const answer = await service.post(operation, body, client)
+    expect([operation, 'account' in (answer.body ?? {})]).toEqual([operation, false])
+    return
+  }
   // Half of them guess passwords.
   const { operation, body } = random.oneIn(2) ? strangersCall('login') : random.pick(strangersCalls)
   const identifier = random.oneIn(8) ? newEmail() : random.pick(owners).identifier
@@ -41,7 +78,7 @@ async function attack(service: TestService, random: Random, owners: Owner[], add
     ...(random.oneIn(4) && { device_fingerprint: `guess ${random.below(99)}` }),
   }
   const sent = 'otp' in guess ? { ...guess, otp: random.digits(6) } : guess
-  const { status } = await service.post(operation, sent, from(addressOf(random, addresses)))
+  const { status } = await service.post(operation, sent, client)
   expect([
     operation,
     status,
@@ -54,11 +91,84 @@ async function signsIn(service: TestService, owner: Owner, fields: object, clien
   const { identifier, secret } = owner
   const first = await service.post('login', { identifier, password: PASSWORD, ...fields }, client)
   if (secret === null) return first.status
-  expect([first.status, first.body.two_factor?.methods]).toEqual([202, ['totp']])
+  if (first.status !== 202) return first.status
+  expect(first.body.two_factor.methods).toContain('totp')
   const { login_token } = first.body.two_factor
   const otp = appCode(secret, service.clock.now(), 1)
   service.clock.advance(MINUTE)
   return (await service.post('2fa/verify', { identifier, otp, login_token, ...fields }, client)).status
+}
+
+/** The same with a recovery code in place of the app's. */
+async function signsInByRecoveryCode(
+  service: TestService,
+  { identifier, recoveryCodes }: Owner,
+  fields = {},
+) {
+  const client = newClient()
+  const first = await service.post('login', { identifier, password: PASSWORD, ...fields }, client)
+  if (first.status !== 202) return first.status
+  const { login_token } = first.body.two_factor
+  const otp = recoveryCodes.pop()
+  return (await service.post('2fa/verify', { identifier, otp, login_token, ...fields }, client)).status
+}
+
+/** On a device that nobody knows. */
+async function signsInByPasskey(service: TestService, { uuid }: Owner, { passkey }: WaysIn) {
+  const client = newClient()
+  const { options } = (await service.post('passkeys/login/options', {}, client)).body
+  const credential = signWithPasskey(passkey, options, ORIGIN)
+  const { status, body } = await service.post('passkeys/login', { credential }, client)
+  return body.account?.uuid === uuid ? status : `${status} of somebody else`
+}
+
+/** On a device that nobody knows; the app follows where there are two factors. */
+async function signsInByProvider(
+  service: TestService,
+  provider: PretendProvider,
+  { identifier, uuid, secret }: Owner,
+  { sub }: WaysIn,
+) {
+  const client = newClient()
+  const issuedAt = Math.floor(service.clock.now().getTime() / 1000)
+  provider.present({ sub, email: identifier, email_verified: true })
+  provider.lie({ claims: (honest) => ({ ...honest, iat: issuedAt, exp: issuedAt + 60 }) })
+  const nonce = crypto.randomUUID()
+  const proof = { id_token: await provider.idToken(nonce), nonce }
+  let answer = await service.post('social/p1/token', proof, client)
+  if (secret !== null) {
+    expect([answer.status, answer.body.two_factor?.methods]).toEqual([202, ['passkey', 'totp']])
+    const { login_token } = answer.body.two_factor
+    const otp = appCode(secret, service.clock.now(), 1)
+    service.clock.advance(MINUTE)
+    answer = await service.post('2fa/verify', { identifier, otp, login_token }, client)
+  }
+  return answer.body.account?.uuid === uuid ? answer.status : `${answer.status} of somebody else`
+}
+
+/** What an owner has set up long ago: a passkey, and an identity that the first sign-in by the provider links. */
+async function addWaysIn(service: TestService, { bearer, secret }: Owner): Promise<WaysIn> {
+  const asOwner = { ...newClient(), bearer }
+  const proof = secret && { password: PASSWORD, otp: appCode(secret, service.clock.now(), 1) }
+  service.clock.advance(MINUTE)
+  const asked = await service.post('passkeys/registration/options', { ...proof }, asOwner)
+  const { passkey, credential } = createPasskey(asked.body.options, ORIGIN)
+  expect((await service.post('passkeys/registration', { credential }, asOwner)).status).toBe(201)
+  return { passkey, sub: crypto.randomUUID() }
+}
+
+/** New recovery codes, before the last one is used. */
+async function renewRecoveryCodes(service: TestService, owner: Owner) {
+  if (owner.secret === null || owner.recoveryCodes.length > 1) return
+  const { identifier, secret } = owner
+  const code = () => appCode(secret, service.clock.now(), 1)
+  const person = { identifier, password: PASSWORD, device_fingerprint: KNOWN }
+  const { body } = await service.post('2fa/verify', { ...person, otp: code() }, newClient())
+  service.clock.advance(MINUTE)
+  const asOwner = { ...newClient(), bearer: body.access_token }
+  const renewed = await service.post('2fa/recovery-codes', { password: PASSWORD, otp: code() }, asOwner)
+  service.clock.advance(MINUTE)
+  owner.recoveryCodes = renewed.body.recovery_codes
 }
 
 /** The first step alone. */
@@ -96,59 +206,107 @@ const lastCode = (service: TestService, identifier: string): string =>
     .at(-1) ?? ''
 
 async function createOwners(service: TestService): Promise<[plain: Owner, guarded: Owner]> {
-  const { identifier } = await service.signUp(newEmail())
-  const { person, secret } = await protectByApp(service, newEmail())
+  const plain = await signedIn(service, newEmail())
+  const guarded = await protectByApp(service, newEmail())
+  const ownerOf = async ({ person, bearer }: LogInAnswer) => {
+    const { uuid } = (await service.get('me', { bearer })).body.account
+    return { identifier: person.identifier, uuid, bearer, secret: null, recoveryCodes: [] }
+  }
+  const { secret, recoveryCodes } = guarded
   const owners: [Owner, Owner] = [
-    { identifier, secret: null },
-    { identifier: person.identifier, secret },
+    await ownerOf(plain),
+    { ...(await ownerOf(guarded)), secret, recoveryCodes },
   ]
   service.clock.advance(MINUTE)
   for (const owner of owners) expect(await signsIn(service, owner, { device_fingerprint: KNOWN })).toBe(200)
   return owners
 }
 
+interface Play {
+  service: TestService
+  provider: PretendProvider
+  random: Random
+  owners: [plain: Owner, guarded: Owner]
+  ways: Map<Owner, WaysIn>
+  /** Of the plain one. */
+  refreshToken: string
+}
+
+function expectSignIn(what: string, round: number, status: number | string) {
+  expect([`POTERNE_SEED=${seed}`, round, what, status]).toEqual([`POTERNE_SEED=${seed}`, round, what, 200])
+}
+
+async function begin(service: TestService, provider: PretendProvider): Promise<Play> {
+  const owners = await createOwners(service)
+  const ways = new Map<Owner, WaysIn>()
+  for (const owner of owners) {
+    const more = await addWaysIn(service, owner)
+    ways.set(owner, more)
+    expectSignIn('first by the provider', 0, await signsInByProvider(service, provider, owner, more))
+  }
+  // A reset takes back what a session added within seven days.
+  service.clock.advance(8 * DAY)
+  const { identifier } = owners[0]
+  const { refresh_token } = await service.logIn({ identifier, password: PASSWORD })
+  return { service, provider, random: createRandom(seed), owners, ways, refreshToken: refresh_token }
+}
+
+/** A crowd closes the identifiers for who is not known; eight addresses leave others room. */
+async function attackMany({ service, random, owners }: Play, round: number, isCrowd: boolean) {
+  for (let batch = 0; batch < (isCrowd ? 10 : 5); batch++) {
+    await Promise.all(Array.from({ length: 60 }, () => attack(service, random, owners, isCrowd ? 100 : 4)))
+  }
+  if (!isCrowd) return
+  const onNewDevices = await Promise.all(owners.map((owner) => logsIn(service, owner)))
+  expect([round, onNewDevices]).toEqual([round, [429, 429]])
+}
+
+/** By every way; on devices that are not known only those that a crowd does not close. */
+async function signInByAll(play: Play, round: number, isCrowd: boolean) {
+  const { service, provider, owners, ways } = play
+  const [plain, guarded] = owners
+  const known = { device_fingerprint: KNOWN }
+  for (const owner of owners) {
+    const more = ways.get(owner)!
+    expectSignIn('known device', round, await signsIn(service, owner, known))
+    if (!isCrowd) expectSignIn('new device', round, await signsIn(service, owner, {}))
+    expectSignIn('by a passkey', round, await signsInByPasskey(service, owner, more))
+    expectSignIn('by the provider', round, await signsInByProvider(service, provider, owner, more))
+  }
+  const recovered = await signsInByRecoveryCode(service, guarded, isCrowd ? known : {})
+  expectSignIn('by a recovery code', round, recovered)
+  const refreshed = await service.post('refresh', { refresh_token: play.refreshToken })
+  expectSignIn('refresh', round, refreshed.status)
+  play.refreshToken = refreshed.body.refresh_token
+  expectSignIn('code on the known device', round, await signsInByCode(service, plain))
+}
+
 test('whatever strangers do, an owner signs in from a known device, and from any other within the bounds', async () => {
-  const random = createRandom(seed)
-  const service = await startLimited({ clock: noon() })
-  const told = (what: string, round: number, status: number) =>
-    expect([`POTERNE_SEED=${seed}`, round, what, status]).toEqual([`POTERNE_SEED=${seed}`, round, what, 200])
+  const provider = await startPretendProvider()
+  const settings = { ...ofPasskeys, ...socialSettings(provider.issuer) }
+  const service = await startLimited({ clock: noon(), settings })
   try {
-    const owners = await createOwners(service)
-    const [plain] = owners
-    const device_fingerprint = KNOWN
-    let { refresh_token } = await service.logIn({ identifier: plain.identifier, password: PASSWORD })
+    const play = await begin(service, provider)
+    const [plain, guarded] = play.owners
     const rounds = stepsOf(4, 200)
     for (let round = 0; round < rounds; round++) {
-      // Eight addresses guess, which leaves others room; a crowd closes the identifiers for who is not known.
       const isCrowd = round % 2 === 1
-      const networks = isCrowd ? 100 : 4
-      for (let batch = 0; batch < (isCrowd ? 10 : 5); batch++) {
-        await Promise.all(Array.from({ length: 60 }, () => attack(service, random, owners, networks)))
-      }
-      if (isCrowd) {
-        const onNewDevices = await Promise.all(owners.map((owner) => logsIn(service, owner)))
-        expect([round, onNewDevices]).toEqual([round, [429, 429]])
-      }
-      for (const owner of owners) {
-        told('known device', round, await signsIn(service, owner, { device_fingerprint }))
-        if (!isCrowd) told('new device', round, await signsIn(service, owner, {}))
-      }
-      const refreshed = await service.post('refresh', { refresh_token })
-      told('refresh', round, refreshed.status)
-      refresh_token = refreshed.body.refresh_token
-      told('code on the known device', round, await signsInByCode(service, plain))
+      await attackMany(play, round, isCrowd)
+      await signInByAll(play, round, isCrowd)
+      await renewRecoveryCodes(service, guarded)
       service.clock.advance(61 * MINUTE)
-      for (const owner of owners) told('an hour later', round, await signsIn(service, owner, {}))
+      for (const owner of play.owners) expectSignIn('an hour later', round, await signsIn(service, owner, {}))
       // An owner has 30 codes a day, which more rounds in a day would use up.
       service.clock.advance(HOUR)
       if (isCrowd) {
-        told('reset on the known device', round, await resets(service, plain, device_fingerprint))
-        refresh_token = (await service.logIn({ identifier: plain.identifier, password: PASSWORD }))
-          .refresh_token
+        expectSignIn('reset on the known device', round, await resets(service, plain, KNOWN))
+        const { identifier } = plain
+        play.refreshToken = (await service.logIn({ identifier, password: PASSWORD })).refresh_token
       }
     }
   } finally {
     await service.close()
+    await provider.stop()
   }
 })
 

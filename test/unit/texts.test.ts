@@ -4,19 +4,20 @@ import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/err
 import { languages, languageTags, pickLanguage, type Texts } from '../../src/texts/languages.ts'
 import { fastest } from '../helpers/timing.ts'
 
-const everySentence = ({ errors, fields, weakPassword, sentences }: Texts) =>
-  [errors, fields, weakPassword, sentences].flatMap((part) => Object.values(part))
+const everySentence = ({ errors, fields, weak_password, sentences }: Texts) =>
+  [errors, fields, weak_password, sentences].flatMap((part) => Object.values(part))
 
 describe('the sentences', () => {
   test.each(languageTags)('there is one for every code in %s', (language) => {
-    const { errors, fields, weakPassword } = languages[language]
+    const { errors, fields, weak_password } = languages[language]
     expect(Object.keys(errors).sort()).toEqual(Object.keys(errorStatus).sort())
     expect(Object.keys(fields).sort()).toEqual([...fieldErrorCodes].sort())
-    expect(Object.keys(weakPassword).sort()).toEqual([...weakPasswordReasons].sort())
+    expect(Object.keys(weak_password).sort()).toEqual([...weakPasswordReasons].sort())
   })
 
   test.each(languageTags)('each is a whole sentence in %s', (language) => {
-    for (const sentence of everySentence(languages[language])) expect(sentence).toMatch(/^\p{Lu}.*[.]$/u)
+    for (const sentence of everySentence(languages[language]))
+      expect(sentence).toMatch(/^[\p{Lu}\p{Lo}].*[.]$/u)
   })
 
   test('French has its own apostrophe and a no-break space before a colon', () => {
@@ -40,6 +41,9 @@ describe('the language', () => {
     ['', 'fr'],
     ['en', 'en'],
     ['EN-us', 'en'],
+    ['es-419, en;q=0.5', 'es'],
+    ['pt-BR', 'pt'],
+    ['ar-MA', 'ar'],
     ['fr-CA, en', 'fr'],
     ['en, fr', 'en'],
     ['en;q=0.4, fr;q=0.5', 'fr'],
@@ -49,7 +53,8 @@ describe('the language', () => {
     ['*', 'fr'],
     ['fr;q=0, *', 'en'],
     ['en;q=0', 'fr'],
-    ['fr;q=0, en;q=0, *', 'fr'],
+    ['fr;q=0, en;q=0, *', 'es'],
+    ['fr;q=0, en;q=0, es;q=0, pt;q=0, ar;q=0, *', 'fr'],
     ['fr;q=0, de', 'fr'],
     ['en;q=2', 'fr'],
     ['en;q=x, de', 'fr'],

@@ -5,11 +5,12 @@
  *
  * Contacts are columns of the account; everything else is a table of its own, one entry of `additions` each.
  */
+
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { param } from '../../platform/postgres/database.ts'
 import { identities, passkeys } from '../../platform/postgres/schema.ts'
+import type { Placeholders } from '../../platform/postgres/statement.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import { unqualifiedColumns } from './store-postgres.ts'
+import { unqualifiedColumns } from './account-sql.ts'
 
 interface Addition {
   /** Names the CTE that removes it. */
@@ -40,27 +41,25 @@ const additions: Addition[] = [
   },
 ]
 
-const now = param('now', 'timestamptz')
-
-const isRecent = (addedBy: SQL, addedAt: SQL, since: SQL) =>
-  sql`(${addedBy} is not null and ${addedAt} > ${now} - interval '7 days' and ${addedAt} > ${since})`
+const isRecent = (p: Placeholders<'now'>, addedBy: SQL, addedAt: SQL, since: SQL) =>
+  sql`(${addedBy} is not null and ${addedAt} > ${p.now} - interval '7 days' and ${addedAt} > ${since})`
 
 /** Whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at `since`. */
-export function isRecentContact(kind: Identifier['kind'], since: SQL): SQL {
+export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind'], since: SQL): SQL {
   const { verifiedAt, addedBy, addedAt } = unqualifiedColumns[kind]
-  return sql`(${verifiedAt} is not null and ${isRecent(addedBy, addedAt, since)})`
+  return sql`(${verifiedAt} is not null and ${isRecent(p, addedBy, addedAt, since)})`
 }
 
 /**
  * CTEs that remove the rest, for the account of the CTE `proved` with its columns `id`, `since` and `lost_contact`, and
  * `removed`, one row with the names of all that went, a line each; null where nothing did.
  */
-export function removeRecentAdditions(): SQL {
+export function removeRecentAdditions(p: Placeholders<'now'>): SQL {
   const removals = additions.map(
     ({ name, table, addedAt, addedBy, label }) => sql`
     ${sql.raw(`no_${name}`)} as (
       delete from ${table} using proved
-       where ${table}.account_id = proved.id and ${isRecent(addedBy, addedAt, sql`proved.since`)}
+       where ${table}.account_id = proved.id and ${isRecent(p, addedBy, addedAt, sql`proved.since`)}
       returning ${label} as label)`,
   )
   const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)

@@ -1,130 +1,31 @@
 /** Table `accounts` (and the outbox rows its changes cause): see store.ts for what each method promises. */
+
 import { randomUUID } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, type Statement, unawaited } from '../../platform/postgres/database.ts'
-import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
-import { accounts, registrationClaims, sessions } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import { type Database, unawaited } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
+import { accounts, registrationClaims } from '../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import {
   messageParams,
-  messageRequestId,
+  messageParamTypes,
   queueMessage,
-  strangersLane,
+  queueOwnersNotice,
   supersedePending,
-} from '../delivery/store-postgres.ts'
+} from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
-import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
-import { accountRow } from './account-sql.ts'
+import { accountRow, endOtherClaims, unqualifiedColumns, verifyIdentifier } from './account-sql.ts'
 import { type AccountStore, type IdentifierUse, identifierUses } from './store.ts'
-
-const key = param('key', 'text')
-
-const holdAccount = defineStatement({
-  name: 'accounts.hold_account',
-  params: { accountId: 'bigint' },
-  sql: (p) => sql`select 1 from ${accounts} where id = ${p.accountId} for update`,
-})
-
-/**
- * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
- * null. Other changes of the account commit before the statement, which then sees them, or wait for it. Lock and change
- * cannot be one statement: a statement sees the rows as they were when it began, before it waited for the lock.
- */
-export const updateLockedAccount = <Params extends { accountId: number }, Row extends object>(
-  database: Database,
-  change: Statement<Params, Row>,
-  params: Params,
-  record?: { at: Date; eventsOf: (row: Row) => NewEvent[] },
-): Promise<Row | null> =>
-  retryDeadlocks(() =>
-    database.transaction(async (transaction) => {
-      await transaction.all(holdAccount, { accountId: params.accountId })
-      const row = await transaction.first(change, params)
-      if (row !== null && record) await recordEvents(transaction, record.eventsOf(row), record.at)
-      return row
-    }),
-  )
-
-/**
- * The caller's session has not ended since the call began. A request that started before a password reset must not change
- * anything after it.
- */
-export const sessionLives = sql`exists (
-  select 1 from ${sessions}
-   where ${sessions}.id = ${param('sessionId', 'uuid')}
-     and ${sessions}.account_id = ${param('accountId', 'bigint')} and ${sessions}.revoked_at is null)`
-
-/**
- * The columns of the comparable form and of the time of its verification, without their table, as SET requires; `cleared`
- * are the assignments that remove the contact.
- */
-export const unqualifiedColumns = {
-  email: {
-    key: sql.raw('email_key'),
-    verifiedAt: sql.raw('email_confirmed_at'),
-    addedAt: sql.raw('email_added_at'),
-    addedBy: sql.raw('email_added_by'),
-    cleared: sql.raw('email = null, email_key = null'),
-  },
-  phone: {
-    key: sql.raw('phone'),
-    verifiedAt: sql.raw('phone_confirmed_at'),
-    addedAt: sql.raw('phone_added_at'),
-    addedBy: sql.raw('phone_added_by'),
-    cleared: sql.raw('phone = null'),
-  },
-}
-
-/** How many other claims end with a verification, of confirmed accounts and of registrations each; more are harmless. */
-const CLAIMS_AT_ONCE = sql.raw('1000')
-
-/**
- * CTEs that end everything else when an identifier is verified: the registration that waited for it, the claims of other
- * accounts, and the records of who named it. They follow a CTE `proved` with the `id` of the account that owns it now;
- * `key` is the parameter. The work is bounded however many claims there are: a claim to an identifier that somebody has
- * verified has no effect, and a registration loses it when it is confirmed.
- */
-export function endOtherClaims(kind: Identifier['kind']): SQL {
-  const { key: keyColumn, verifiedAt, cleared } = unqualifiedColumns[kind]
-  const claims = (confirmed: SQL) => sql`
-    (select id from ${accounts}
-      where ${keyColumn} = ${key} and ${verifiedAt} is null and account_confirmed_at is ${confirmed}
-      order by id limit ${CLAIMS_AT_ONCE})`
-  return sql`
-    ended as (
-      delete from ${accounts} using proved
-       where ${accounts}.waiting_for = ${key} and ${accounts}.id <> proved.id),
-    cleared as (
-      update ${accounts} set ${cleared} from proved
-       where ${accounts}.id = any (array(${claims(sql`not null`)} union all ${claims(sql`null`)}))
-         and ${accounts}.${keyColumn} = ${key} and ${accounts}.${verifiedAt} is null
-         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id),
-    forgotten as (
-      delete from ${registrationClaims} using proved where contact = ${key})`
-}
-
-/** Runs a statement that verifies an identifier; null if somebody else verified it first. */
-export async function verifyIdentifier<T>(
-  kind: Identifier['kind'],
-  work: () => Promise<T | null>,
-): Promise<T | null> {
-  try {
-    return await work()
-  } catch (error) {
-    const index = kind === 'email' ? 'accounts_email_proved' : 'accounts_phone_proved'
-    if (violates(error, index)) return null
-    throw error
-  }
-}
 
 /**
  * Each of these reads one entry of an index, however many accounts name the identifier. `pending` is the registration that
  * waits for it, or else the newest one that names it as its other contact.
  */
-const candidates = (kind: Identifier['kind']) => {
+const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const one = (where: SQL, order = sql``) => sql`(select id from ${accounts} where ${where} ${order} limit 1)`
   return {
@@ -150,18 +51,19 @@ const meant: Record<IdentifierUse, SQL> = {
   provider: sql`verified`,
 }
 
-const findMeant = (use: IdentifierUse, kind: Identifier['kind']) => {
-  const { verified, claimed, waiting, named } = candidates(kind)
-  return defineStatement({
+const findMeant = (use: IdentifierUse, kind: Identifier['kind']) =>
+  defineStatement({
     name: `accounts.find_for_${use}_by_${kind}`,
     params: { key: 'text' },
     row: accountRow,
-    sql: () => sql`
+    sql(p) {
+      const { verified, claimed, waiting, named } = candidates(p, kind)
+      return sql`
     with candidates as materialized (
       select ${verified} as verified, ${claimed} as claimed, ${waiting} as waiting, ${named} as named)
-    select ${accounts}.* from candidates join ${accounts} on ${accounts}.id = ${meant[use]}`,
+    select ${accounts}.* from candidates join ${accounts} on ${accounts}.id = ${meant[use]}`
+    },
   })
-}
 
 const findByIdentifier = Object.fromEntries(
   identifierUses.map((use) => [use, { email: findMeant(use, 'email'), phone: findMeant(use, 'phone') }]),
@@ -190,6 +92,8 @@ const isTaken = defineStatement({
     select 1 from ${accounts} where phone = ${p.phone} and origin is not null) as taken`,
 })
 
+const { codeSubject: _, ...withoutSubject } = messageParamTypes
+
 /** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
 const registerBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
@@ -209,16 +113,7 @@ const registerBy = (kind: Identifier['kind']) => {
       language: 'text',
       emailTag: 'bytea?',
       phoneTag: 'bytea?',
-      codePurpose: 'text?',
-      codeGroup: 'text',
-      messageChannel: 'text',
-      messageDestination: 'text',
-      messagePurpose: 'text',
-      messageLanguage: 'text',
-      messageValues: 'jsonb',
-      codeSeed: 'bytea?',
-      messageLane: 'int',
-      messageRequestId: 'text?',
+      ...withoutSubject,
     },
     row: { uuid: 'uuid', messageId: 'bigint' },
     sql: (p) => sql`
@@ -248,20 +143,19 @@ const registerBy = (kind: Identifier['kind']) => {
          and (select count(*) from (select distinct password_tag from ${registrationClaims}
                                      where contact = named.contact limit 2) other) < 2
       on conflict (contact, address, password_tag) do update set created_at = excluded.created_at),
-    replaced as (${supersedePending({ codeSubject: sql`(select uuid from registered)` })}),
-    code as (${queueMessage(sql`registered`, { codeSubject: sql`registered.uuid` })}
+    replaced as (${supersedePending({ ...p, codeSubject: sql`(select uuid from registered)` })}),
+    code as (${queueMessage({ ...p, codeSubject: sql`registered.uuid` }, sql`registered`)}
       returning id),
-    notice as (${queueMessage(sql`owner`, {
+    notice as (${queueOwnersNotice({
+      now: p.now,
+      source: sql`owner`,
+      channel: p.messageChannel,
       // As the owner wrote it, not as the person who registers spells it.
       destination: sql`owner.destination`,
-      purpose: sql`'account_exists'`,
+      purpose: 'account_exists',
       language: sql`owner.language`,
-      codeSubject: sql`null::uuid`,
-      codePurpose: sql`null::text`,
-      codeSeed: sql`null::bytea`,
       accountUuid: sql`owner.uuid`,
-      lane: strangersLane,
-      requestId: messageRequestId,
+      causedBy: p,
     })}
       returning id)
     select uuid, code.id as message_id from registered, code
@@ -272,15 +166,15 @@ const registerBy = (kind: Identifier['kind']) => {
 const register = { email: registerBy('email'), phone: registerBy('phone') }
 
 /** Whether registrations named the contact with two passwords, including that of the confirmation (`tag`). */
-const isContested = (contact: SQL) => sql`
+const isContested = (p: Placeholders<'tag'>, contact: SQL) => sql`
   (select count(*) > 1
      from (select password_tag from ${registrationClaims} where contact = ${contact}
-           union select ${param('tag', 'bytea')} where ${param('tag', 'bytea')} is not null
+           union select ${p.tag} where ${p.tag} is not null
            limit 2) tags)`
 
 /** The registration as the caller read it; one that was sent again since then is a different one. */
-const isThatRegistration = sql`
-  uuid = ${param('uuid', 'uuid')} and account_confirmed_at is null and updated_at = ${param('seenAt', 'timestamptz')}`
+const isThatRegistration = (p: Placeholders<'uuid' | 'seenAt'>) => sql`
+  uuid = ${p.uuid} and account_confirmed_at is null and updated_at = ${p.seenAt}`
 
 /** The other contact stays a claim, unless it may be a stranger's or has been verified by somebody meanwhile. */
 const otherContact = {
@@ -307,7 +201,7 @@ const confirmBy = (kind: Identifier['kind']) => {
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${isContested(p.key)} as yes),
+    with contested as materialized (select ${isContested(p, p.key)} as yes),
     proved as (
       update ${accounts}
          set account_confirmed_at = ${p.now}, ${verifiedAt} = ${p.now}, updated_at = ${p.now}, waiting_for = null,
@@ -315,9 +209,9 @@ const confirmBy = (kind: Identifier['kind']) => {
                                         case when not contested.yes then password_digest end),
              ${otherContact[kind]}
         from contested
-       where ${isThatRegistration} and ${keyColumn} = ${p.key}
+       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key}
       returning ${accounts}.*),
-    ${endOtherClaims(kind)}
+    ${endOtherClaims(p, kind)}
     select * from proved`,
   })
 }
@@ -344,11 +238,11 @@ const confirmApartBy = (kind: Identifier['kind']) => {
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${isContested(p.key)} as yes),
+    with contested as materialized (select ${isContested(p, p.key)} as yes),
     registration as (
       select * from ${accounts}
-       where ${isThatRegistration} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
-         and ${isContested(sql`waiting_for`)}
+       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
+         and ${isContested(p, sql`waiting_for`)}
          for update),
     proved as (
       insert into ${accounts} (uuid, ${contact}, ${verifiedAt}, account_confirmed_at, password_digest,
@@ -358,7 +252,7 @@ const confirmApartBy = (kind: Identifier['kind']) => {
              accountable_type, role_id, language, created_at, ${p.now}
         from registration, contested
       returning *),
-    ${endOtherClaims(kind)}
+    ${endOtherClaims(p, kind)}
     select * from proved`,
   })
 }
@@ -379,18 +273,22 @@ const noteFailure = defineStatement({
 const REGISTRATION_DAYS = 7
 
 /** A registration that was sent again counts from then on. The index is on its creation, which is never later. */
-const sweepRegistrations = createSweep<{ before: Date }>({
+const sweepRegistrations = createSweep({
+  name: 'accounts.sweep_registrations',
   table: accounts,
   key: sql`id`,
-  where: sql`account_confirmed_at is null and created_at < ${param('before', 'timestamptz')} and updated_at < ${param('before', 'timestamptz')}`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`account_confirmed_at is null and created_at < ${p.before} and updated_at < ${p.before}`,
   order: sql`created_at`,
 })
 
 /** The records that show that a registration is contested are kept as long as the registration. */
-const sweepRegistrationClaims = createSweep<{ before: Date }>({
+const sweepRegistrationClaims = createSweep({
+  name: 'accounts.sweep_registration_claims',
   table: registrationClaims,
   key: sql`contact, address, password_tag`,
-  where: sql`created_at < ${param('before', 'timestamptz')}
+  params: { before: 'timestamptz' },
+  where: (p) => sql`created_at < ${p.before}
     and not exists (select 1 from ${accounts} where account_confirmed_at is null and email_key = contact)
     and not exists (select 1 from ${accounts} where account_confirmed_at is null and phone = contact)`,
   order: sql`created_at`,

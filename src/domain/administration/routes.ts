@@ -2,9 +2,9 @@
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { accountSchema, nullable, timeField } from '../../platform/http/schemas.ts'
-import { setCurrentActor } from '../../platform/request-context.ts'
+import { nullable, timeField } from '../../platform/http/schemas.ts'
 import { languageTags } from '../../texts/languages.ts'
+import { accountSchema } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { KeyService } from '../tokens/key-service.ts'
 import type { AdministrationService } from './service.ts'
@@ -53,18 +53,10 @@ const key = t.Object({
 const detail = (operationId: string, summary: string) => ({ tags: ['Administration'], operationId, summary })
 const done = { status: 200 as const }
 
-/** Whoever may open the socket is the operator, by the login name that the command line gives. */
-const operator = new Elysia({ name: 'operator' }).derive({ as: 'scoped' }, ({ headers }) => {
-  const name = headers['x-operator']?.slice(0, 64) ?? null
-  setCurrentActor({ type: 'operator', id: name, name })
-  return {}
-})
-
 export function createAdministrationRoutes(httpBase: HttpBase, administration: AdministrationService) {
   const notFound = errorResponses('account_not_found')
   return new Elysia({ name: 'administration', prefix: '/admin/v1' })
     .use(httpBase)
-    .use(operator)
     .get(
       '/accounts',
       async ({ query }) => ({ status: 200 as const, ...(await administration.list(query)) }),
@@ -187,7 +179,6 @@ type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
 export function createSigningKeyRoutes(httpBase: HttpBase, keys: Keys) {
   return new Elysia({ name: 'signing-keys', prefix: '/admin/v1' })
     .use(httpBase)
-    .use(operator)
     .get(
       '/keys',
       async () => ({ status: 200 as const, items: (await keys.list()).map(toKey), next_cursor: null }),

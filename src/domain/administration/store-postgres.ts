@@ -2,6 +2,7 @@
  * Table `accounts` as operators see it: see store.ts. Each way to search has a statement of its own, so that its plan
  * uses the index that is made for it, however many accounts there are.
  */
+
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, identities, passkeys, sessions } from '../../platform/postgres/schema.ts'
@@ -11,9 +12,8 @@ import {
   type TypeName,
   type ValuesOf,
 } from '../../platform/postgres/statement.ts'
-import { accountRow } from '../accounts/account-sql.ts'
-import { updateLockedAccount } from '../accounts/store-postgres.ts'
-import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { accountRow, updateLockedAccount } from '../accounts/account-sql.ts'
+import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import type {
   AccountChange,
@@ -157,7 +157,7 @@ const change = defineStatement({
     update ${sessions} set revoked_at = ${p.now} from changed
      where ${p.locked} and account_id = changed.id and revoked_at is null),
   unlocked as (select 1 from changed where was_locked and locked_at is null),
-  notices as (${queueNotices(sql`unlocked`)})
+  notices as (${queueNotices(p, sql`unlocked`)})
   select changed.*, changed.metadata::text as metadata_text from changed`,
 })
 

@@ -18,6 +18,7 @@
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
+import { decoySubject } from '../decoys/decoys.ts'
 import type { Caller } from '../limits/callers.ts'
 import { createPendingAttempts } from './pending-attempts.ts'
 import type { AttemptKey, AttemptStore } from './store.ts'
@@ -55,7 +56,7 @@ export interface Attempts {
    * `invalid_code` or `too_many_attempts`. Parallel calls with one right code use up nothing.
    */
   run(tried: Tried, compare: (attempt: Attempt) => Promise<Verdict>): Promise<void>
-  /** A decoy in the form of a uuid (version 8), for whatever has none. */
+  /** A decoy in the form of a uuid, for what has none (domain/decoys). */
   decoy(...parts: string[]): string
   /** A wrong password inside a session: true when there were so many in a row that the session must end. */
   failInSession(sessionId: string): Promise<boolean>
@@ -80,12 +81,7 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
   const pending = createPendingAttempts()
   const bounds = { perDay: attemptsPerDay, inARow: IN_A_ROW }
 
-  function decoy(...parts: string[]): string {
-    const bytes = secret.tag('code decoy', ...parts)
-    bytes[6] = (bytes[6]! & 0x0f) | 0x80
-    bytes[8] = (bytes[8]! & 0x3f) | 0x80
-    return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  }
+  const decoy = (...parts: string[]) => decoySubject(secret, ...parts)
 
   /** The account's key first, then, of a stranger, the name's. */
   function keysOf({ caller, subject, purpose, factor = purpose, name, byAddress }: Tried): AttemptKey[] {

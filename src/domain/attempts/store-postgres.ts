@@ -2,8 +2,9 @@
  * Tables `code_budgets` (one row for each subject, purpose with group, and day) and `code_failures` (one for each
  * subject, group and factor): see store.ts for what each method promises. One statement a method.
  */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param, unawaited } from '../../platform/postgres/database.ts'
+import { type Database, unawaited } from '../../platform/postgres/database.ts'
 import { codeBudgets, codeFailures } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -102,17 +103,21 @@ const clearInARow = defineStatement({
    where subject = ${p.subject} and caller_group = ${p.group} and factor = ${p.factor}`,
 })
 
-const sweepBudgets = createSweep<{ day: string }>({
+const sweepBudgets = createSweep({
+  name: 'attempts.sweep_budgets',
   table: codeBudgets,
   key: sql`subject, purpose, day`,
-  where: sql`day < ${param('day', 'date')} - 1`,
+  params: { day: 'date' },
+  where: (p) => sql`day < ${p.day} - 1`,
   order: sql`day`,
 })
 
-const sweepFailures = createSweep<{ day: string }>({
+const sweepFailures = createSweep({
+  name: 'attempts.sweep_failures',
   table: codeFailures,
   key: sql`subject, caller_group, factor`,
-  where: sql`last_day < ${param('day', 'date')} - 90`,
+  params: { day: 'date' },
+  where: (p) => sql`last_day < ${p.day} - 90`,
   order: sql`last_day`,
 })
 

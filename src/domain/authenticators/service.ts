@@ -7,7 +7,7 @@
 
 import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
-import { decoyAccountId } from '../decoys/decoys.ts'
+import { decoyAccount } from '../decoys/decoys.ts'
 import type { NoticePurpose } from '../delivery/message.ts'
 import { serviceName } from '../delivery/render.ts'
 import type { Services, Stores } from '../services.ts'
@@ -70,7 +70,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
   const recoveryCodes = createRecoveryCodes({ secret })
   const store = needs.stores.authenticators
 
-  const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccountId)
+  const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccount.id)
 
   async function prepare({ account, claims }: Authenticated, purpose: NoticePurpose) {
     const { codes, hashes } = recoveryCodes.create(account.uuid)

@@ -1,6 +1,7 @@
 /** Tables `totp_factors`, `totp_enrolments`, `recovery_codes`: see store.ts for what each method promises. */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, type Statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import {
   accounts,
   codeBudgets,
@@ -11,11 +12,16 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type Statement,
+  type ValuesOf,
+} from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../accounts/account.ts'
-import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import { type NoticeParams, noticeParams, queueMessage, queueNotices } from '../delivery/store-postgres.ts'
+import { sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices, queueOwnersNotice } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
 import type { Enabling, FactorStore } from './store.ts'
@@ -23,23 +29,18 @@ import type { Enabling, FactorStore } from './store.ts'
 type AccountParams = { accountId: number }
 type OwnerParams = AccountParams & { sessionId: string }
 
-const now = param('now', 'timestamptz')
-
-/** To the proved e-mail, else to the phone; ten at most before somebody proves the password again. */
-const recoveryNotice = queueMessage(
-  sql`owner where email_confirmed_at is not null or phone_confirmed_at is not null`,
-  {
+/** To the verified e-mail address, else to the phone; at most ten, before new codes are made. */
+const recoveryNotice = ({ now }: Placeholders<'now'>) =>
+  queueOwnersNotice({
+    now,
+    source: sql`owner where email_confirmed_at is not null or phone_confirmed_at is not null`,
     channel: sql`case when email_confirmed_at is not null then 'email' else 'sms' end`,
     destination: sql`case when email_confirmed_at is not null then email else phone end`,
-    purpose: sql`'recovery_code_used'`,
+    purpose: 'recovery_code_used',
     language: sql`language`,
     values: sql`jsonb_build_object('left', codes_left::text)`,
-    codeSubject: sql`null::uuid`,
-    codePurpose: sql`null::text`,
-    codeSeed: sql`null::bytea`,
     accountUuid: sql`uuid`,
-  },
-)
+  })
 
 /** One row in any case. */
 const find = defineStatement({
@@ -71,7 +72,7 @@ const noteLoss = defineStatement({
     update ${totpFactors} set loss_told_at = ${p.now}
      where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and loss_told_at is null
     returning account_id),
-  notices as (${queueNotices(sql`lost`)})
+  notices as (${queueNotices(p, sql`lost`)})
   select account_id from lost`,
 })
 
@@ -109,7 +110,7 @@ const use = defineStatement({
     update ${totpFactors} set recovered_at = ${p.now} from recovered
      where ${totpFactors}.account_id = recovered.account_id and sealed_secret = ${p.lostApp}),
   owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
-  notice as (${recoveryNotice})
+  notice as (${recoveryNotice(p)})
   select account_id, null::uuid as recovered from stepped union all select id, uuid from owner`,
   mayInsert: ({ recoveryHash }) => recoveryHash !== null,
 })
@@ -120,7 +121,7 @@ const putEnrolment = defineStatement({
   row: { id: 'bigint' },
   sql: (p) => sql`
   insert into ${totpEnrolments} (account_id, sealed_secret, created_at)
-  select id, ${p.sealedSecret}, ${p.now} from ${accounts} where id = ${p.accountId} and ${sessionLives}
+  select id, ${p.sealedSecret}, ${p.now} from ${accounts} where id = ${p.accountId} and ${sessionLives(p)}
   on conflict (account_id) do update
      set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at
   returning account_id as id`,
@@ -136,10 +137,10 @@ const findEnrolment = defineStatement({
 })
 
 /** `recoveryHashes`: JSON, in hex. */
-const setRecoveryCodes = (owner: SQL) => sql`
+const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
   insert into ${recoveryCodes} (account_id, hashes)
   select id, array(
-           select decode(hash, 'hex') from jsonb_array_elements_text(${param('recoveryHashes', 'text')}::jsonb) hash)
+           select decode(hash, 'hex') from jsonb_array_elements_text(${p.recoveryHashes}::jsonb) hash)
     from ${owner}
   on conflict (account_id) do update set hashes = excluded.hashes`
 
@@ -147,14 +148,23 @@ const setRecoveryCodes = (owner: SQL) => sql`
  * What follows when a CTE `enabled` turned two factors on. From then on no session of the account goes back to a
  * single factor, since one that a guessed password opened would outlive the very remedy against it.
  */
-const afterEnabling = sql`
-  codes as (${setRecoveryCodes(sql`enabled`)}),
+const enablingParamTypes = {
+  accountId: 'bigint',
+  sessionId: 'uuid',
+  amr: 'text',
+  recoveryHashes: 'text',
+  now: 'timestamptz',
+  ...noticeParamTypes,
+} as const
+
+const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>) => sql`
+  codes as (${setRecoveryCodes(p, sql`enabled`)}),
   kept as (
-    update ${sessions} set amr = ${param('amr', 'text')} from enabled
-     where ${sessions}.id = ${param('sessionId', 'uuid')} and account_id = enabled.id),
+    update ${sessions} set amr = ${p.amr} from enabled
+     where ${sessions}.id = ${p.sessionId} and account_id = enabled.id),
   ended as (
-    update ${sessions} set revoked_at = ${now} from enabled
-     where account_id = enabled.id and ${sessions}.id <> ${param('sessionId', 'uuid')}
+    update ${sessions} set revoked_at = ${p.now} from enabled
+     where account_id = enabled.id and ${sessions}.id <> ${p.sessionId}
        and revoked_at is null and not string_to_array(amr, ' ') @> array['mfa']),
   /* What was guessed while they were on before, by whomever, does not close the second step of today. */
   of_account as (select account.uuid from enabled join ${accounts} account on account.id = enabled.id),
@@ -164,47 +174,29 @@ const afterEnabling = sql`
   begun_anew as (
     delete from ${codeFailures} using of_account
      where subject = of_account.uuid and split_part(factor, '/', 1) in ('two_factor', 'step_up', 'totp')),
-  notices as (${queueNotices(sql`enabled`)})
+  notices as (${queueNotices(p, sql`enabled`)})
   select id from enabled`
-
-type EnablingParams = OwnerParams & NoticeParams & { amr: string; recoveryHashes: string; now: Date }
 
 const enable = defineStatement({
   name: 'authenticators.enable',
-  params: {
-    now: 'timestamptz',
-    accountId: 'bigint',
-    sessionId: 'uuid',
-    recoveryHashes: 'text',
-    amr: 'text',
-    notices: 'text',
-  },
+  params: enablingParamTypes,
   row: { id: 'bigint' },
   sql: (p) => sql`
   with enabled as (
     update ${accounts} set two_factor_enabled = true, updated_at = ${p.now}
-     where id = ${p.accountId} and not two_factor_enabled and ${sessionLives}
+     where id = ${p.accountId} and not two_factor_enabled and ${sessionLives(p)}
     returning id),
-  ${afterEnabling}`,
+  ${afterEnabling(p)}`,
 })
 
 const confirmEnrolment = defineStatement({
   name: 'authenticators.confirm_enrolment',
-  params: {
-    accountId: 'bigint',
-    sealedSecret: 'bytea',
-    sessionId: 'uuid',
-    now: 'timestamptz',
-    step: 'bigint',
-    recoveryHashes: 'text',
-    amr: 'text',
-    notices: 'text',
-  },
+  params: { ...enablingParamTypes, sealedSecret: 'bytea', step: 'bigint' },
   row: { id: 'bigint' },
   sql: (p) => sql`
   with enrolled as (
     delete from ${totpEnrolments}
-     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives(p)}
     returning account_id),
   enabled as (
     update ${accounts} set two_factor_enabled = true, updated_at = ${p.now} from enrolled
@@ -216,7 +208,7 @@ const confirmEnrolment = defineStatement({
     on conflict (account_id) do update
        set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
            added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
-  ${afterEnabling}`,
+  ${afterEnabling(p)}`,
 })
 
 const disable = defineStatement({
@@ -226,12 +218,12 @@ const disable = defineStatement({
   sql: (p) => sql`
   with disabled as (
     update ${accounts} set two_factor_enabled = false, updated_at = ${p.now}
-     where id = ${p.accountId} and two_factor_enabled and ${sessionLives}
+     where id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}
     returning id),
   app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
   waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
   codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
-  notices as (${queueNotices(sql`disabled`)})
+  notices as (${queueNotices(p, sql`disabled`)})
   select id from disabled`,
 })
 
@@ -247,9 +239,9 @@ const putRecoveryCodes = defineStatement({
   row: { id: 'bigint' },
   sql: (p) => sql`
   with enabled as (
-    select id from ${accounts} where id = ${p.accountId} and two_factor_enabled and ${sessionLives}),
-  codes as (${setRecoveryCodes(sql`enabled`)}),
-  notices as (${queueNotices(sql`enabled`)})
+    select id from ${accounts} where id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}),
+  codes as (${setRecoveryCodes(p, sql`enabled`)}),
+  notices as (${queueNotices(p, sql`enabled`)})
   select id from enabled`,
 })
 
@@ -264,7 +256,7 @@ const enablingParams = (
   signedIn: AccountSession,
   { recoveryHashes, notices, amr }: Enabling,
   at: Date,
-): EnablingParams => ({
+): ValuesOf<typeof enablingParamTypes> => ({
   ...ownerParams(signedIn),
   ...noticeParams(notices),
   amr: amr.join(' '),
@@ -281,10 +273,12 @@ const about = ({ account }: AccountSession, type: EventType, data = {}): NewEven
 /** An app that waits for its first code cannot be confirmed after half an hour. */
 const ENROLMENT_DAYS = 1
 
-const sweepEnrolments = createSweep<{ before: Date }>({
+const sweepEnrolments = createSweep({
+  name: 'authenticators.sweep_enrolments',
   table: totpEnrolments,
   key: sql`account_id`,
-  where: sql`created_at < ${param('before', 'timestamptz')}`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`created_at < ${p.before}`,
   order: sql`created_at`,
 })
 

@@ -4,19 +4,17 @@
  * alone. `used_at` is set once the code is taken or dead; the row stays until swept after `expires_at`. One statement
  * a method.
  */
-import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../platform/postgres/database.ts'
 import { codes } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { CodeStore, TriedKey } from './store.ts'
 
 type KeyParams = { subject: string; slot: string }
 
-const subject = param('subject', 'uuid')
-const slot = param('slot', 'text')
-const isKey: SQL = sql`subject = ${subject} and purpose = ${slot}`
-const now = param('now', 'timestamptz')
+const isKey = (p: Placeholders<'subject' | 'slot'>) => sql`subject = ${p.subject} and purpose = ${p.slot}`
 
 const put = defineStatement({
   name: 'codes.put',
@@ -99,13 +97,15 @@ const take = defineStatement({
 const remove = defineStatement({
   name: 'codes.remove',
   params: { subject: 'uuid', slot: 'text' },
-  sql: () => sql`delete from ${codes} where ${isKey}`,
+  sql: (p) => sql`delete from ${codes} where ${isKey(p)}`,
 })
 
-const sweep = createSweep<{ now: Date }>({
+const sweep = createSweep({
+  name: 'codes.sweep',
   table: codes,
   key: sql`subject, purpose`,
-  where: sql`expires_at <= ${now}`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
   order: sql`expires_at`,
 })
 

@@ -3,9 +3,11 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { accountAnswer, messageAnswer, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
+import { messageAnswer } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import { accountAnswer } from '../accounts/account-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
 
 const newEmail = t.String({ maxLength: 512, description: 'The new address', examples: ['ada@example.com'] })

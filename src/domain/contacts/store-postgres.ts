@@ -1,37 +1,34 @@
 /** The table `contact_changes` and the contacts of `accounts`; store.ts says what each method promises. */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, replacedContacts, sessions } from '../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../platform/postgres/statement.ts'
+import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
-import { accountRow } from '../accounts/account-sql.ts'
 import {
+  accountRow,
   endOtherClaims,
   sessionLives,
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
-} from '../accounts/store-postgres.ts'
+} from '../accounts/account-sql.ts'
 import {
   messageParams,
-  messageRequestId,
+  messageParamTypes,
   noticeParams,
   queueMessage,
   queueNotices,
-  strangersLane,
-  supersedePending,
-} from '../delivery/store-postgres.ts'
+  queueOwnersNotice,
+  supersedeAll,
+} from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { ContactStore } from './store.ts'
 
-const now = param('now', 'timestamptz')
-const accountId = param('accountId', 'bigint')
-const kind = param('kind', 'text')
-const key = param('key', 'text')
-
-const isThatChange = sql`account_id = ${accountId} and kind = ${kind}`
+const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
+  sql`account_id = ${p.accountId} and kind = ${p.kind}`
 
 const requestOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
@@ -46,47 +43,36 @@ const requestOf = (of: Identifier['kind']) => {
       destination: 'text',
       subject: 'uuid',
       now: 'timestamptz',
-      messageChannel: 'text',
-      messageDestination: 'text',
-      messagePurpose: 'text',
-      messageLanguage: 'text',
-      messageValues: 'jsonb',
-      codeSubject: 'uuid?',
-      codePurpose: 'text?',
-      codeGroup: 'text',
-      codeSeed: 'bytea?',
-      messageLane: 'int',
-      messageRequestId: 'text?',
+      ...messageParamTypes,
     },
     row: { outcome: column<'asked' | 'taken'>('text') },
     sql: (p) => sql`
     with owner as (
       select uuid, ${destination} as destination, language from ${accounts}
-       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives}),
+       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives(p)}),
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
       select id, ${p.kind}, ${p.destination}, ${p.key}, ${p.subject}, ${p.now}
-        from ${accounts} where id = ${p.accountId} and ${sessionLives} and not exists (select 1 from owner)
+        from ${accounts} where id = ${p.accountId} and ${sessionLives(p)} and not exists (select 1 from owner)
       on conflict (account_id, kind) do update
          set destination = excluded.destination, destination_key = excluded.destination_key,
              code_subject = excluded.code_subject, created_at = excluded.created_at
       returning code_subject),
-    replaced as (${supersedePending({
+    replaced as (${supersedeAll({
+      now: p.now,
       codeSubject: sql`(select code_subject from ${contactChanges}
-                          where ${isThatChange} and exists (select 1 from asked))`,
-      codePurpose: null,
+                          where ${isThatChange(p)} and exists (select 1 from asked))`,
     })}),
-    code as (${queueMessage(sql`asked`)}),
-    notice as (${queueMessage(sql`owner`, {
+    code as (${queueMessage(p, sql`asked`)}),
+    notice as (${queueOwnersNotice({
+      now: p.now,
+      source: sql`owner`,
+      channel: p.messageChannel,
       destination: sql`owner.destination`,
-      purpose: sql`'contact_claimed'`,
+      purpose: 'contact_claimed',
       language: sql`owner.language`,
-      codeSubject: sql`null::uuid`,
-      codePurpose: sql`null::text`,
-      codeSeed: sql`null::bytea`,
       accountUuid: sql`owner.uuid`,
-      lane: strangersLane,
-      requestId: messageRequestId,
+      causedBy: p,
     })})
     select 'asked' as outcome from asked union all select 'taken' from owner`,
   })
@@ -103,11 +89,9 @@ const find = defineStatement({
     destinationKey: 'text',
     codeSubject: 'uuid',
   },
-  sql: () => sql`
-  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange}`,
+  sql: (p) => sql`
+  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange(p)}`,
 })
-
-const sessionId = param('sessionId', 'uuid')
 
 const newValue = {
   email: sql`email = asked.destination, email_key = asked.destination_key`,
@@ -115,32 +99,32 @@ const newValue = {
 }
 
 /** The session's device, or its address, was there seven days before. */
-const knownClient = sql`exists (
+const knownClient = (p: Placeholders<'sessionId' | 'now'>) => sql`exists (
   select 1 from ${sessions} mine join ${sessions} earlier on earlier.account_id = mine.account_id
-   where mine.id = ${sessionId} and earlier.created_at < ${now} - interval '7 days'
+   where mine.id = ${p.sessionId} and earlier.created_at < ${p.now} - interval '7 days'
      and (earlier.device_fingerprint = mine.device_fingerprint or earlier.ip = mine.ip))`
 
 /** The contact before a change, in a CTE; `where`: whether it is about to change. */
-const contactBefore = (of: Identifier['kind'], where: SQL) => {
+const contactBefore = (p: Placeholders<'accountId'>, of: Identifier['kind'], where: SQL) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
   return sql`
     before as (
       select id, ${sql.raw(of)} as destination, ${keyColumn} as key, ${verifiedAt} as verified_at
-        from ${accounts} where id = ${accountId} and ${where})`
+        from ${accounts} where id = ${p.accountId} and ${where})`
 }
 
 /** Keeps a verified contact that the account loses, so that it can come back. `lost`: from where it is taken. */
-const remember = (lost: SQL) => sql`
+const remember = (p: Placeholders<'kind' | 'now' | 'sessionId'>, lost: SQL) => sql`
     insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
                                      session_id, known_client)
-    select before.id, ${kind}, before.destination, before.key, before.verified_at, ${now}, ${sessionId},
-           ${knownClient}
+    select before.id, ${p.kind}, before.destination, before.key, before.verified_at, ${p.now}, ${p.sessionId},
+           ${knownClient(p)}
       from ${lost}`
 
 const confirmOf = (of: Identifier['kind']) => {
   const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
   // The contact that is verified already, in another spelling at most, is not a new one.
-  const unlessTheSame = (value: SQL, column: SQL) =>
+  const unlessTheSame = ({ key }: Placeholders<'key'>, value: SQL, column: SQL) =>
     sql`${column} = case when before.key = ${key} and before.verified_at is not null
                          then ${accounts}.${column} else ${value} end`
   return defineStatement({
@@ -158,20 +142,23 @@ const confirmOf = (of: Identifier['kind']) => {
     sql: (p) => sql`
     with asked as (
       delete from ${contactChanges}
-       where ${isThatChange} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives}
+       where ${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}
       returning account_id, destination, destination_key),
-    ${contactBefore(of, sql`true`)},
+    ${contactBefore(p, of, sql`true`)},
     proved as (
       update ${accounts}
-         set ${newValue[of]}, ${unlessTheSame(p.now, verifiedAt)}, ${unlessTheSame(p.now, addedAt)},
-             ${unlessTheSame(p.sessionId, addedBy)}, updated_at = ${p.now}
+         set ${newValue[of]}, ${unlessTheSame(p, p.now, verifiedAt)}, ${unlessTheSame(p, p.now, addedAt)},
+             ${unlessTheSame(p, p.sessionId, addedBy)}, updated_at = ${p.now}
         from asked, before where ${accounts}.id = asked.account_id
       returning ${accounts}.*),
-    remembered as (${remember(sql`before join proved on proved.id = before.id
-      where before.verified_at is not null and before.key <> ${p.key}`)}),
-    ${endOtherClaims(of)},
-    replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
-    notices as (${queueNotices(sql`proved`)})
+    remembered as (${remember(
+      p,
+      sql`before join proved on proved.id = before.id
+      where before.verified_at is not null and before.key <> ${p.key}`,
+    )}),
+    ${endOtherClaims(p, of)},
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    notices as (${queueNotices(p, sql`proved`)})
     select * from proved`,
   })
 }
@@ -190,7 +177,7 @@ const removeOf = (of: Identifier['kind']) => {
     params: { accountId: 'bigint', sessionId: 'uuid', now: 'timestamptz', kind: 'text', notices: 'text' },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
-    with ${contactBefore(of, sessionLives)},
+    with ${contactBefore(p, of, sessionLives(p))},
     removed as (
       update ${accounts}
          set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
@@ -198,10 +185,13 @@ const removeOf = (of: Identifier['kind']) => {
        where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
          and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
       returning ${accounts}.*),
-    remembered as (${remember(sql`before join removed on removed.id = before.id
-      where before.verified_at is not null`)}),
-    replaced as (${supersedePending({ codeSubject: sql`(select uuid from removed)`, codePurpose: null })}),
-    notices as (${queueNotices(sql`removed`)})
+    remembered as (${remember(
+      p,
+      sql`before join removed on removed.id = before.id
+      where before.verified_at is not null`,
+    )}),
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
+    notices as (${queueNotices(p, sql`removed`)})
     select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
   })
 }
@@ -213,17 +203,21 @@ const KEPT_DAYS = 1
 /** As long as a reset takes back what a session added. */
 const REPLACED_KEPT_DAYS = 7
 
-const sweep = createSweep<{ before: Date }>({
+const sweep = createSweep({
+  name: 'contacts.sweep',
   table: contactChanges,
   key: sql`account_id, kind`,
-  where: sql`created_at < ${param('before', 'timestamptz')}`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`created_at < ${p.before}`,
   order: sql`created_at`,
 })
 
-const sweepReplaced = createSweep<{ before: Date }>({
+const sweepReplaced = createSweep({
+  name: 'contacts.sweep_replaced',
   table: replacedContacts,
   key: sql`id`,
-  where: sql`replaced_at < ${param('before', 'timestamptz')}`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`replaced_at < ${p.before}`,
   order: sql`replaced_at`,
 })
 

@@ -8,7 +8,13 @@ import { randomBytes } from 'node:crypto'
 import type { ServerSecret } from '../../platform/secret.ts'
 
 /** No account has this id: statements look for it like for any other, and find nothing. */
-export const decoyAccountId = 0
+export const decoyAccount = { id: 0, uuid: '' }
+
+/**
+ * The destination of a message that is never sent. It is queued where an identifier has no account, so that the answer
+ * takes the same time, and the worker deletes it.
+ */
+export const decoyDestination = ''
 
 /** Keys are part of counters' names, so those of decoys are no longer than those of real identifiers. */
 const MAXIMUM_KEY = 247
@@ -21,6 +27,13 @@ export function decoyIdentifier(input: string) {
   const key = `nobody ${input.trim().toLowerCase().slice(0, MAXIMUM_KEY)}`
   return { kind: 'email' as const, destination: key, key }
 }
+
+/** For a code that is sent to nobody: no address that can be typed has this key. */
+export const decoyRecipient = (key: string) => ({
+  kind: 'email' as const,
+  destination: decoyDestination,
+  key: `decoy of ${key}`,
+})
 
 /** For an account without a verified contact: a destination to which no message is ever sent. */
 export function decoyContact(accountUuid: string) {

@@ -4,16 +4,11 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import type { Funnel } from './funnel.ts'
-import {
-  type MessageSender,
-  NOBODY,
-  type Refusal,
-  type RenderedMessage,
-  type SendOutcome,
-} from './message.ts'
+import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from './message.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
@@ -112,7 +107,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   return async (message) => {
     // Queued by an older version, which knew no lane for these.
-    if (message.destination === NOBODY) return { note: () => store.remove(message.id), dueAgainAt: null }
+    if (message.destination === decoyDestination)
+      return { note: () => store.remove(message.id), dueAgainAt: null }
     const code = codeOf(message)
     const endsAtMs = code && message.firstAttemptAt.getTime() + codeLifetimeSeconds * 1000
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))

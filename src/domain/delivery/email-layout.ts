@@ -1,5 +1,5 @@
 /** Lays out an e-mail as text and as HTML, from the same plain sentences, all of which are escaped here. */
-import type { Language } from '../../texts/languages.ts'
+import { type Language, textDirection } from '../../texts/languages.ts'
 
 export interface EmailParts {
   language: Language
@@ -22,7 +22,7 @@ export function html({ language, subject, above, code, below, footer }: EmailPar
   const figures =
     'margin:24px 0;font:bold 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center'
   return `<!doctype html>
-<html lang="${language}">
+<html lang="${language}" dir="${textDirection(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

@@ -33,12 +33,6 @@ export const noticePurposes = [
 export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = CodePurpose | NoticePurpose
 
-/**
- * The destination of a message to nobody. It is queued where an identifier has no account, so that the answer takes the
- * same work; the worker discards it.
- */
-export const NOBODY = ''
-
 export interface NewMessage {
   channel: Channel
   destination: string

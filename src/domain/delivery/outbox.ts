@@ -7,8 +7,9 @@ import type { Executor } from '../../platform/postgres/database.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import { decoyDestination } from '../decoys/decoys.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Channel, type NewMessage, NOBODY } from './message.ts'
+import type { Channel, NewMessage } from './message.ts'
 import type { MessageStore } from './store.ts'
 
 export interface Outbox {
@@ -45,8 +46,8 @@ export function createOutbox(options: Options): Outbox {
     async sendCode(binding, to) {
       const seed = codes.createSeed()
       const { subject, purpose, group } = binding
-      const recipient = to ?? decoyRecipient(binding, language)
-      const destination = to === null ? NOBODY : binding.destination
+      const recipient = to ?? recipientLike(binding, language)
+      const destination = to === null ? decoyDestination : binding.destination
       if (to !== null) countAsked(purpose, to.channel)
       const code = { subject, purpose, group, seed }
       const messageId = await messages.addCode({ ...recipient, destination, purpose, code }, clock.now())
@@ -66,8 +67,8 @@ export function createOutbox(options: Options): Outbox {
   }
 }
 
-/** Stands in for an account that does not exist: the channel is the one on which this destination would be reached. */
-function decoyRecipient({ destination }: CodeBinding, language: Language) {
+/** For an account that does not exist: the channel is the one by which this destination would be reached. */
+function recipientLike({ destination }: CodeBinding, language: Language) {
   return { channel: channelOfDestination(destination), language }
 }
 

@@ -1,6 +1,7 @@
 /** Tables `sms_funnel`, `sms_prefixes`, `early_receipts` and `refused_addresses`, and what receipts change in `messages`. */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import {
   earlyReceipts,
   messages,
@@ -8,12 +9,11 @@ import {
   smsFunnel,
   smsPrefixes,
 } from '../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../platform/postgres/statement.ts'
+import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
-import type { DeliveryRecords, Receipt } from './records.ts'
+import type { DeliveryRecords, Receipt, Stage } from './records.ts'
 
-const now = param('now', 'timestamptz')
-const today = sql`(${now} at time zone 'UTC')::date`
+const today = (p: Placeholders<'now'>) => sql`(${p.now} at time zone 'UTC')::date`
 
 /** Rows in one order, so that two replicas never wait for each other in a circle. */
 const addCounts = defineStatement({
@@ -21,7 +21,7 @@ const addCounts = defineStatement({
   params: { now: 'timestamptz', counts: 'text' },
   sql: (p) => sql`
   insert into ${smsFunnel} as total (day, gateway, country, stage, count)
-  select ${today}, gateway, country, stage, count
+  select ${today(p)}, gateway, country, stage, count
     from jsonb_to_recordset(${p.counts}::jsonb)
          as added (gateway text, country text, stage text, count bigint)
    order by gateway, country, stage
@@ -34,7 +34,7 @@ const report = defineStatement({
   row: {
     gateway: 'text',
     country: 'text',
-    stage: column<'verified' | 'asked' | 'handed_over' | 'accepted' | 'delivered' | 'failed'>('text'),
+    stage: column<Stage>('text'),
     count: 'bigint',
   },
   sql: (p) => sql`
@@ -48,7 +48,7 @@ const addPrefixes = defineStatement({
   params: { now: 'timestamptz', counts: 'text' },
   sql: (p) => sql`
   insert into ${smsPrefixes} as total (prefix, day, codes, verified)
-  select prefix, ${today}, codes, verified
+  select prefix, ${today(p)}, codes, verified
     from jsonb_to_recordset(${p.counts}::jsonb) as added (prefix text, codes int, verified int)
    order by prefix
   on conflict (prefix, day) do update
@@ -67,12 +67,12 @@ const closePrefixes = defineStatement({
   with counted as (
     select prefix, sum(codes)::int as codes, sum(verified)::int as verified
       from ${smsPrefixes}
-     where prefix in (select jsonb_array_elements_text(${p.prefixes}::jsonb)) and day >= ${today} - 1
+     where prefix in (select jsonb_array_elements_text(${p.prefixes}::jsonb)) and day >= ${today(p)} - 1
        and closed_until is null
      group by prefix
     having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes))
   update ${smsPrefixes} set closed_until = ${p.until}
-    from counted where ${smsPrefixes}.prefix = counted.prefix and day = ${today} and closed_until is null
+    from counted where ${smsPrefixes}.prefix = counted.prefix and day = ${today(p)} and closed_until is null
   returning counted.prefix, counted.codes, counted.verified`,
 })
 
@@ -82,7 +82,7 @@ const closedPrefixes = defineStatement({
   row: { prefix: 'text', closedUntil: 'timestamptz' },
   sql: (p) => sql`
   select prefix, max(closed_until) as closed_until from ${smsPrefixes}
-   where day >= ${today} - 2 and closed_until > ${p.now} group by prefix`,
+   where day >= ${today(p)} - 2 and closed_until > ${p.now} group by prefix`,
 })
 
 const markVerified = defineStatement({
@@ -171,23 +171,28 @@ const isRefused = defineStatement({
    where tag = ${p.tag} and refused_at > ${p.since}`,
 })
 
-const before = param('before', 'timestamptz')
-const sweepPrefixes = createSweep<{ before: Date }>({
+const sweepPrefixes = createSweep({
+  name: 'delivery.sweep_prefixes',
   table: smsPrefixes,
   key: sql`prefix, day`,
-  where: sql`day < (${before} at time zone 'UTC')::date`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`day < (${p.before} at time zone 'UTC')::date`,
   order: sql`day`,
 })
-const sweepEarly = createSweep<{ before: Date }>({
+const sweepEarly = createSweep({
+  name: 'delivery.sweep_early',
   table: earlyReceipts,
   key: sql`gateway, provider_id`,
-  where: sql`received_at < ${before}`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`received_at < ${p.before}`,
   order: sql`received_at`,
 })
-const sweepRefused = createSweep<{ before: Date }>({
+const sweepRefused = createSweep({
+  name: 'delivery.sweep_refused',
   table: refusedAddresses,
   key: sql`tag`,
-  where: sql`refused_at < ${before}`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`refused_at < ${p.before}`,
   order: sql`refused_at`,
 })
 

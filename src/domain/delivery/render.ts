@@ -7,7 +7,7 @@ import { isLanguage, type Language, languages, languageTags } from '../../texts/
 import {
   createTemplates,
   type MessageFacts,
-  type MessageTemplate,
+  type MessageTemplates,
   type MessageTexts,
 } from '../../texts/messages.ts'
 import { type CodePurpose, codePurposes } from '../codes/store.ts'
@@ -19,8 +19,8 @@ import type { QueuedMessage } from './store.ts'
 const texts: Record<Language, { messages: MessageTexts<CodePurpose, NoticePurpose> }> = languages
 
 const templates = Object.fromEntries(
-  languageTags.map((language) => [language, createTemplates(texts[language].messages)]),
-) as Record<Language, Record<MessagePurpose, MessageTemplate>>
+  languageTags.map((language) => [language, createTemplates(texts[language].messages, language)]),
+) as Record<Language, MessageTemplates<MessagePurpose>>
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...noticePurposes])
 
@@ -38,9 +38,10 @@ export function createRenderer(config: Pick<Config, 'server' | 'smtp' | 'sms' | 
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
     const purpose = message.purpose as MessagePurpose
     const language = isLanguage(message.language) ? message.language : config.server.language
-    const { greeting, footer, quotes, circumstances } = texts[language].messages
-    const template = templates[language][purpose]
-    const facts = { ...factsOf(message, quotes), service, minutes }
+    const { greeting, quotes } = texts[language].messages
+    const { messages, footer, circumstances } = templates[language]
+    const template = messages[purpose]
+    const facts = { ...factsOf(message, channel === 'sms' ? SMS_QUOTES : quotes), service, minutes }
     const common = { id, channel, to, purpose, language, code, minutes }
     if (channel === 'sms') {
       const sentence = template.sms(facts, code ?? '')
@@ -63,13 +64,15 @@ export function createRenderer(config: Pick<Config, 'server' | 'smtp' | 'sms' | 
   }
 }
 
-/** SMS keep the straight apostrophe: the curly one would cost them more than half of their length. */
+/** SMS keep straight apostrophes and quotation marks: curly ones would cost them more than half of their length. */
+const SMS_QUOTES = ['"', '"']
 const typographic = (text: string) => text.replaceAll("'", '’')
 
 /** The reader's time zone is not known. */
 function dateIn(language: Language, date: Date): string {
   const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
-  return `${new Intl.DateTimeFormat(language, options).format(date)} UTC`
+  // The digits of codes and numbers, also where a language has digits of its own.
+  return `${new Intl.DateTimeFormat(`${language}-u-nu-latn`, options).format(date)} UTC`
 }
 
 /**
@@ -87,7 +90,10 @@ export function serviceName({ server, smtp, texts }: Pick<Config, 'server' | 'sm
   return /\.[a-z][a-z0-9-]*$/i.test(host) ? host : 'Poterne'
 }
 
-function factsOf({ values }: QueuedMessage, [open, close]: [string, string]): Partial<MessageFacts> {
+function factsOf(
+  { values }: QueuedMessage,
+  [open = '"', close = '"']: readonly string[],
+): Partial<MessageFacts> {
   const { device, provider, passkey, left, removed } = values
   // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
   const quoted = (name: string) => `${open}${oneLine(name.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)}${close}`

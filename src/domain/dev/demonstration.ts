@@ -1,5 +1,5 @@
 /** The demonstration page of --dev: a whole client in one page that uses the public interface and nothing else. */
-import { type Language, languages } from '../../texts/languages.ts'
+import { type Language, languages, textDirection } from '../../texts/languages.ts'
 import source from './demonstration.html' with { type: 'text' }
 import { pagePolicy } from './page-policy.ts'
 
@@ -19,6 +19,6 @@ export const demonstrationPolicy = pagePolicy({
 export function demonstrationPage(language: Language): string {
   const words = JSON.stringify(languages[language].demonstration).replaceAll('<', '\\u003c')
   return page
-    .replace('lang="en"', `lang="${language}"`)
+    .replace('lang="en"', `lang="${language}" dir="${textDirection(language)}"`)
     .replace('id="words">{}<', () => `id="words">${words}<`)
 }

@@ -2,7 +2,7 @@
  * The mailbox of --dev as a page for people: newest first, the code in large type, e-mail and SMS told apart at a
  * glance. Everything that came from outside is escaped; an HTML part is shown in a sandboxed frame of its own.
  */
-import { type Language, languages } from '../../texts/languages.ts'
+import { type Language, languages, textDirection } from '../../texts/languages.ts'
 import { escapeHtml } from '../delivery/email-layout.ts'
 import type { MailboxEntry } from './mailbox.ts'
 import { pagePolicy } from './page-policy.ts'
@@ -24,7 +24,7 @@ const style = `
 body { margin: 0 auto; padding: 16px 16px 48px; max-width: 760px; background: var(--ground); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: baseline; margin: 0 0 16px; }
-nav strong { margin-right: auto; letter-spacing: .02em; }
+nav strong { margin-inline-end: auto; letter-spacing: .02em; }
 @media (max-width: 480px) { nav strong { flex: 1 0 100%; } }
 a { color: var(--accent); }
 h1 { margin: 0; font-size: 24px; }
@@ -36,12 +36,12 @@ input, select, button { font: inherit; color: inherit; padding: 8px 12px; border
 button { cursor: pointer; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 article { margin: 0 0 12px; padding: 14px 18px; background: var(--card); border: 1px solid var(--line);
-  border-left: 6px solid var(--email); border-radius: 12px; }
-article[data-channel=sms] { border-left-color: var(--sms); border-radius: 4px 22px 22px 22px; }
+  border-inline-start: 6px solid var(--email); border-radius: 12px; }
+article[data-channel=sms] { border-inline-start-color: var(--sms); border-radius: 4px 22px 22px 22px; }
 .about { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 14px; color: var(--soft); overflow-wrap: anywhere; }
 .about .channel { font-weight: 700; color: var(--email); }
 [data-channel=sms] .about .channel { color: var(--sms); }
-.about time { margin-left: auto; }
+.about time { margin-inline-start: auto; }
 h2 { margin: 6px 0; font-size: 17px; overflow-wrap: anywhere; }
 .code { display: flex; flex-wrap: wrap; align-items: center; gap: 16px; margin: 8px 0; }
 output { font: bold 36px/1.2 ui-monospace, monospace; letter-spacing: 6px; }
@@ -116,7 +116,7 @@ export function mailboxPage(entries: MailboxEntry[], language: Language): string
   const words = languages[language].mailbox
   const newest = entries[0]?.id ?? ''
   return `<!doctype html>
-<html lang="${language}">
+<html lang="${language}" dir="${textDirection(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -149,10 +149,10 @@ function article(entry: MailboxEntry, language: Language): string {
   const purpose = purposes[entry.purpose] ?? words.notice
   const code = entry.code === null ? '' : escapeHtml(entry.code)
   const codeRow = `<div class="code"><output>${code}</output><button type="button" value="${code}">${words.copy}</button></div>`
-  const text = `<pre>${escapeHtml(entry.text)}</pre>`
+  const text = `<pre dir="auto">${escapeHtml(entry.text)}</pre>`
   return `<article data-channel="${channel}">
-<div class="about"><span class="channel">${channel === 'sms' ? words.sms : words.email}</span><span>${escapeHtml(purpose)}</span><strong>${escapeHtml(entry.to)}</strong><time datetime="${escapeHtml(entry.created_at)}"></time></div>
-${entry.subject === '' ? '' : `<h2>${escapeHtml(entry.subject)}</h2>`}
+<div class="about"><span class="channel">${channel === 'sms' ? words.sms : words.email}</span><span>${escapeHtml(purpose)}</span><strong dir="ltr">${escapeHtml(entry.to)}</strong><time datetime="${escapeHtml(entry.created_at)}"></time></div>
+${entry.subject === '' ? '' : `<h2 dir="auto">${escapeHtml(entry.subject)}</h2>`}
 ${code === '' ? '' : codeRow}
 ${
   channel === 'sms'

@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { bucketAddress, isPublicAddress } from '../../platform/http/client-address.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { Account } from '../accounts/account.ts'
+import { decoyAccount } from '../decoys/decoys.ts'
 import { type Caller, onKnownDevice, stranger } from '../limits/callers.ts'
 import type { KnownDeviceStore } from './store.ts'
 
@@ -38,9 +39,6 @@ interface Options {
   clock: Clock
 }
 
-/** No account has it: keeps the work alike. */
-const NOBODY = { id: 0, uuid: '' }
-
 export function createKnownDevices({ store, secret, clock }: Options): KnownDevices {
   const deviceTag = (uuid: string, fingerprint: string | null) =>
     fingerprint === null ? null : secret.tag('known device', uuid, fingerprint)
@@ -53,7 +51,7 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
     address: string | null,
     client: { addressBucket: string },
   ): Promise<Caller> {
-    const { id, uuid } = account ?? NOBODY
+    const { id, uuid } = account ?? decoyAccount
     const tags = {
       device: deviceTag(uuid, fingerprint),
       address: address === null ? null : addressTag(uuid, address),

@@ -1,6 +1,7 @@
 /** Table `known_devices`: see store.ts. A sign-in writes it by known-devices-sql.ts, in the statement that opens the session. */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, knownDevices } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -29,10 +30,12 @@ const forget = defineStatement({
   delete from ${knownDevices} where account_id = ${p.accountId} and tag is distinct from ${p.except}`,
 })
 
-const sweep = createSweep<{ now: Date }>({
+const sweep = createSweep({
+  name: 'devices.sweep',
   table: knownDevices,
   key: sql`account_id, tag`,
-  where: sql`last_sign_in_at <= ${knownSince(param('now', 'timestamptz'))} and kind = 'device'`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`last_sign_in_at <= ${knownSince(p.now)} and kind = 'device'`,
   order: sql`last_sign_in_at`,
 })
 

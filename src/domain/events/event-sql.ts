@@ -2,25 +2,21 @@
  * How other rooms write events: in the statement, or in the transaction, of the change that they record. Who and where
  * from is taken from the request that the code works for.
  */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, type Executor, param, type Statement } from '../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type Statement,
+  type ValuesOf,
+} from '../../platform/postgres/statement.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import type { Actor, NewEvent } from './event.ts'
 
-/** What `eventCtes` names; made by `eventParams`. */
-export type EventParams = {
-  /** JSON. */
-  events: string
-  eventAddress: string | null
-  eventDevice: string | null
-  eventRequestId: string | null
-  eventAt: Date
-}
-
-/** The same, for statements of `defineStatement`. */
+/** The parameters of events; `eventParams` makes their values. `events`: JSON. */
 export const eventParamTypes = {
   events: 'text',
   eventAddress: 'text?',
@@ -29,33 +25,29 @@ export const eventParamTypes = {
   eventAt: 'timestamptz',
 } as const
 
+export type EventParams = ValuesOf<typeof eventParamTypes>
+
 /**
  * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:
- * `with changed as (…), ${eventCtes(sql`changed`)} select …`.
+ * `with changed as (…), ${eventCtes(p, sql`changed`)} select …`.
  */
-export const eventCtes = (source: SQL) => sql`
+export const eventCtes = (p: Placeholders<keyof typeof eventParamTypes>, source: SQL) => sql`
   recorded as (
     insert into ${events} (type, outcome, created_at, account, actor_type, actor_id, actor_name, session_id, request_id, data)
-    select event.type, 'success', ${param('eventAt', 'timestamptz')}, event.account, event.actor_type, event.actor_id,
-           event.actor_name, event.session_id, ${param('eventRequestId', 'text')}, event.data
-      from ${source} cross join jsonb_to_recordset(${param('events', 'text')}::jsonb) as event (
+    select event.type, 'success', ${p.eventAt}, event.account, event.actor_type, event.actor_id,
+           event.actor_name, event.session_id, ${p.eventRequestId}, event.data
+      from ${source} cross join jsonb_to_recordset(${p.events}::jsonb) as event (
            type text, account uuid, actor_type text, actor_id text, actor_name text, session_id uuid, data jsonb)
     returning id),
   detailed as (
     insert into ${eventDetails} (event_id, address, device)
-    select id, ${param('eventAddress', 'text')}, ${param('eventDevice', 'text')} from recorded
-     where ${param('eventAddress', 'text')} is not null or ${param('eventDevice', 'text')} is not null)`
+    select id, ${p.eventAddress}, ${p.eventDevice} from recorded
+     where ${p.eventAddress} is not null or ${p.eventDevice} is not null)`
 
 const record = defineStatement({
   name: 'events.record',
-  params: {
-    eventAt: 'timestamptz',
-    eventRequestId: 'text?',
-    events: 'text',
-    eventAddress: 'text?',
-    eventDevice: 'text?',
-  },
-  sql: () => sql`with here as (select 1), ${eventCtes(sql`here`)} select 1 from recorded`,
+  params: eventParamTypes,
+  sql: (p) => sql`with here as (select 1), ${eventCtes(p, sql`here`)} select 1 from recorded`,
 })
 
 /** `device`: where it is not that of the request's session. */

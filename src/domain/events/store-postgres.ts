@@ -2,31 +2,39 @@
  * Tables `events` (inserts only: a trigger refuses everything else, but for the function that housekeeping calls) and
  * `event_details` (addresses, devices and counts of failures, which go earlier): see store.ts.
  */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../platform/postgres/schema.ts'
-import { column, defineStatement, type ValuesOf } from '../../platform/postgres/statement.ts'
+import {
+  column,
+  defineStatement,
+  type Placeholders,
+  type ValuesOf,
+} from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import { type Actor, type EventType, failureTypes, type StoredEvent } from './event.ts'
 import { recordEvents } from './event-sql.ts'
 import type { EventFilter, EventStore, GatheredFailures } from './store.ts'
 
 type FilterParams = { account: string | null; type: string | null; actor: string | null; since: Date | null }
-const filter = sql`(${param('type', 'text')} is null or type = ${param('type', 'text')})
-     and (${param('actor', 'text')} is null or actor_id = ${param('actor', 'text')})
-     and (${param('since', 'timestamptz')} is null or created_at >= ${param('since', 'timestamptz')})`
+const filterParamTypes = { type: 'text?', actor: 'text?', since: 'timestamptz?', limit: 'int' } as const
+
+const filter = (p: Placeholders<keyof typeof filterParamTypes>) => sql`(${p.type} is null or type = ${p.type})
+     and (${p.actor} is null or actor_id = ${p.actor})
+     and (${p.since} is null or created_at >= ${p.since})`
 
 const columns = sql`id, type, created_at, outcome, account, actor_type, actor_id, actor_name, session_id, request_id,
          data::text as data, address, device, count`
 
-const read = (condition: SQL, order: SQL) => sql`
+const read = (p: Placeholders<keyof typeof filterParamTypes>, condition: SQL, order: SQL) => sql`
   select ${columns} from (
-    select * from ${events} where ${condition} and ${filter} order by ${order} limit ${param('limit', 'int')}) event
+    select * from ${events} where ${condition} and ${filter(p)} order by ${order} limit ${p.limit}) event
     left join ${eventDetails} on event_id = id
    order by ${order}`
 
-const before = sql`(${param('before', 'bigint')} is null or id < ${param('before', 'bigint')})`
+const isBefore = (p: Placeholders<'before'>) => sql`(${p.before} is null or id < ${p.before})`
 const eventRow = {
   id: 'bigint',
   type: column<EventType>('text'),
@@ -46,9 +54,9 @@ const eventRow = {
 
 const listAll = defineStatement({
   name: 'events.list_all',
-  params: { before: 'bigint?', type: 'text?', actor: 'text?', since: 'timestamptz?', limit: 'int' },
+  params: { before: 'bigint?', ...filterParamTypes },
   row: eventRow,
-  sql: () => read(before, sql`id desc`),
+  sql: (p) => read(p, isBefore(p), sql`id desc`),
 })
 /** A statement of its own, whose plan uses the index of the account. */
 const listOfAccount = defineStatement({
@@ -56,13 +64,10 @@ const listOfAccount = defineStatement({
   params: {
     account: 'uuid?',
     before: 'bigint?',
-    type: 'text?',
-    actor: 'text?',
-    since: 'timestamptz?',
-    limit: 'int',
+    ...filterParamTypes,
   },
   row: eventRow,
-  sql: (p) => read(sql`account = ${p.account} and ${before}`, sql`id desc`),
+  sql: (p) => read(p, sql`account = ${p.account} and ${isBefore(p)}`, sql`id desc`),
 })
 
 const follow = defineStatement({
@@ -70,14 +75,12 @@ const follow = defineStatement({
   params: {
     after: 'bigint',
     account: 'uuid?',
-    type: 'text?',
-    actor: 'text?',
-    since: 'timestamptz?',
-    limit: 'int',
+    ...filterParamTypes,
   },
   row: eventRow,
   sql: (p) =>
     read(
+      p,
       sql`transaction < pg_snapshot_xmin(pg_current_snapshot())
      and (transaction, id) > (
            coalesce((select transaction from ${events} where id = ${p.after}), '0'::xid8),

@@ -1,4 +1,5 @@
 /** Reads the parameters of stored digests in the order of the accounts' ids; a piece takes a few milliseconds. */
+
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts } from '../../platform/postgres/schema.ts'

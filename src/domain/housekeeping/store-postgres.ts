@@ -1,4 +1,5 @@
 /** Table `housekeeping`: one row, which says when the next round is due. */
+
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { housekeeping } from '../../platform/postgres/schema.ts'

@@ -4,16 +4,10 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  codeVerifierField,
-  idTokenField,
-  nonceField,
-  nullable,
-  optionalField,
-  ownerProofFields,
-  timeField,
-} from '../../platform/http/schemas.ts'
+import { nullable, optionalField, timeField } from '../../platform/http/schemas.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
 
 const identitySchema = component(

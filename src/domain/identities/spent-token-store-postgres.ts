@@ -1,6 +1,7 @@
 /** The table `spent_id_tokens`; spent-token-store.ts says what each method promises. Each method is one statement. */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { spentIdTokens } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -17,10 +18,12 @@ const spend = defineStatement({
   returning true as spent`,
 })
 
-const sweep = createSweep<{ now: Date }>({
+const sweep = createSweep({
+  name: 'identities.sweep',
   table: spentIdTokens,
   key: sql`hash`,
-  where: sql`expires_at <= ${param('now', 'timestamptz')} - interval '1 day'`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now} - interval '1 day'`,
   order: sql`expires_at`,
 })
 

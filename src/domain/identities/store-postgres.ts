@@ -1,6 +1,7 @@
 /** Table `identities`, and the accounts they open: see store.ts for what each method promises. */
-import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../platform/postgres/database.ts'
 import { violates } from '../../platform/postgres/failure.ts'
 import {
   accounts,
@@ -12,26 +13,22 @@ import {
   totpEnrolments,
   totpFactors,
 } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
-import { accountRow } from '../accounts/account-sql.ts'
-import { endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { defineStatement, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
+import { accountRow, endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
 
-const now = param('now', 'timestamptz')
-const key = param('key', 'text')
-const accountId = param('accountId', 'bigint')
-const provider = param('provider', 'text')
-const issuer = param('issuer', 'text')
-const subject = param('subject', 'text')
-const email = param('email', 'text')
+const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
 
-type IdentityParams = { provider: string; issuer: string; subject: string; email: string | null }
-
-const paramsOf = ({ provider, issuer, subject, email }: ProvedIdentity): IdentityParams => ({
+const paramsOf = ({
+  provider,
+  issuer,
+  subject,
+  email,
+}: ProvedIdentity): ValuesOf<typeof identityParamTypes> => ({
   provider,
   issuer,
   subject,
@@ -47,57 +44,53 @@ const findAccount = defineStatement({
    where issuer = ${p.issuer} and subject = ${p.subject}`,
 })
 
-const linkTo = (condition: ReturnType<typeof sql>, addedBy = sql`null::uuid`) => sql`
-  with account as (select id from ${accounts} where id = ${accountId} and ${condition}),
+const linkParamTypes = {
+  accountId: 'bigint',
+  now: 'timestamptz',
+  ...identityParamTypes,
+  ...noticeParamTypes,
+} as const
+
+const linkTo = (
+  p: Placeholders<keyof typeof linkParamTypes>,
+  condition: SQL,
+  addedBy = sql`null::uuid`,
+) => sql`
+  with account as (select id from ${accounts} where id = ${p.accountId} and ${condition}),
   linked as (
     insert into ${identities} (account_id, provider, issuer, subject, email, created_at, added_by)
-    select id, ${provider}, ${issuer}, ${subject}, ${email}, ${now}, ${addedBy} from account
+    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now}, ${addedBy} from account
     on conflict (issuer, subject) do nothing
     returning id),
-  notices as (${queueNotices(sql`linked`)})
+  notices as (${queueNotices(p, sql`linked`)})
   select id from linked`
 
 const link = defineStatement({
   name: 'identities.link',
-  params: {
-    accountId: 'bigint',
-    digestWhenChecked: 'text?',
-    sessionId: 'uuid',
-    provider: 'text',
-    issuer: 'text',
-    subject: 'text',
-    email: 'text?',
-    now: 'timestamptz',
-    notices: 'text',
-  },
+  params: { ...linkParamTypes, sessionId: 'uuid', digestWhenChecked: 'text?' },
   row: { id: 'bigint' },
   sql: (p) =>
     linkTo(
-      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives}`,
+      p,
+      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
       sql`${p.sessionId}`,
     ),
 })
 
 const linkByEmail = defineStatement({
   name: 'identities.link_by_email',
-  params: {
-    accountId: 'bigint',
-    key: 'text',
-    issuer: 'text',
-    provider: 'text',
-    subject: 'text',
-    email: 'text?',
-    now: 'timestamptz',
-    notices: 'text',
-  },
+  params: { ...linkParamTypes, key: 'text' },
   row: { id: 'bigint' },
   sql: (p) =>
-    linkTo(sql`email_key = ${p.key} and email_confirmed_at is not null
-    and not exists (select 1 from ${identities} where account_id = ${p.accountId} and issuer = ${p.issuer})`),
+    linkTo(
+      p,
+      sql`email_key = ${p.key} and email_confirmed_at is not null
+    and not exists (select 1 from ${identities} where account_id = ${p.accountId} and issuer = ${p.issuer})`,
+    ),
 })
 
 /** Null for an account that does not verify its e-mail by this. */
-const provedNow = sql`case when ${key} is not null then ${now} end`
+const provedNow = (p: Placeholders<'key' | 'now'>) => sql`case when ${p.key} is not null then ${p.now} end`
 
 /** All that an unproved account may hold goes; its rows elsewhere hang on it by their foreign keys. */
 const open = defineStatement({
@@ -149,7 +142,7 @@ const open = defineStatement({
   created as (
     insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
                              accountable_type, role_id, language, created_at, updated_at)
-    select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${provedNow}, ${p.now}, ${p.provider}, ${p.subject},
+    select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${provedNow(p)}, ${p.now}, ${p.provider}, ${p.subject},
            ${p.accountableType}, ${p.roleId}, ${p.language}, ${p.now}, ${p.now}
      where not exists (select 1 from claimed)
     returning *),
@@ -158,7 +151,7 @@ const open = defineStatement({
     insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
     select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now} from opened),
   proved as (select id from opened),
-  ${endOtherClaims('email')}
+  ${endOtherClaims(p, 'email')}
   select * from opened`,
 })
 
@@ -197,10 +190,10 @@ const unlink = defineStatement({
        and (email_confirmed_at is not null or phone_confirmed_at is not null)),
   removed as (
     delete from ${identities} using named
-     where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives}
+     where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
     returning ${identities}.id),
-  notices as (${queueNotices(sql`(select 1 from removed limit 1) as unlinked`)})
-  select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+  notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
+  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
 })
 
 const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({

@@ -3,8 +3,9 @@
  * state as in charge.ts, until swept after `expires_at`. The SQL function limits_charge (drizzle/0008) evaluates and
  * counts, so that a charge is one round trip however many counters it names.
  */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { limits } from '../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -38,10 +39,12 @@ const clear = defineStatement({
        for update)`,
 })
 
-const sweep = createSweep<{ now: Date }>({
+const sweep = createSweep({
+  name: 'limits.sweep',
   table: limits,
   key: sql`key`,
-  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
   order: sql`expires_at`,
 })
 

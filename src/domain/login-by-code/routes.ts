@@ -3,18 +3,12 @@ import { Elysia, t } from 'elysia'
 import { bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  deviceFields,
-  deviceOf,
-  identifierField,
-  loginTokenField,
-  messageAnswer,
-  optionalField,
-  otpField,
-  signedInAnswer,
-} from '../../platform/http/schemas.ts'
+import { messageAnswer, optionalField } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import { identifierField } from '../accounts/account-schema.ts'
 import type { Authentication } from '../sessions/authentication.ts'
+import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
+import { loginTokenField, otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
 export function createLoginByCodeRoutes(

@@ -2,15 +2,9 @@
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  deviceFields,
-  deviceOf,
-  identifierField,
-  passwordField,
-  signedInAnswer,
-  twoFactorAnswer,
-  twoFactorDue,
-} from '../../platform/http/schemas.ts'
+import { identifierField, passwordField } from '../accounts/account-schema.ts'
+import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
+import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { LoginService } from './service.ts'
 
 export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {

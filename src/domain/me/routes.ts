@@ -4,17 +4,12 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  accountAnswer,
-  messageAnswer,
-  nullable,
-  ownerProofFields,
-  timeField,
-  twoFactorMethodsField,
-} from '../../platform/http/schemas.ts'
+import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import { accountAnswer } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { ownerProofFields, twoFactorMethodsField } from '../sign-in/sign-in-schema.ts'
 import type { AccountService } from './service.ts'
 
 const verifiedField = (contact: string) =>

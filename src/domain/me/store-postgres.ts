@@ -1,6 +1,7 @@
 /** Table `accounts` and, by its foreign keys, whatever belongs to a row of it: see store.ts. */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import {
   accounts,
   contactChanges,
@@ -12,9 +13,9 @@ import {
   replacedContacts,
   sessions,
 } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
-import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
+import { sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
+import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { ErasureStore } from './store.ts'
 
@@ -24,10 +25,10 @@ import type { ErasureStore } from './store.ts'
  * to a contact that the account merely claims is somebody else's. The notice of the erasure is added by this very
  * statement and stays: the worker strips it when it is done with it.
  */
-const eraseIf = (condition: SQL) => sql`
+const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQL) => sql`
   with gone as (
     delete from ${accounts}
-     where id = ${param('accountId', 'bigint')} and ${condition}
+     where id = ${p.accountId} and ${condition}
     returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
               case when phone_confirmed_at is not null then phone end as phone),
   destinations as (
@@ -43,7 +44,7 @@ const eraseIf = (condition: SQL) => sql`
     union
     select id from ${messages} where outcome is null and code_subject in (select uuid from subjects)),
   dropped as (delete from ${messages} where id in (select id from unwanted)),
-  notices as (${queueNotices(sql`gone`)}),
+  notices as (${queueNotices(p, sql`gone`)}),
   forgotten as (
     delete from ${eventDetails} using ${events}, gone
      where ${events}.account = gone.uuid and event_id = ${events}.id)
@@ -60,15 +61,18 @@ const erase = defineStatement({
   },
   row: { uuid: 'uuid' },
   sql: (p) =>
-    eraseIf(sql`${sessionLives}
-       and password_digest is not distinct from ${p.digestWhenChecked}`),
+    eraseIf(
+      p,
+      sql`${sessionLives(p)}
+       and password_digest is not distinct from ${p.digestWhenChecked}`,
+    ),
 })
 
 const eraseByOperator = defineStatement({
   name: 'me.erase_by_operator',
   params: { accountId: 'bigint', now: 'timestamptz', notices: 'text' },
   row: { uuid: 'uuid' },
-  sql: () => eraseIf(sql`true`),
+  sql: (p) => eraseIf(p, sql`true`),
 })
 
 const eventsOf = ({ uuid }: { uuid: string }): NewEvent[] => [{ type: 'account.erased', account: uuid }]

@@ -5,17 +5,11 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../platform/http/passkey-schemas.ts'
-import {
-  deviceFields,
-  deviceOf,
-  messageAnswer,
-  nullable,
-  ownerProofFields,
-  signedInAnswer,
-  timeField,
-} from '../../platform/http/schemas.ts'
+import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
+import { ownerProofFields, signedInAnswer } from '../sign-in/sign-in-schema.ts'
 import { passkeyRecord } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'

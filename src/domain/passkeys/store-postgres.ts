@@ -1,16 +1,22 @@
 /** Tables `passkeys` and `spent_challenges`: see store.ts for what each method promises. */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, identities, passkeys, spentChallenges } from '../../platform/postgres/schema.ts'
-import { defineStatement, json, pick, rowOf } from '../../platform/postgres/statement.ts'
+import { defineStatement, json, type Placeholders, pick, rowOf } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
-import { accountRow } from '../accounts/account-sql.ts'
-import { sessionLives, updateLockedAccount } from '../accounts/store-postgres.ts'
-import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { accountRow, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
+import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
-import { endTooMany, otherSessions, signInCtes, signInParams } from '../sessions/sign-in-sql.ts'
+import {
+  endTooMany,
+  otherSessions,
+  signInCtes,
+  signInParams,
+  signInParamTypes,
+} from '../sessions/sign-in-sql.ts'
 import type { Passkey } from './passkey.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 
@@ -44,7 +50,7 @@ const find = defineStatement({
   name: 'passkeys.find',
   params: { credentialId: 'text' },
   row: {
-    ...rowOf(accounts),
+    ...accountRow,
     ...pick(columns, 'accountId', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'lastUsedAt'),
     ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId'),
     transports: json<string[]>(),
@@ -100,7 +106,7 @@ const add = defineStatement({
   },
   sql: (p) => sql`
   with state as (
-    select ${sessionLives} as lives,
+    select ${sessionLives(p)} as lives,
            exists (select 1 from ${passkeys} where credential_id = ${p.credentialId}) as known,
            (select count(*) from ${passkeys} where account_id = ${p.accountId}) >= ${p.limit} as full,
            exists (select 1 from ${passkeys}
@@ -117,87 +123,61 @@ const add = defineStatement({
            ${p.sessionId}
       from spent
     on conflict (credential_id) do nothing returning id),
-  notices as (${queueNotices(sql`added`)})
+  notices as (${queueNotices(p, sql`added`)})
   select lives, known, "full", "foreign", exists (select 1 from spent) as spent, exists (select 1 from added) as added
     from state`,
 })
 
+const useParamTypes = {
+  passkeyId: 'uuid',
+  hash: 'bytea',
+  challengeEndsAt: 'timestamptz',
+  counter: 'bigint',
+  backedUp: 'boolean',
+  now: 'timestamptz',
+} as const
+
 /** CTEs. A counter of zero on both sides means that the authenticator does not count, as synced passkeys do not. */
-const useCtes = sql`
+const useCtes = (p: Placeholders<keyof typeof useParamTypes>) => sql`
   spent as (
     insert into ${spentChallenges} (hash, expires_at)
-    values (${param('hash', 'bytea')}, ${param('challengeEndsAt', 'timestamptz')})
+    values (${p.hash}, ${p.challengeEndsAt})
     on conflict do nothing returning hash),
   used as (
     update ${passkeys}
-       set counter = ${param('counter', 'bigint')}, backed_up = ${param('backedUp', 'boolean')},
-           last_used_at = ${param('now', 'timestamptz')}
+       set counter = ${p.counter}, backed_up = ${p.backedUp},
+           last_used_at = ${p.now}
       from spent
-     where id = ${param('passkeyId', 'uuid')}
-       and (counter < ${param('counter', 'bigint')} or (counter = 0 and ${param('counter', 'bigint')} = 0))
+     where id = ${p.passkeyId}
+       and (counter < ${p.counter} or (counter = 0 and ${p.counter} = 0))
     returning id)`
 
 const outcome = sql`exists (select 1 from spent) as spent, exists (select 1 from used) as used`
 
 const use = defineStatement({
   name: 'passkeys.use',
-  params: {
-    passkeyId: 'uuid',
-    hash: 'bytea',
-    challengeEndsAt: 'timestamptz',
-    counter: 'bigint',
-    backedUp: 'boolean',
-    now: 'timestamptz',
-    ...eventParamTypes,
-  },
+  params: { ...useParamTypes, ...eventParamTypes },
   row: { spent: 'boolean', used: 'boolean' },
-  sql: () => sql`with ${useCtes}, ${eventCtes(sql`used`)} select ${outcome}`,
+  sql: (p) => sql`with ${useCtes(p)}, ${eventCtes(p, sql`used`)} select ${outcome}`,
 })
 
 /** The events of the sign-in are those of the use too. */
 const signIn = defineStatement({
   name: 'passkeys.sign_in',
-  params: {
-    hash: 'bytea',
-    challengeEndsAt: 'timestamptz',
-    counter: 'bigint',
-    backedUp: 'boolean',
-    now: 'timestamptz',
-    passkeyId: 'uuid',
-    address: 'text',
-    newDigest: 'text?',
-    accountId: 'bigint',
-    digestWhenChecked: 'text?',
-    expectedTwoFactor: 'boolean',
-    id: 'uuid',
-    deviceType: 'text?',
-    deviceName: 'text?',
-    deviceOs: 'text?',
-    deviceFingerprint: 'text?',
-    amr: 'text',
-    expiresAt: 'timestamptz',
-    endsAt: 'timestamptz',
-    familyHash: 'bytea',
-    deviceTag: 'bytea?',
-    addressTag: 'bytea?',
-    eventAt: 'timestamptz',
-    eventRequestId: 'text?',
-    events: 'text',
-    eventAddress: 'text?',
-    eventDevice: 'text?',
-  },
+  params: { ...useParamTypes, ...signInParamTypes },
   row: { ...accountRow, spent: 'boolean', used: 'boolean', others: 'int' },
-  sql: () => sql`
-  with ${useCtes}, ${signInCtes(sql`exists (select 1 from used)`)}
-  select ${outcome}, ${otherSessions} as others, signed_in.*
+  sql: (p) => sql`
+  with ${useCtes(p)}, ${signInCtes(p, sql`exists (select 1 from used)`)}
+  select ${outcome}, ${otherSessions(p)} as others, signed_in.*
     from (select 1) answer left join signed_in on true`,
 })
+
 const tellCopy = defineStatement({
   name: 'passkeys.tell_copy',
   params: { id: 'uuid', notices: 'text', now: 'timestamptz' },
   sql: (p) => sql`
   with copied as (select id from ${passkeys} where id = ${p.id}),
-  notices as (${queueNotices(sql`copied`)})
+  notices as (${queueNotices(p, sql`copied`)})
   select 1 from copied`,
 })
 
@@ -237,10 +217,10 @@ const remove = defineStatement({
        and (email_confirmed_at is not null or phone_confirmed_at is not null)),
   removed as (
     delete from ${passkeys} using named
-     where ${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives}
+     where ${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
     returning ${passkeys}.id),
-  notices as (${queueNotices(sql`removed`)})
-  select ${sessionLives} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+  notices as (${queueNotices(p, sql`removed`)})
+  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
 })
 
 const countForeign = defineStatement({
@@ -250,22 +230,16 @@ const countForeign = defineStatement({
   sql: (p) => sql`select count(*)::int as count from ${passkeys} where rp_id <> ${p.rpId}`,
 })
 
-const sweep = createSweep<{ now: Date }>({
+const sweep = createSweep({
+  name: 'passkeys.sweep',
   table: spentChallenges,
   key: sql`hash`,
-  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
   order: sql`expires_at`,
 })
 
-interface UseParams {
-  passkeyId: string
-  hash: Uint8Array
-  challengeEndsAt: Date
-  counter: number
-  backedUp: boolean
-}
-
-const useParams = ({ passkey, challenge, assertion }: PasskeyUse): UseParams => ({
+const useParams = ({ passkey, challenge, assertion }: PasskeyUse) => ({
   ...assertion,
   passkeyId: passkey.id,
   hash: challenge.hash,

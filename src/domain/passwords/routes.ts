@@ -3,16 +3,12 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  deviceFields,
-  identifierField,
-  messageAnswer,
-  newPasswordFields,
-  otpField,
-  ownerProofFields,
-} from '../../platform/http/schemas.ts'
+import { messageAnswer } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import { identifierField, newPasswordFields } from '../accounts/account-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { deviceFields } from '../sessions/session-schema.ts'
+import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { PasswordsService } from './service.ts'
 
 export function createPasswordRoutes(

@@ -1,44 +1,33 @@
 /** Column `password_digest` of `accounts`, and what changes with it: see store.ts for what is promised. */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param, statement } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
-import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
+import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import {
   endOtherClaims,
   sessionLives,
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
-} from '../accounts/store-postgres.ts'
-import {
-  type NoticeParams,
-  noticeParams,
-  queueNotices,
-  supersedePending,
-} from '../delivery/store-postgres.ts'
+} from '../accounts/account-sql.ts'
+import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { PasswordStore } from './store.ts'
-
-const now = param('now', 'timestamptz')
-const accountId = param('accountId', 'bigint')
-const key = param('key', 'text')
-const digest = param('digest', 'text')
 
 /** As many devices as a person may have and lose. */
 const KNOWN_DEVICES = 100
 
 /** What ends with the password of the account in the CTE `proved`; `kept`: which sessions do not. */
-const endings = (kept: SQL, values?: SQL) => sql`
+const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) => sql`
     revoked as (
-      update ${sessions} set revoked_at = ${now} from proved
+      update ${sessions} set revoked_at = ${p.now} from proved
        where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
     dropped as (
       delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
-    replaced as (${supersedePending({ codeSubject: sql`(select uuid from proved)`, codePurpose: null })}),
-    notices as (${queueNotices(sql`proved`, values)})`
-
-type ResetParams = { now: Date; accountId: number; key: string; digest: string } & NoticeParams
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    notices as (${queueNotices(p, sql`proved`, values)})`
 
 /**
  * The other contact goes if a session added it lately, or if the registration was never confirmed: then it is a claim,
@@ -50,25 +39,30 @@ const resetBy = (kind: Identifier['kind']) => {
   const other = unqualifiedColumns[otherKind]
   const names = kind === 'email' ? sql.raw('phone') : sql.raw('email, email_key')
   const old = kind === 'email' ? sql.raw('old.phone') : sql.raw('old.email, old.email_key')
-  return statement<ResetParams, { fingerprints: string[] }>(sql`
+  return defineStatement({
+    name: `passwords.reset_by_${kind}`,
+    params: { now: 'timestamptz', accountId: 'bigint', key: 'text', digest: 'text', ...noticeParamTypes },
+    row: { fingerprints: column<string[]>('json') },
+    sql: (p) => sql`
     with old as (
-      select *, ${isRecentContact(otherKind, verifiedAt)} as has_recent from ${accounts}
-       where id = ${accountId} and ${keyColumn} = ${key}
-         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${key}))),
+      select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
+       where id = ${p.accountId} and ${keyColumn} = ${p.key}
+         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${p.key}))),
     proved as (
       update ${accounts}
-         set password_digest = ${digest}, password_changed_at = ${now}, failed_attempts = 0, updated_at = ${now},
-             account_confirmed_at = coalesce(old.account_confirmed_at, ${now}),
-             ${verifiedAt} = coalesce(old.${verifiedAt}, ${now}), waiting_for = null,
+         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now},
+             account_confirmed_at = coalesce(old.account_confirmed_at, ${p.now}),
+             ${verifiedAt} = coalesce(old.${verifiedAt}, ${p.now}), waiting_for = null,
              (${names}, ${other.verifiedAt}, ${other.addedAt}, ${other.addedBy}) = (
                select ${old}, old.${other.verifiedAt}, old.${other.addedAt}, old.${other.addedBy}
                 where not old.has_recent and old.account_confirmed_at is not null)
         from old where ${accounts}.id = old.id
       returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
-                case when old.has_recent then ${otherKind}::text end as lost_contact),
-    ${endOtherClaims(kind)},
-    ${removeRecentAdditions()},
+                case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact),
+    ${endOtherClaims(p, kind)},
+    ${removeRecentAdditions(p)},
     ${endings(
+      p,
       sql`false`,
       sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`,
     )}
@@ -76,7 +70,8 @@ const resetBy = (kind: Identifier['kind']) => {
       select device_fingerprint from ${sessions}
        where account_id = proved.id and device_fingerprint is not null
        group by device_fingerprint order by max(last_used_at) desc limit ${sql.raw(String(KNOWN_DEVICES))}
-    )) as fingerprints from proved`)
+    )) as fingerprints from proved`,
+  })
 }
 
 const reset = { email: resetBy('email'), phone: resetBy('phone') }
@@ -95,10 +90,10 @@ const change = defineStatement({
   sql: (p) => sql`
   with proved as (
     update ${accounts} set password_digest = ${p.digest}, password_changed_at = ${p.now}, updated_at = ${p.now}
-     where id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives}
+     where id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}
     returning id, uuid),
-  ${endings(sql`${sessions}.id = ${p.sessionId}`)}
-  select ${sessionLives} as lives, exists (select 1 from proved) as changed`,
+  ${endings(p, sql`${sessions}.id = ${p.sessionId}`)}
+  select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
 })
 
 export function createPasswordStore(database: Database): PasswordStore {

@@ -3,18 +3,11 @@ import { Elysia, t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  accountSchema,
-  deviceFields,
-  deviceOf,
-  identifierField,
-  messageAnswer,
-  newPasswordFields,
-  optionalField,
-  otpField,
-  signedInAnswer,
-} from '../../platform/http/schemas.ts'
+import { messageAnswer, optionalField } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
+import { accountSchema, identifierField, newPasswordFields } from '../accounts/account-schema.ts'
+import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
+import { otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
 import type { RegistrationService } from './service.ts'
 
 const registerBody = t.Object(

@@ -4,16 +4,11 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import {
-  deviceFields,
-  messageAnswer,
-  nullable,
-  refreshedAnswer,
-  timeField,
-} from '../../platform/http/schemas.ts'
+import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
+import { deviceFields, refreshedAnswer } from './session-schema.ts'
 
 const refreshToken = t.String({ description: 'The newest refresh token of the session' })
 

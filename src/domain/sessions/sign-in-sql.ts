@@ -2,77 +2,77 @@
  * The statement that a sign-in ends with, in parts: what proves a passkey is used up in the same statement as the
  * session is opened (domain/passkeys/store-postgres.ts).
  */
+
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
 import type { Account } from '../accounts/account.ts'
 import { forgetOldDevices, rememberDevice } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
-import { type EventParams, eventCtes, eventParams } from '../events/event-sql.ts'
+import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
 import type { NewSession } from './store.ts'
 
-export type SignInParams = {
-  now: Date
-  accountId: number
-  digestWhenChecked: string | null
-  expectedTwoFactor: boolean
-  newDigest: string | null
-  id: string
-  deviceType: string | null
-  deviceName: string | null
-  deviceOs: string | null
-  deviceFingerprint: string | null
-  address: string
-  deviceTag: Uint8Array | null
-  addressTag: Uint8Array | null
-  amr: string
-  familyHash: Uint8Array
-  expiresAt: Date
-  endsAt: Date
-} & EventParams
+export const signInParamTypes = {
+  now: 'timestamptz',
+  accountId: 'bigint',
+  digestWhenChecked: 'text?',
+  expectedTwoFactor: 'boolean',
+  newDigest: 'text?',
+  id: 'uuid',
+  deviceType: 'text?',
+  deviceName: 'text?',
+  deviceOs: 'text?',
+  deviceFingerprint: 'text?',
+  address: 'text',
+  deviceTag: 'bytea?',
+  addressTag: 'bytea?',
+  amr: 'text',
+  familyHash: 'bytea',
+  expiresAt: 'timestamptz',
+  endsAt: 'timestamptz',
+  ...eventParamTypes,
+} as const
 
-const now = param('now', 'timestamptz')
-const deviceTag = param('deviceTag', 'bytea')
-const addressTag = param('addressTag', 'bytea')
+type SignInParams = ValuesOf<typeof signInParamTypes>
 
 /** `expires_at` is never after `ends_at`. */
-export const lives = sql`revoked_at is null and expires_at > ${now}`
+export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
 
 /** More devices than a person looks through. */
 const MAXIMUM_SESSIONS = 100
 
 /**
- * CTEs with the parameters SignInParams: `signed_in` is the account, if it still is what was judged and `condition`
+ * CTEs: `signed_in` is the account, if it still is what was judged and `condition`
  * holds; the session, its device and address, and the events are written with it.
  */
-export const signInCtes = (condition = sql`true`): SQL => sql`
+export const signInCtes = (p: Placeholders<keyof typeof signInParamTypes>, condition = sql`true`): SQL => sql`
   signed_in as (
     update ${accounts}
        set sign_in_count = sign_in_count + 1, failed_attempts = 0,
-           last_sign_in_at = coalesce(current_sign_in_at, ${now}), current_sign_in_at = ${now},
-           last_sign_in_ip = coalesce(current_sign_in_ip, ${param('address', 'text')}),
-           current_sign_in_ip = ${param('address', 'text')},
-           password_digest = coalesce(${param('newDigest', 'text')}, password_digest), updated_at = ${now}
-     where id = ${param('accountId', 'bigint')} and account_confirmed_at is not null and locked_at is null
-       and password_digest is not distinct from ${param('digestWhenChecked', 'text')}
-       and two_factor_enabled = ${param('expectedTwoFactor', 'boolean')} and ${condition}
+           last_sign_in_at = coalesce(current_sign_in_at, ${p.now}), current_sign_in_at = ${p.now},
+           last_sign_in_ip = coalesce(current_sign_in_ip, ${p.address}),
+           current_sign_in_ip = ${p.address},
+           password_digest = coalesce(${p.newDigest}, password_digest), updated_at = ${p.now}
+     where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not distinct from ${p.digestWhenChecked}
+       and two_factor_enabled = ${p.expectedTwoFactor} and ${condition}
     returning *),
   opened as (
     insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
                              sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
-    select ${param('id', 'uuid')}, signed_in.id, ${param('deviceType', 'text')}, ${param('deviceName', 'text')},
-           ${param('deviceOs', 'text')}, ${param('deviceFingerprint', 'text')}, ${param('address', 'text')},
-           ${param('address', 'text')}, ${param('amr', 'text')}, ${now}, ${now}, ${param('expiresAt', 'timestamptz')},
-           ${param('endsAt', 'timestamptz')}, ${param('familyHash', 'bytea')}
+    select ${p.id}, signed_in.id, ${p.deviceType}, ${p.deviceName},
+           ${p.deviceOs}, ${p.deviceFingerprint}, ${p.address},
+           ${p.address}, ${p.amr}, ${p.now}, ${p.now}, ${p.expiresAt},
+           ${p.endsAt}, ${p.familyHash}
       from signed_in),
-  remembered as (${rememberDevice(sql`signed_in`, { device: deviceTag, address: addressTag, now })}),
-  forgotten as (${forgetOldDevices(sql`signed_in`, { device: deviceTag })}),
-  ${eventCtes(sql`signed_in`)}`
+  remembered as (${rememberDevice(sql`signed_in`, { device: p.deviceTag, address: p.addressTag, now: p.now })}),
+  forgotten as (${forgetOldDevices(sql`signed_in`, { device: p.deviceTag })}),
+  ${eventCtes(p, sql`signed_in`)}`
 
 /** How many sessions the account of `signed_in` had before this one: for `endTooMany`. */
-export const otherSessions = sql`
-  (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives})`
+export const otherSessions = (p: Placeholders<'now'>) => sql`
+  (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives(p)})`
 
 /** `happened`: more events that the sign-in is. */
 export function signInParams(
@@ -113,7 +113,7 @@ const endOldest = defineStatement({
   sql: (p) => sql`
   update ${sessions} set revoked_at = ${p.now}
    where id in (
-     select id from ${sessions} where account_id = ${p.accountId} and ${lives}
+     select id from ${sessions} where account_id = ${p.accountId} and ${lives(p)}
       order by last_used_at desc, created_at desc, id offset ${p.kept})`,
 })
 

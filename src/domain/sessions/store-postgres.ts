@@ -2,47 +2,32 @@
  * Table `sessions`: see store.ts for what each method promises. No index holds what a refresh changes, so that it
  * stays within its page (a HOT update).
  */
+
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import { accountRow } from '../accounts/account-sql.ts'
-import { noticeParams, queueNotices } from '../delivery/store-postgres.ts'
+import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
-import { endTooMany, lives, otherSessions, signInCtes, signInParams } from './sign-in-sql.ts'
+import {
+  endTooMany,
+  lives,
+  otherSessions,
+  signInCtes,
+  signInParams,
+  signInParamTypes,
+} from './sign-in-sql.ts'
 import type { SessionStore } from './store.ts'
 
 const signIn = defineStatement({
   name: 'sessions.sign_in',
-  params: {
-    now: 'timestamptz',
-    address: 'text',
-    newDigest: 'text?',
-    accountId: 'bigint',
-    digestWhenChecked: 'text?',
-    expectedTwoFactor: 'boolean',
-    id: 'uuid',
-    deviceType: 'text?',
-    deviceName: 'text?',
-    deviceOs: 'text?',
-    deviceFingerprint: 'text?',
-    amr: 'text',
-    expiresAt: 'timestamptz',
-    endsAt: 'timestamptz',
-    familyHash: 'bytea',
-    deviceTag: 'bytea?',
-    addressTag: 'bytea?',
-    eventAt: 'timestamptz',
-    eventRequestId: 'text?',
-    events: 'text',
-    eventAddress: 'text?',
-    eventDevice: 'text?',
-  },
+  params: signInParamTypes,
   row: { ...accountRow, others: 'int' },
-  sql: () => sql`
-  with ${signInCtes()} select signed_in.*, ${otherSessions} as others from signed_in`,
+  sql: (p) => sql`
+  with ${signInCtes(p)} select signed_in.*, ${otherSessions(p)} as others from signed_in`,
 })
 
 /** Callers with one token wait for the row, and then see what the others added. */
@@ -54,7 +39,7 @@ const takeLateRetry = defineStatement({
   update ${sessions}
      set late_retries = array(
            select at from unnest(late_retries) at where at > ${p.since}) || ${p.now}
-   where id = ${p.sessionId} and generation = ${p.generation} and ${lives}
+   where id = ${p.sessionId} and generation = ${p.generation} and ${lives(p)}
      and (select count(*) from unnest(late_retries) at where at > ${p.since})
          < ${p.most}
   returning id`,
@@ -68,7 +53,7 @@ const findSignedIn = defineStatement({
   select ${accounts}.*, device_fingerprint, device_name
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where ${sessions}.id = ${p.sessionId} and ${accounts}.uuid = ${p.accountUuid}
-     and ${lives} and locked_at is null`,
+     and ${lives(p)} and locked_at is null`,
 })
 
 /** What an access token of the session says. */
@@ -100,7 +85,7 @@ const rotate = defineStatement({
      set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
          expires_at = least(${p.expiresAt}, ends_at)
     from ${accounts}, commit
-   where family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives}
+   where family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
      and ${accounts}.id = ${sessions}.account_id and locked_at is null
   returning ${subjectColumns}`,
 })
@@ -135,9 +120,9 @@ const endReused = defineStatement({
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
   with revoked as (
-    update ${sessions} set revoked_at = ${p.now} where id = ${p.sessionId} and ${lives}
+    update ${sessions} set revoked_at = ${p.now} where id = ${p.sessionId} and ${lives(p)}
     returning id, account_id),
-  notices as (${queueNotices(sql`revoked`)})
+  notices as (${queueNotices(p, sql`revoked`)})
   select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
 })
 
@@ -159,7 +144,7 @@ const end = defineStatement({
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
   update ${sessions} set revoked_at = ${p.now} from ${accounts}
-   where ${sessions}.id = ${p.sessionId} and ${lives}
+   where ${sessions}.id = ${p.sessionId} and ${lives(p)}
      and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}
   returning ${sessions}.id, uuid`,
 })
@@ -193,7 +178,7 @@ const list = defineStatement({
   sql: (p) => sql`
   select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
     from ${sessions}
-   where account_id = ${p.accountId} and ${lives}
+   where account_id = ${p.accountId} and ${lives(p)}
    order by last_used_at desc, created_at desc, id
    limit ${p.limit}`,
 })

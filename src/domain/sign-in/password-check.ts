@@ -6,6 +6,7 @@
 import { AppError } from '../../errors.ts'
 import type { Account } from '../accounts/account.ts'
 import { createPendingAttempts } from '../attempts/pending-attempts.ts'
+import { decoyAccount } from '../decoys/decoys.ts'
 import type { Caller } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 
@@ -31,9 +32,6 @@ export interface PasswordCheck {
 }
 
 type Needs = Pick<Services, 'limits' | 'hashing'> & { stores: Pick<Stores, 'accounts'> }
-
-/** No account has it: keeps the work alike. */
-const NOBODY = 0
 
 export function createPasswordCheck({ stores, limits, hashing }: Needs): PasswordCheck {
   const { accounts } = stores
@@ -64,7 +62,7 @@ export function createPasswordCheck({ stores, limits, hashing }: Needs): Passwor
         const digest = account?.passwordDigest ?? null
         const verdict = await hashing.check(password, digest, { owner, place }).finally(place.release)
         if (verdict.right) await limits.clear(failures)
-        else await accounts.noteFailure(account?.id ?? NOBODY)
+        else await accounts.noteFailure((account ?? decoyAccount).id)
         return { refunded: verdict.right, verdict }
       })
       if (decision === null) throw refusal

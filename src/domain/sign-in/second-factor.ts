@@ -10,6 +10,7 @@ import type { Verdict } from '../attempts/service.ts'
 import type { HeldFactors } from '../authenticators/service.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import type { CodePurpose } from '../codes/store.ts'
+import { decoyRecipient } from '../decoys/decoys.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import type { Caller, CallerGroup } from '../limits/callers.ts'
 import type { Services } from '../services.ts'
@@ -159,8 +160,12 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     if (caller.group !== 'stranger') return to !== null
     const actual = to && parseIdentifier(to.destination, defaultCountry)
     const isElsewhere = actual !== null && actual.key !== named.key
-    const decoy: Identifier = { kind: 'email', destination: '', key: `decoy of ${named.key}` }
-    const admitted = await limits.admitsCode(caller, isElsewhere ? actual : decoy, purpose, false)
+    const admitted = await limits.admitsCode(
+      caller,
+      isElsewhere ? actual : decoyRecipient(named.key),
+      purpose,
+      false,
+    )
     return to !== null && (admitted || !isElsewhere)
   }
 

@@ -4,17 +4,10 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../platform/http/redirect.ts'
-import {
-  codeVerifierField,
-  deviceFields,
-  deviceOf,
-  idTokenField,
-  nonceField,
-  signedInAnswer,
-  twoFactorAnswer,
-  twoFactorDue,
-} from '../../platform/http/schemas.ts'
+import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
 import { providerFailureReasons } from '../providers/provider.ts'
+import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
+import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { SocialService } from './service.ts'
 
 const providerParams = t.Object({

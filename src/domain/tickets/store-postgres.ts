@@ -2,8 +2,9 @@
  * Tickets in PostgreSQL: the unlogged table `tickets` (a crash of the server empties it), swept after `expires_at`. Each
  * method is one statement.
  */
+
 import { sql } from 'drizzle-orm'
-import { type Database, param } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { tickets } from '../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
@@ -42,10 +43,12 @@ const remove = defineStatement({
   sql: (p) => sql`delete from ${tickets} where key = ${p.key}`,
 })
 
-const sweep = createSweep<{ now: Date }>({
+const sweep = createSweep({
+  name: 'tickets.sweep',
   table: tickets,
   key: sql`key`,
-  where: sql`expires_at <= ${param('now', 'timestamptz')}`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
   order: sql`expires_at`,
 })
 

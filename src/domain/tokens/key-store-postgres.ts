@@ -2,6 +2,7 @@
  * Table `signing_keys`: a row for each key, a few in all; removed once its last token has expired and a successor is
  * added. Changes stand in line behind one advisory lock; reading takes none.
  */
+
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { signingKeys } from '../../platform/postgres/schema.ts'

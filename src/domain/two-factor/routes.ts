@@ -4,9 +4,10 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { messageAnswer, optionalField, otpField, ownerProofFields } from '../../platform/http/schemas.ts'
+import { messageAnswer, optionalField } from '../../platform/http/schemas.ts'
 import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
 
 const ok = 200 as const

@@ -48,6 +48,6 @@ export function errorAnswer(failure: Failure, language: Language, requestId: str
 }
 
 function fieldBody({ field, code, reason }: FieldError, language: Language) {
-  const { fields, weakPassword } = languages[language]
+  const { fields, weak_password: weakPassword } = languages[language]
   return { field, code, message: reason ? weakPassword[reason] : fields[code] }
 }

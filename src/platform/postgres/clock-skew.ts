@@ -1,11 +1,15 @@
 /** How far the clock of this machine and that of the database are apart: replicas with one database agree through it. */
 import { sql } from 'drizzle-orm'
 import type { Clock } from '../clock.ts'
-import { type Database, statement } from './database.ts'
+import type { Database } from './database.ts'
+import { defineStatement } from './statement.ts'
 
-const readClock = statement<Record<string, never>, { ms: number }>(
-  sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
-)
+const readClock = defineStatement({
+  name: 'clock.read',
+  params: {},
+  row: { ms: 'float8' },
+  sql: () => sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
+})
 
 /** Milliseconds by which this machine is surely ahead of the database, behind it if negative; the way there is left out. */
 export async function measureClockSkewMs(database: Database, clock: Clock): Promise<number> {

@@ -13,21 +13,12 @@ const dialect = new PgDialect()
 export type { Statement } from './statement.ts'
 
 /**
- * The older form of a statement: compiled once, parameters named with `param('name')`, types asserted (statement.ts
- * derives them). `mayInsert` spares the listeners of `onInsert` a call where the parameters alone show that nothing is
- * inserted.
+ * A statement without a name, whose types are asserted: for migrations, whose tables may not be there yet, and for
+ * tests. The stores define theirs by `defineStatement`, which derives the types.
  */
-export function statement<Params extends object, Row = never>(
-  query: SQLWrapper,
-  { mayInsert }: { mayInsert?: (params: Params) => boolean } = {},
-): Statement<Params, Row> {
+export function statement<Params extends object, Row = never>(query: SQLWrapper): Statement<Params, Row> {
   const built = dialect.sqlToQuery(query.getSQL())
-  return {
-    text: built.sql,
-    params: built.params,
-    insertsInto: tablesInsertedInto(built.sql),
-    ...(mayInsert && { mayInsert }),
-  }
+  return { text: built.sql, params: built.params, insertsInto: tablesInsertedInto(built.sql) }
 }
 
 /** A named parameter of a statement; `type` (a PostgreSQL type) where PostgreSQL cannot infer it. */

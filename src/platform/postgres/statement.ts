@@ -81,7 +81,10 @@ export const registeredStatements = (): readonly RegisteredStatement[] => regist
 
 const dialect = new PgDialect()
 
-/** Throws when two statements have the same name. Without `row` the statement gives no rows. `mayInsert`: as for `statement` in database.ts. */
+/**
+ * Throws when two statements have the same name. Without `row` the statement gives no rows. `mayInsert` spares the
+ * listeners of `onInsert` a call where the parameters alone show that nothing is inserted.
+ */
 export function defineStatement<const Params extends Spec, const Row extends Spec = Record<string, never>>({
   name,
   params: paramSpec,

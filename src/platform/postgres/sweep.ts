@@ -1,6 +1,8 @@
 /** Removes expired rows in batches, without blocking anybody. */
+
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { type Database, param, statement } from './database.ts'
+import type { Database } from './database.ts'
+import { defineStatement, type Placeholders, type Spec, type ValuesOf } from './statement.ts'
 
 /** What housekeeping calls, batch after batch: removes up to `limit` rows whose time is over. */
 export type Sweep = (now: Date, limit: number) => Promise<SweptBatch>
@@ -12,12 +14,15 @@ const DAY_MS = 86_400_000
 
 export const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS)
 
-export interface Sweepable {
+export interface Sweepable<Params extends Spec> {
+  /** Of the statement: `sessions.sweep`. */
+  name: string
   table: SQLWrapper
   /** The columns of its primary key. */
   key: SQL
-  /** The condition for an expired row; its parameters are those of `Params`. */
-  where: SQL
+  params: Params
+  /** The condition for an expired row. */
+  where: (parameters: Placeholders<keyof Params & string>) => SQL
   /** The column of the index that finds them; the oldest come first. */
   order: SQL
 }
@@ -26,13 +31,19 @@ export interface Sweepable {
  * Removes up to `limit` of these rows and returns how many it removed. Locked rows are left for the next time. The rows
  * are selected in a CTE, because a subquery with LIMIT may be evaluated more than once.
  */
-export function createSweep<Params extends object>({ table, key, where, order }: Sweepable) {
-  const sweep = statement<Params & { limit: number }, { removed: number }>(sql`
+export function createSweep<const Params extends Spec>(sweepable: Sweepable<Params>) {
+  const { name, table, key, params, where, order } = sweepable
+  const sweep = defineStatement({
+    name,
+    params: { ...params, limit: 'int' } as Params & { limit: 'int' },
+    row: { removed: 'int' },
+    sql: (p) => sql`
     with old as materialized (
-      select ${key} from ${table} where ${where} order by ${order} limit ${param('limit', 'int')}
+      select ${key} from ${table} where ${where(p)} order by ${order} limit ${p.limit}
          for update skip locked),
     gone as (delete from ${table} where (${key}) in (select ${key} from old) returning 1)
-    select count(*)::int as removed from gone`)
-  return async (database: Database, params: Params & { limit: number }): Promise<number> =>
-    (await database.first(sweep, params))?.removed ?? 0
+    select count(*)::int as removed from gone`,
+  })
+  return async (database: Database, values: ValuesOf<Params & { limit: 'int' }>): Promise<number> =>
+    (await database.first(sweep, values))?.removed ?? 0
 }

@@ -1,0 +1,65 @@
+/** A way into administration: says who calls, and refuses what they may not do. */
+import { AppError } from '../../errors.ts'
+import { setCurrentActor } from '../../platform/request-context.ts'
+import { type AdminCaller, type AdminRoute, isKeptFromAdministrators, requireAccess } from './access.ts'
+
+/** What a door sees of a request. */
+export interface Knock {
+  method: string
+  /** The pattern of its route. */
+  route: string
+  params: Record<string, string | undefined>
+  /** As it was read, before it is checked. */
+  body: unknown
+  headers: Record<string, string | undefined>
+  client: { address: string; addressBucket: string }
+}
+
+export interface Door {
+  /** Throws `invalid_token`, `insufficient_scope`, `reauthentication_required`, `too_many_requests`. */
+  admit(knock: Knock): Promise<AdminCaller>
+}
+
+/** Stands for whoever calls a route that is open to everybody. */
+export const NOBODY: AdminCaller = { type: 'operator', id: null, name: null }
+
+export interface DoorRules {
+  routes: readonly AdminRoute[]
+  /** Whether the account of this uuid is an administrator. */
+  isAdministrator: (uuid: string) => Promise<boolean>
+}
+
+/** `recognize` says who calls, or throws; it is not asked where the route is open. */
+export function createDoor(
+  { routes, isAdministrator }: DoorRules,
+  recognize: (knock: Knock, route: AdminRoute) => Promise<AdminCaller>,
+): Door {
+  const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
+
+  return {
+    async admit(knock) {
+      // HEAD is answered by the routes of GET.
+      const method = knock.method === 'HEAD' ? 'GET' : knock.method
+      const route = table.get(`${method} ${knock.route}`)
+      // What the table does not know is open to nobody.
+      if (!route) throw new AppError('route_not_found')
+      const caller = await recognize(knock, route)
+      if (route.access === 'open') return caller
+      const { id, name } = caller
+      setCurrentActor({ type: caller.type, id, name })
+      const body = typeof knock.body === 'object' ? (knock.body as Record<string, unknown> | null) : null
+      requireAccess(caller, route, body)
+      const { uuid } = knock.params
+      if (uuid !== undefined && isKeptFromAdministrators(caller) && (await isAdministrator(uuid)))
+        throw new AppError('insufficient_scope')
+      return caller
+    },
+  }
+}
+
+/** The Unix socket: whoever may open it may do everything. */
+export const createSocketDoor = (rules: DoorRules): Door =>
+  createDoor(rules, async ({ headers }) => {
+    const name = headers['x-operator']?.slice(0, 64) ?? null
+    return { type: 'operator', id: name, name }
+  })
