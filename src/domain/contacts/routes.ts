@@ -1,4 +1,4 @@
-/** Another e-mail address or phone: asked for with the password, proved by a code. */
+/** Changing the e-mail address or phone number: requested with the password, verified by a code. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'

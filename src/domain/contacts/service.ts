@@ -1,6 +1,6 @@
 /**
- * Another e-mail address or phone for somebody signed in: the password lets them ask, a code at the new one proves it.
- * Of an identifier that is somebody else's the owner is told.
+ * Changing the e-mail address or phone number inside a session: the password allows the request, and a code sent to
+ * the new contact verifies it. If somebody else owns the contact, they get a notice instead of a code.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -21,8 +21,8 @@ type Kind = Identifier['kind']
 
 export interface ContactsService {
   /**
-   * A later call for the same kind voids this one. Throws `validation_failed`, `country_not_allowed`, `identifier_taken`,
-   * `too_many_requests`, and what Reauthentication does.
+   * A later call for the same kind cancels this one. Throws `validation_failed`, `country_not_allowed`,
+   * `identifier_taken`, `too_many_requests`, and what Reauthentication throws.
    */
   change(
     signedIn: Authenticated,
@@ -38,8 +38,8 @@ export interface ContactsService {
     client: { addressBucket: string },
   ): Promise<AccountRecord>
   /**
-   * The account without its contact of that kind; every verified contact is told, the removed one too. Throws
-   * `contact_not_found`, `last_sign_in_method` for the last verified one, and what Reauthentication does.
+   * Returns the account without this contact. Every verified contact gets a notice, the removed one too. Throws
+   * `contact_not_found`, `last_sign_in_method` for the last verified one, and what Reauthentication throws.
    */
   remove(
     signedIn: Authenticated,
@@ -78,7 +78,7 @@ export function createContactsService(needs: Needs): ContactsService {
     destination: change?.destination ?? '',
   })
 
-  /** To every contact that was proved before, the old one among them; to none where nothing changed. */
+  /** Notices to every contact that was verified before, the old one included; none if nothing changed. */
   async function noticesOf({ account }: Authenticated, change: ContactChange): Promise<NewMessage[]> {
     const identifier = parseIdentifier(change.destination, defaultCountry)
     if (identifier !== null && hasVerified(account, identifier)) return []
@@ -91,7 +91,7 @@ export function createContactsService(needs: Needs): ContactsService {
       const { account } = signedIn
       const caller = inSession(signedIn, client)
       const { code: purpose } = purposes[kind]
-      // Made before the password is asked for: a country that is not allowed is said at once.
+      // Checked before the password, so that a country that is not allowed is reported at once.
       const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
       await reauthentication.require(signedIn, proof, client, { admit: () => limits.charge(charges) })
       const code = { subject: randomUUID(), seed: codes.createSeed() }
@@ -114,7 +114,7 @@ export function createContactsService(needs: Needs): ContactsService {
       const caller = inSession(signedIn, { addressBucket })
       await limits.chargeVisit('verification', caller)
       const change = await store.find(account, kind)
-      // On the account, and not on this change: no new request refills what wrong codes used up.
+      // Counted on the account and not on this change, so that a new request does not allow more wrong codes.
       await codes.take(bindingOf(account.uuid, kind, change), otp, {
         caller,
         name: '',

@@ -98,13 +98,13 @@ const newValue = {
   phone: sql`phone = asked.destination`,
 }
 
-/** The session's device, or its address, was there seven days before. */
+/** Whether the device of the session, or its address, had a session seven days ago. */
 const knownClient = (p: Placeholders<'sessionId' | 'now'>) => sql`exists (
   select 1 from ${sessions} mine join ${sessions} earlier on earlier.account_id = mine.account_id
    where mine.id = ${p.sessionId} and earlier.created_at < ${p.now} - interval '7 days'
      and (earlier.device_fingerprint = mine.device_fingerprint or earlier.ip = mine.ip))`
 
-/** The contact before a change, in a CTE; `where`: whether it is about to change. */
+/** The contact before a change, as a CTE; `where`: whether it is about to change. */
 const contactBefore = (p: Placeholders<'accountId'>, of: Identifier['kind'], where: SQL) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
   return sql`
@@ -113,7 +113,9 @@ const contactBefore = (p: Placeholders<'accountId'>, of: Identifier['kind'], whe
         from ${accounts} where id = ${p.accountId} and ${where})`
 }
 
-/** Keeps a verified contact that the account loses, so that it can come back. `lost`: from where it is taken. */
+/**
+ * Stores a verified contact that the account loses, so that the change can be undone. `lost`: the source of the rows.
+ */
 const remember = (p: Placeholders<'kind' | 'now' | 'sessionId'>, lost: SQL) => sql`
     insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
                                      session_id, known_client)
@@ -165,10 +167,10 @@ const confirmOf = (of: Identifier['kind']) => {
 
 const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 
-/** `id` null: it was not removed. */
+/** `id` is null if the contact was not removed. */
 type RemoveRow = { found: boolean } & (Account | { id: null })
 
-/** A contact that nobody verified may always go: it is no way to get back in. */
+/** A contact that is not verified can always be removed: it is not a way to sign in. */
 const removeOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
   const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']

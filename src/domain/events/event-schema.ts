@@ -1,9 +1,9 @@
-/** The form of events in answers. */
+/** Events as answers show them. */
 import { t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
 
-/** Both are texts; `readPage` refuses a `limit` that is not a number, and names the field. */
+/** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
   limit: t.Optional(t.String({ description: 'Items of one page: 1 to 200; default 50' })),
   cursor: t.Optional(t.String({ description: '`next_cursor` of the page before', maxLength: 200 })),

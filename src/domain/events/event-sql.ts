@@ -1,6 +1,6 @@
 /**
- * How other rooms write events: in the statement, or in the transaction, of the change that they record. Who and where
- * from is taken from the request that the code works for.
+ * How other rooms record events: in the statement or the transaction of the change that they record. The actor and
+ * the address are taken from the current request.
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -57,7 +57,7 @@ export function eventParams(
   { device }: { device?: string | null } = {},
 ): EventParams {
   const request = currentRequest()
-  // Nothing that names the person stays, the place of their last call included.
+  // After an erasure nothing about the person remains, the address of their last call included.
   const isErasure = recorded.some(({ type }) => type === 'account.erased')
   return {
     events: JSON.stringify(
@@ -84,12 +84,12 @@ export function eventParams(
 const actorOf = (account: string | null): Actor =>
   account === null ? { type: 'system', id: null, name: null } : { type: 'account', id: account, name: null }
 
-/** Part of the caller's transaction. */
+/** Records events in the caller's transaction. */
 export async function recordEvents(executor: Executor, recorded: NewEvent[], at: Date): Promise<void> {
   if (recorded.length > 0) await executor.all(record, eventParams(recorded, at))
 }
 
-/** One statement and, if it gave a row, the events that it is: both or nothing. */
+/** Runs a statement and, if it returns a row, records the events of this row: both or neither. */
 export function changeAndRecord<Params extends object, Row extends object>(
   database: Database,
   change: Statement<Params, Row>,

@@ -52,7 +52,7 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** What fails without changing a row: gathered in memory, see gathered-events.ts. */
+/** Failures that change no row: gathered in memory, see gathered-events.ts. */
 export const failureTypes = [
   'login.failed',
   'login.locked_out',
@@ -60,7 +60,7 @@ export const failureTypes = [
   'token.refused',
 ] as const satisfies EventType[]
 
-/** Who did it. `operator`: somebody at the command line; `system`: the service by itself. */
+/** Who did it. `operator`: somebody at the command line; `system`: the service itself. */
 export interface Actor {
   type: 'account' | 'administrator' | 'token' | 'operator' | 'system'
   id: string | null
@@ -69,7 +69,7 @@ export interface Actor {
 
 export interface NewEvent {
   type: EventType
-  /** The uuid of the account that it is about. */
+  /** The uuid of the account that the event is about. */
   account: string | null
   /** Default: the session of the request. */
   sessionId?: string | null

@@ -1,7 +1,7 @@
 /**
- * What strangers can cause at will (failed logins, wrong codes, requests for a reset) is gathered in memory and written
- * once a second: one event for each account, type, hour and address, with a count. A known account costs the same as an
- * unknown one, and a flood fills nothing.
+ * Events that strangers can cause in any number (failed logins, wrong codes, requested resets) are gathered in memory
+ * and written once a second: one event for each account, type, hour and address, with a count. A known account takes
+ * the same work as an unknown one, and a flood does not fill the table.
  */
 import { currentRequest } from '../../platform/request-context.ts'
 import type { Services, Stores } from '../services.ts'
@@ -9,19 +9,19 @@ import type { EventType } from './event.ts'
 import type { GatheredFailures } from './store.ts'
 
 export interface GatheredEvents {
-  /** `account` null: nobody has it; the work is the same, and nothing is written. */
+  /** `account` is null if there is none: the work is the same, and nothing is written. */
   add(type: EventType, account: { uuid: string } | null): void
   /** Writes what was gathered. Never throws. */
   flush(): Promise<void>
   start(): void
-  /** Writes the rest. */
+  /** Writes what is left. */
   close(): Promise<void>
 }
 
 type Needs = Pick<Services, 'clock' | 'logger'> & { stores: Pick<Stores, 'events'> }
 
 const FLUSH_MS = 1000
-/** Of one second. Beyond it a failure counts without its address. */
+/** The most addresses of one second; further failures are counted without their address. */
 const MAXIMUM_ENTRIES = 2000
 
 export function createGatheredEvents({ stores, clock, logger }: Needs): GatheredEvents {

@@ -1,4 +1,4 @@
-/** Lists in pages: a cursor is the id of the last item, so that pages stay apart while rows are added. */
+/** Lists in pages. The cursor is the id of the last item, so that pages do not overlap while rows are added. */
 import { AppError } from '../../errors.ts'
 
 export interface PageQuery {

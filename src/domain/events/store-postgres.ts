@@ -1,6 +1,6 @@
 /**
- * Tables `events` (inserts only: a trigger refuses everything else, but for the function that housekeeping calls) and
- * `event_details` (addresses, devices and counts of failures, which go earlier): see store.ts.
+ * Table `events` (a trigger allows inserts only, except by the function that housekeeping calls) and table
+ * `event_details` (addresses, devices and counts of failures, which are deleted earlier). See store.ts.
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -90,7 +90,7 @@ const follow = defineStatement({
     ),
 })
 
-/** Failures of one account, type and address group in one hour have one key, and one event with a count. */
+/** The failures of one account, type, hour and address group share one key, and one event with a count. */
 const addFailures = defineStatement({
   name: 'events.add_failures',
   params: { failures: 'text' },
@@ -128,7 +128,7 @@ const sweep = defineStatement({
   sql: (p) => sql`select sweep_events(${p.before}, ${p.limit}) as removed`,
 })
 
-/** The count of failures stays with its event; nothing else does. */
+/** The count of failures stays with its event; everything else is deleted. */
 const sweepDetails = defineStatement({
   name: 'events.sweep_details',
   params: { before: 'timestamptz', limit: 'int' },

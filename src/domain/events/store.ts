@@ -1,4 +1,4 @@
-/** The events that were written: who reads them, and when they go. Rooms write theirs with event-sql.ts. */
+/** The recorded events: reading them, and deleting old ones. Rooms record theirs with event-sql.ts. */
 import type { EventType, NewEvent, StoredEvent } from './event.ts'
 
 export interface EventFilter {
@@ -19,20 +19,23 @@ export interface GatheredFailures {
 }
 
 export interface EventStore {
-  /** What changes no row, such as a look at an account. */
+  /** Events that change no row, such as looking at an account. */
   add(recorded: NewEvent[], at: Date): Promise<void>
-  /** Newest first, those before the event with this id (null: from the newest one). */
+  /** Newest first: the events before the one with this id (null: from the newest one). */
   list(filter: EventFilter, before: number | null, limit: number): Promise<StoredEvent[]>
   /**
-   * Oldest first, those after the event with this id. Leaves out what was written while an older transaction is still
-   * open, so that whoever continues after the last one never misses an event.
+   * Oldest first: the events after the one with this id. Events are left out while an older transaction is still
+   * open, so that a caller who continues after the last one never misses an event.
    */
   follow(filter: EventFilter, after: number, limit: number): Promise<StoredEvent[]>
-  /** Adds to the count of the hour, or writes its event. */
+  /** Adds to the count of this hour, or writes its event. */
   addFailures(failures: GatheredFailures[]): Promise<void>
-  /** Events restored from another server carry its transaction numbers: `follow` would wait for them. Gives their number. */
+  /**
+   * Events that were restored from another server have its transaction numbers, and `follow` would wait for them.
+   * Returns how many it renumbered.
+   */
   adoptRestored(): Promise<number>
   sweep(now: Date, limit: number): Promise<number>
-  /** Forgets addresses and devices. */
+  /** Deletes addresses and devices. */
   sweepDetails(now: Date, limit: number): Promise<number>
 }

@@ -1,4 +1,4 @@
-/** Login by password. What is wrong with an account is said only to who knows its password. */
+/** Login by password. Reveals that an account is unconfirmed or locked only after the correct password was given. */
 
 import { AppError } from '../../errors.ts'
 import { readIdentifier } from '../identifiers/identifier.ts'

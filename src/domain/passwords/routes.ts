@@ -1,4 +1,4 @@
-/** A forgotten password (two calls), and another one for somebody signed in. */
+/** Resetting a forgotten password (two calls), and changing the password inside a session. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'

@@ -1,6 +1,7 @@
 /**
- * A forgotten password, and another one for the one that is known. Who reads a code at a proved contact, or at the one
- * a registration waits for, owns the account. Answers, work and time are the same for identifiers nobody has.
+ * Resetting a forgotten password, and changing a known one. Somebody who reads a code at a verified contact, or at
+ * the contact that a registration waits for, owns the account. Answers, work and time are the same for identifiers
+ * without an account.
  */
 
 import { AppError } from '../../errors.ts'
@@ -33,14 +34,17 @@ interface ResettingClient {
 }
 
 export interface PasswordsService {
-  /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
+  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
   forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
   /**
-   * A password that is refused (`validation_failed`) and a full queue (`server_busy`) leave the code as it was. Throws
+   * A rejected password (`validation_failed`) or a full queue (`server_busy`) leaves the code unused. Throws
    * `invalid_code`, `too_many_attempts`, `too_many_requests` too.
    */
   reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
-  /** Throws `validation_failed`, and what Reauthentication does. Of two calls at once one has the wrong password. */
+  /**
+   * Throws `validation_failed`, and what Reauthentication throws. Of two parallel calls the second one has the wrong
+   * password.
+   */
   change(
     signedIn: Authenticated,
     body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
@@ -82,7 +86,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
 
-  /** Once the code is taken nothing may refuse the caller any more: the queue was asked for room before. */
+  /** After the code was taken the call must not be refused any more, so the queue is asked for room before. */
   async function replace(
     account: Account,
     identifier: Identifier,
@@ -107,7 +111,10 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     ])
   }
 
-  /** What strangers filled, and what the second step counted today, that at most once a day; never its count in a row. */
+  /**
+   * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
+   * the attempts in a row.
+   */
   async function forgetStrangers(
     account: Account,
     identifier: Identifier,

@@ -1,4 +1,4 @@
-/** Column `password_digest` of `accounts`, and what changes with it: see store.ts for what is promised. */
+/** Column `password_digest` of `accounts`, and what changes with it. See store.ts for what each method promises. */
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
@@ -16,10 +16,10 @@ import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../d
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { PasswordStore } from './store.ts'
 
-/** As many devices as a person may have and lose. */
+/** More devices than a person has. */
 const KNOWN_DEVICES = 100
 
-/** What ends with the password of the account in the CTE `proved`; `kept`: which sessions do not. */
+/** What ends with the old password of the account in the CTE `proved`; `kept`: the sessions that do not end. */
 const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) => sql`
     revoked as (
       update ${sessions} set revoked_at = ${p.now} from proved
@@ -30,8 +30,8 @@ const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) =>
     notices as (${queueNotices(p, sql`proved`, values)})`
 
 /**
- * The other contact goes if a session added it lately, or if the registration was never confirmed: then it is a claim,
- * maybe a stranger's, and nobody is told.
+ * The other contact is removed if a session added it lately, or if the registration was never confirmed: then it is
+ * only a claim, perhaps a stranger's, and gets no notice.
  */
 const resetBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]

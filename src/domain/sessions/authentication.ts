@@ -1,6 +1,6 @@
 /**
- * Who asks: the access token of a request, checked against its signature and against its session as it stands now,
- * so that a revoked session or a locked account is refused at once and not when the token expires.
+ * Authenticates a request by its access token: the signature, and the session as it is now, so that a revoked session
+ * or a locked account is refused at once and not only when the token expires.
  */
 
 import { AppError } from '../../errors.ts'
@@ -9,17 +9,17 @@ import type { AccountSession } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 import type { AccessTokenClaims } from '../tokens/access-token.ts'
 
-/** `signedIn` in the handlers of Bearer routes. The account is as stored, read with this request. */
+/** What handlers of Bearer routes get as `signedIn`. The account was read with this request. */
 export interface Authenticated extends AccountSession {
-  /** As its client told at login. */
+  /** The name that the client gave at login. */
   deviceFingerprint: string | null
   claims: AccessTokenClaims
 }
 
 export interface Authentication {
   /**
-   * Of an Authorization header (RFC 6750, 2.1); one round trip. Throws `token_expired` when the token's own time is
-   * over and nothing else is wrong, `invalid_token` for everything else, no header at all included.
+   * Takes an Authorization header (RFC 6750, 2.1); one round trip. Throws `token_expired` if the token has expired
+   * and is otherwise valid, and `invalid_token` for everything else, a missing header included.
    */
   authenticate(authorization: string | undefined): Promise<Authenticated>
 }
@@ -28,7 +28,7 @@ type Needs = Pick<Services, 'accessTokens' | 'clock'> & { stores: Pick<Stores, '
 
 const BEARER = /^Bearer +([\w~+/.-]+=*) *$/i
 
-/** Null where the header holds no Bearer token. */
+/** Null if the header contains no Bearer token. */
 export function readBearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null
 }

@@ -1,4 +1,4 @@
-/** The life of a session after login. */
+/** Refresh, logout and the list of sessions. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'

@@ -1,7 +1,7 @@
 /**
- * The life of a session after login. A refresh token can be used once. Soon after, the same token gives the same
- * successor again, to the device of the session for longer than to anybody else. Later it counts as stolen, and its
- * session ends.
+ * Sessions after login. A refresh token can be used once. Shortly afterwards the same token returns the same
+ * successor again, for the device of the session longer than for other clients. After that it counts as stolen, and
+ * the session ends.
  */
 
 import { AppError } from '../../errors.ts'
@@ -20,8 +20,8 @@ export interface RefreshingClient {
 
 export interface SessionService {
   /**
-   * One round trip to the database if the token is the newest of its session. Throws `token_expired` for a session past
-   * its idle or absolute end, and `invalid_token` for every other token that is refused.
+   * One round trip to the database if the token is the newest of its session. Throws `token_expired` for a session
+   * past its idle or absolute expiry, and `invalid_token` for every other token that is refused.
    */
   refresh(
     refreshToken: string,
@@ -45,9 +45,9 @@ type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'cloc
   stores: Pick<Stores, 'sessions'>
 }
 
-/** For clients that lost the answer and try again, and for two tabs of one person that wake up together. */
+/** For clients that lost the answer and try again, and for two tabs of one person that refresh at the same time. */
 const OWN_DEVICE_MS = 30_000
-/** For people who change networks between two tries. */
+/** For clients that change networks between two attempts. */
 const ANYBODY_MS = 10_000
 /** For a device that slept while the request was under way. */
 const LATE_RETRIES = 2
@@ -59,7 +59,7 @@ const LATE_RETRIES_MS = 7 * 86_400_000
  */
 const LATE_LOGOUT_SECONDS = 3600
 
-/** More devices than a person looks through. */
+/** More sessions than a person would read through. */
 const MAXIMUM_LISTED = 100
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -151,7 +151,10 @@ export function createSessionService(needs: Needs): SessionService {
   }
 }
 
-/** By the fingerprint of its sign-in or, if that had none, by the address of its sign-in or of its last use. */
+/**
+ * Recognises the device by the fingerprint that the sign-in gave or, if it gave none, by the address of the sign-in
+ * or of the last use.
+ */
 function isOwnDevice(
   { deviceFingerprint, ip, signInIp }: SessionFamily,
   { address, fingerprint }: RefreshingClient,

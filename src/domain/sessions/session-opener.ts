@@ -1,4 +1,4 @@
-/** Opens sessions: what every way to log in ends with. */
+/** Opens sessions: the last step of every way to sign in. */
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
@@ -10,11 +10,11 @@ export interface SignIn {
   account: Account
   device: Device
   address: string
-  /** How the person proved who they are, RFC 8176: `pwd`, `otp`, `mfa`. */
+  /** How the person was authenticated, as RFC 8176 values: `pwd`, `otp`, `mfa`. */
   amr: string[]
-  /** Replaces a digest of older parameters. */
+  /** Replaces a digest that has older parameters. */
   newDigest?: string | null
-  /** Writes the session together with what else the sign-in changes; absent: only the session is written. */
+  /** Writes the session together with other changes of the sign-in; without it only the session is written. */
   write?: (session: NewSession, now: Date) => Promise<Account | null>
 }
 
@@ -26,7 +26,7 @@ export interface LogInAnswer {
 }
 
 export interface SessionOpener {
-  /** Throws `invalid_credentials` when the account was locked, erased or given another password meanwhile. */
+  /** Throws `invalid_credentials` if the account was locked or erased, or its password changed, in the meantime. */
   open(signIn: SignIn): Promise<LogInAnswer>
 }
 

@@ -1,4 +1,4 @@
-/** A session as lists show it, to its owner and to whoever administers accounts. */
+/** A session as lists show it, to its owner and to administrators. */
 import type { ListedSession } from './store.ts'
 
 export const sessionRecord = (session: ListedSession) => ({

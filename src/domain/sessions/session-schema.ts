@@ -1,11 +1,11 @@
-/** The device that a sign-in names, and the tokens that it gives. */
+/** The device of a sign-in, and the tokens that it returns. */
 import { t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
 
 const deviceText = (description: string) =>
   t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
 
-/** The body of a login. The device is kept with the session. */
+/** The fields of a login that describe the device; they are stored with the session. */
 export const deviceFields = {
   device_type: t.Optional(
     t.Union([t.Literal('Mobile'), t.Literal('Tablette'), t.Literal('Navigateur'), t.Null()], {
@@ -24,7 +24,7 @@ export interface DeviceFields {
   device_fingerprint?: string | null | undefined
 }
 
-/** The device of a body, for the session. */
+/** The device that a body describes. */
 export function deviceOf(body: DeviceFields) {
   return {
     type: body.device_type ?? null,

@@ -1,6 +1,6 @@
 /**
- * The statement that a sign-in ends with, in parts: what proves a passkey is used up in the same statement as the
- * session is opened (domain/passkeys/store-postgres.ts).
+ * The statement that ends a sign-in, as fragments: a sign-in by passkey uses up its challenge in the same statement
+ * (domain/passkeys/store-postgres.ts).
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -39,12 +39,12 @@ type SignInParams = ValuesOf<typeof signInParamTypes>
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
 
-/** More devices than a person looks through. */
+/** More sessions than a person would read through. */
 const MAXIMUM_SESSIONS = 100
 
 /**
- * CTEs: `signed_in` is the account, if it still is what was judged and `condition`
- * holds; the session, its device and address, and the events are written with it.
+ * CTEs. `signed_in` is the account, if it has not changed since it was read and `condition` holds; the session, its
+ * device and address, and the events are written with it.
  */
 export const signInCtes = (p: Placeholders<keyof typeof signInParamTypes>, condition = sql`true`): SQL => sql`
   signed_in as (
@@ -74,7 +74,7 @@ export const signInCtes = (p: Placeholders<keyof typeof signInParamTypes>, condi
 export const otherSessions = (p: Placeholders<'now'>) => sql`
   (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives(p)})`
 
-/** `happened`: more events that the sign-in is. */
+/** `happened`: further events of this sign-in. */
 export function signInParams(
   account: Account,
   { device, tags, amr, ...session }: NewSession,
@@ -106,7 +106,7 @@ export function signInParams(
   }
 }
 
-/** Parallel sign-ins do not see each other's sessions; the next one ends what they were too many. */
+/** Parallel sign-ins do not see each other's sessions; the next sign-in ends the surplus. */
 const endOldest = defineStatement({
   name: 'sessions.end_oldest',
   params: { now: 'timestamptz', accountId: 'bigint', kept: 'int' },
@@ -117,7 +117,7 @@ const endOldest = defineStatement({
       order by last_used_at desc, created_at desc, id offset ${p.kept})`,
 })
 
-/** Ends the sessions used longest ago, where a sign-in found too many `others`. */
+/** Ends the sessions that were not used for longest, if a sign-in found too many `others`. */
 export async function endTooMany(
   database: Database,
   accountId: number,

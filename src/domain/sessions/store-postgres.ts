@@ -30,7 +30,7 @@ const signIn = defineStatement({
   with ${signInCtes(p)} select signed_in.*, ${otherSessions(p)} as others from signed_in`,
 })
 
-/** Callers with one token wait for the row, and then see what the others added. */
+/** Parallel callers with the same token wait for the row and then see the retries that were added. */
 const takeLateRetry = defineStatement({
   name: 'sessions.take_late_retry',
   params: { since: 'timestamptz', now: 'timestamptz', sessionId: 'uuid', generation: 'int', most: 'int' },
@@ -56,7 +56,7 @@ const findSignedIn = defineStatement({
      and ${lives(p)} and locked_at is null`,
 })
 
-/** What an access token of the session says. */
+/** The claims of an access token of the session. */
 type SubjectRow = { sessionId: string; startedAt: Date; amr: string; uuid: string; roleId: number }
 
 const subjectColumns = sql`
@@ -64,9 +64,10 @@ const subjectColumns = sql`
   ${accounts}.role_id`
 
 /**
- * Callers with the same token wait for the row, and then find its generation gone. A server does not wait for its disk
- * here: a crash may take back the last moments (wal_writer_delay, three times at most), and a token that is newer than
- * the row is one of ours all the same. Embedded, nothing would write them down until the next commit that waits.
+ * Parallel callers with the same token wait for the row and then find that its generation has moved on. The server
+ * does not wait for its disk here: a crash may lose the last moments (at most three times wal_writer_delay), and a
+ * token that is newer than the row is still accepted. The embedded database does wait, because nothing else would
+ * write the row to disk until the next commit that waits.
  */
 const rotate = defineStatement({
   name: 'sessions.rotate',

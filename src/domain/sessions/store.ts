@@ -1,10 +1,10 @@
-/** Where sessions live: PostgreSQL, in every shape. */
+/** The sessions, in PostgreSQL in every storage shape. */
 import type { Account } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { DeviceTags } from '../devices/service.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 
-/** What a client may tell of its device at login. */
+/** What a client may send about its device at login. */
 export interface Device {
   type: string | null
   name: string | null
@@ -16,7 +16,7 @@ export interface NewSession {
   id: string
   device: Device
   address: string
-  /** What the sign-in makes known of its device. */
+  /** The tags by which the device is recognised later. */
   tags: DeviceTags
   amr: string[]
   /** See tokens/refresh-token.ts; its first token has generation 0. */
@@ -25,26 +25,26 @@ export interface NewSession {
   endsAt: Date
 }
 
-/** A session lives while it is not revoked and neither of its ends has come. */
+/** A session is alive until it is revoked or reaches its idle or absolute expiry. */
 export interface Rotation {
   familyHash: Uint8Array
-  /** Of the token presented. */
+  /** The generation of the presented token. */
   generation: number
   address: string
-  /** The new idle end, if the absolute one is not nearer. */
+  /** The new idle expiry; the absolute expiry if that is earlier. */
   expiresAt: Date
 }
 
-/** A session by its refresh tokens, living or not, of whatever account. */
+/** A session found by one of its refresh tokens, alive or not, of any account. */
 export interface SessionFamily {
   subject: TokenSubject
   account: Account
   deviceName: string | null
   deviceFingerprint: string | null
-  /** Where it was last refreshed, and where it was opened. */
+  /** The addresses of the last refresh and of the sign-in. */
   ip: string | null
   signInIp: string | null
-  /** Of the token that is to be presented next. */
+  /** The generation of the token that is expected next. */
   generation: number
   /** Null until the first token was used. */
   rotatedAt: Date | null
@@ -64,31 +64,28 @@ export interface ListedSession {
 }
 
 export interface SessionStore {
-  /**
-   * The account of a living session, and the session's device: not revoked, not idle for too long, not at its absolute
-   * end, and the account neither locked nor gone.
-   */
+  /** The account of a session that is alive, and its device; null also if the account is locked or erased. */
   findSignedIn(
     sessionId: string,
     accountUuid: string,
     now: Date,
   ): Promise<(Account & { deviceFingerprint: string | null; deviceName: string | null }) | null>
   /**
-   * Counts the sign-in (as Devise's trackable) and adds the session, in one statement. Null when the account is not
-   * what was judged any more: gone, locked, with another password, or with two factors on or off since. `newDigest`
-   * replaces a digest of older parameters. Of more than 100 living sessions the ones used longest ago end.
+   * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. Null if the account has
+   * changed since it was read: erased, locked, another password, or two-factor login turned on or off. `newDigest`
+   * replaces a digest that has older parameters. Of more than 100 sessions those not used for longest end.
    */
   signIn(account: Account, session: NewSession, newDigest: string | null, now: Date): Promise<Account | null>
   /**
-   * Moves the family on to the generation after the one presented, in one statement. Null, and nothing happens, unless
-   * the session lives, its account is not locked, and the generation presented is the family's: of many callers with
-   * one token, one gets it. A newer one than the family's was made by us, and forgotten in a crash of the database: it
-   * counts as the family's.
+   * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
+   * unless the session is alive, its account is not locked, and the presented generation is the current one: of many
+   * callers with one token, one succeeds. A generation that is newer than the row was issued by this service and lost
+   * in a crash of the database; it counts as the current one.
    */
   rotate(rotation: Rotation, now: Date): Promise<TokenSubject | null>
   /**
-   * Counts a used token that is served again long after its use; false where `most` were since then, or where the
-   * session is not at this generation any more.
+   * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
+   * generation now.
    */
   takeLateRetry(
     sessionId: string,
@@ -97,14 +94,14 @@ export interface SessionStore {
     now: Date,
   ): Promise<boolean>
   findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>
-  /** Ends a living session and queues the notices with it; false when it was not living. */
+  /** Ends a session and queues the notices with it; false if it was not alive. */
   endReused(sessionId: string, notices: NewMessage[], now: Date): Promise<boolean>
   /** By any of its refresh tokens. */
   endFamily(familyHash: Uint8Array, now: Date): Promise<void>
-  /** False when this account has no such living session. */
+  /** False if this account has no such session. */
   end(sessionId: string, accountUuid: string, now: Date): Promise<boolean>
   endAll(accountId: number, now: Date): Promise<void>
-  /** The living ones, last used first. */
+  /** The sessions that are alive, last used first. */
   list(accountId: number, limit: number, now: Date): Promise<ListedSession[]>
   /**
    * Looks at the next `limit` sessions and removes those that ended 30 days ago. Continues where the last call stopped;

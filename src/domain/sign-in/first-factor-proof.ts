@@ -20,7 +20,7 @@ export interface ProvingClient {
 
 export interface FirstFactorProofs {
   readonly lifetimeSeconds: number
-  /** `account` is as it was when its first factor was verified. Returns the token, which is stored only as a hash. */
+  /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
   remember(account: Proved, factor: FirstFactor, client: ProvingClient): Promise<string>
   /** Finds it by the token if there is one, and then by nothing else. */
   find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorProof | null>

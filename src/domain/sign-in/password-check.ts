@@ -1,6 +1,6 @@
 /**
- * Checks a typed password, for login and for every call that asks for the password again: the try is counted before
- * the hash, on whoever calls; an unknown identifier costs what a known one costs.
+ * Checks a typed password, at login and wherever a call asks for the password again. The attempt is counted on the
+ * caller before anything is hashed, and an unknown identifier takes the same work as a known one.
  */
 
 import { AppError } from '../../errors.ts'
@@ -11,23 +11,23 @@ import type { Caller } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 
 export interface PasswordTry {
-  /** Null: nobody has this identifier. */
+  /** Null if no account has this identifier. */
   account: Account | null
-  /** Comparable form, or what was typed where it is no identifier at all. */
+  /** In comparable form, or as it was typed if it is not an identifier. */
   identifierKey: string
   caller: Caller
   password: string
-  /** Whether the call counts as a login of its client address too. */
+  /** Whether the attempt also counts as a login from its client address. */
   countsAsLogin: boolean
 }
 
 export interface PasswordCheck {
   /**
-   * Throws `too_many_requests`, and `server_busy`, which counts as no failure. `newDigest`: where the stored one has
-   * older parameters.
+   * Throws `too_many_requests`, or `server_busy`, which does not count as a failure. `newDigest` is set if the stored
+   * digest has older parameters.
    */
   judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
-  /** Throws `server_busy` when `judge` would: asked first, a flood costs no question to the stores. */
+  /** Throws `server_busy` if `judge` would. Call it first: during a flood no store has to be asked. */
   requireRoom(): void
 }
 

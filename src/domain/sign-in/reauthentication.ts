@@ -1,7 +1,7 @@
 /**
- * "Is it still the owner who asks?" A call inside a session that changes what opens the account needs more than the
- * access token: the password, or a recent sign-in where the account has none, and a second factor while two factors
- * are on. The password is checked and counted as at a login from the device of the session.
+ * Re-authentication. A call inside a session that changes how the account is protected needs more than the access
+ * token: the password, or a recent sign-in if the account has none, and a second factor if two-factor login is on.
+ * The password is checked and counted like at a login from the device of the session.
  */
 
 import { AppError } from '../../errors.ts'
@@ -11,16 +11,19 @@ import { inSession } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 
-/** What the call brings beside its access token. */
+/** What the body of the call contains. */
 export interface OwnerProof {
   password?: string | null | undefined
   /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
   otp?: string | null | undefined
-  /** A signature by a passkey over the options of this session: stands for the password and the second factor. */
+  /**
+   * The signature of a passkey over the options made for this session: it replaces the password and the second
+   * factor.
+   */
   credential?: AssertionBody | null | undefined
 }
 
-/** Takes such a signature once; throws `invalid_passkey` or `unknown_passkey`. */
+/** Uses the signature up. Throws `invalid_passkey` or `unknown_passkey`. */
 export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBody) => Promise<void>
 
 export interface Reauthentication {
@@ -39,7 +42,10 @@ export interface Reauthentication {
 
 interface RequireOptions {
   passwordField?: PasswordField
-  /** Refuses the call for another reason, behind the password and before the second factor is used up. */
+  /**
+   * Called after the password was checked and before the second factor is used up: throws if the call is refused for
+   * another reason.
+   */
   admit?: () => void | Promise<void>
 }
 
@@ -77,7 +83,7 @@ export function createReauthentication(needs: Needs): Reauthentication {
       countsAsLogin: true,
     })
     if (right) return attempts.clearInSession(sessionId)
-    // Whoever guesses inside a stolen session must not go on for as long as it lives.
+    // Otherwise somebody with a stolen session could guess the password until the session expires.
     if (await attempts.failInSession(sessionId)) await sessions.end(sessionId, account.uuid, clock.now())
     throw wrongPassword(field)
   }
@@ -122,7 +128,7 @@ export function createReauthentication(needs: Needs): Reauthentication {
   }
 }
 
-/** Never a mere claim: it may be somebody else's identifier, whose failures are not this account's to add or forget. */
+/** A verified identifier: failures at one that is only claimed may belong to somebody else. */
 function ownKey(account: Account): string {
   return verifiedKeys(account)[0] ?? account.uuid
 }

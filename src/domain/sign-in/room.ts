@@ -1,4 +1,7 @@
-/** The parts of signing in: the password, its repetition within a session, the first factor, the second one, the session. */
+/**
+ * Everything that signing in consists of: the password check, re-authentication, the first and the second factor, the
+ * session.
+ */
 import type { Services, Stores } from '../services.ts'
 import { createFirstFactorProofs } from './first-factor-proof.ts'
 import { createPasswordCheck } from './password-check.ts'

@@ -1,7 +1,7 @@
 /**
  * The second factor: a code of an authenticator app, a sent code or a recovery code, whichever the account has. The
- * work is the same for identifiers without account. An account with an app gets no code sent, since a sent code is the
- * weaker factor. Another kind of factor is one more entry of the list `factors`.
+ * work is the same for identifiers without an account. No code is sent to an account with an app, because a sent code
+ * is the weaker factor. A new kind of factor is one more entry of the list `factors`.
  */
 
 import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../errors.ts'
@@ -16,29 +16,34 @@ import type { Caller, CallerGroup } from '../limits/callers.ts'
 import type { Services } from '../services.ts'
 
 export interface SecondFactor {
-  /** The factors of the account, read once for a call. */
+  /** The factors of the account, read once for each call. */
   find(account: Account | null): Promise<HeldFactors>
-  /** Tells the owner, once, of an app that cannot be used any more. Call it only behind the first factor. */
+  /**
+   * Notifies the owner, once, that the app cannot be used any more. Call it only after the first factor was verified.
+   */
   tellLoss(held: HeldFactors): Promise<void>
-  /** What can serve now; of sent codes only the channel of `recipient`. */
+  /** The methods that can be used now; of the sent codes only the channel of `recipient`. */
   methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[]
-  /** The verified contact that is named, else the other one; null where the account has verified none. */
+  /**
+   * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
+   * contact.
+   */
   recipientOf(account: Account, named: Identifier): Contact | null
   /**
-   * Sends a code to the contact `identifier` stands for; the message goes to nobody where no code may be sent.
-   * `named`: what a stranger typed, and paid for, where that is not the identifier.
+   * Sends a code to the contact that `identifier` leads to, or does the same work without sending one if the account
+   * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
    */
   sendCode(held: HeldFactors, identifier: Identifier, caller: Caller, named?: Identifier): Promise<void>
   /**
-   * Takes what was typed: the code that `sendCode` sent to the contact `identifier` stands for, a code of the app, or
-   * a recovery code. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`.
+   * Takes a code that `sendCode` sent, a code of the app or a recovery code. Throws `invalid_code`,
+   * `too_many_attempts`, `too_many_requests`.
    */
   takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<void>
-  /** What can confirm a change inside a session, while two factors are on. */
+  /** The methods that can confirm a change inside a session while two-factor login is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
-   * Sends a code that confirms a change inside a session, to the first verified contact; none where codes come from an
-   * app, or where two factors are off. Throws `too_many_requests`, `country_not_allowed`.
+   * Sends a code that confirms a change inside a session to the first verified contact. Sends none if the account has
+   * an app or if two-factor login is off. Throws `too_many_requests`, `country_not_allowed`.
    */
   sendStepUpCode(account: Account, caller: Caller): Promise<void>
   /** As `takeCode`, for a change inside a session. */
@@ -48,23 +53,23 @@ export interface SecondFactor {
 export interface CodeAttempt {
   typed: string
   caller: Caller
-  /** What a stranger typed to name the account: the answer follows from the attempts with it. */
+  /** What a stranger typed to name the account; the answer depends only on the attempts with this name. */
   name: string
-  /** Only the client address shows the first factor. */
+  /** Only the client address shows that the first factor was verified. */
   byAddress?: boolean
 }
 
 /** One kind of second factor. */
 interface Factor {
-  /** With which methods it can serve the account now. */
+  /** The methods by which the account can use it now. */
   methods(held: HeldFactors): TwoFactorMethod[]
-  /** Whether what was typed is compared with this factor. */
+  /** Whether a code of this form is compared with this factor. */
   reads(typed: string): boolean
-  /** Whether it was right, which uses it up. The work is the same where the account has no such factor. */
+  /** Compares the code and, if it is right, uses it up. The work is the same for an account without such a factor. */
   verify(held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict>
 }
 
-/** Compares what was typed with the sent code; with a decoy where the account takes none. */
+/** Compares a typed code with the sent one, or with a decoy if the account takes no sent codes. */
 type CompareSent = (accepts: boolean) => Promise<Verdict>
 const noSentCode: CompareSent = async () => 'wrong'
 const verdictOf = (isRight: boolean): Verdict => (isRight ? 'right' : 'wrong')
@@ -75,8 +80,8 @@ type Needs = Pick<
 >
 
 /**
- * A code alone signs in where two factors are off. What was sent, or guessed, for one purpose has no meaning for the
- * other: guesses made before two factors were on do not close the second step.
+ * Without two-factor login a code alone signs in. The two purposes are kept apart, so that wrong codes from before
+ * two-factor login was turned on do not block the second step.
  */
 const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
   account?.twoFactorEnabled ? 'two_factor' : 'login_code'
@@ -96,7 +101,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   const { defaultCountry } = config.accounts
 
   const factors: Factor[] = [
-    // A passkey is no code that could be typed: who has one calls passkeys/login, which needs no second step.
+    // A passkey is not a code to type: its owner calls passkeys/login, which needs no second step.
     {
       methods: ({ stored }) => (stored.hasPasskey ? ['passkey'] : []),
       reads: () => false,
@@ -130,7 +135,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     destination: contactFor(account, identifier)?.destination ?? identifier.key,
   })
 
-  /** Inside a session the code goes to the first verified contact, whichever was typed at the sign-in. */
+  /** Inside a session the code goes to the first verified contact, whichever contact was typed at login. */
   const stepUpBinding = (account: Account): CodeBinding => ({
     purpose: 'step_up',
     group: 'owner',
@@ -138,7 +143,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     destination: verifiedContacts(account)[0]?.destination ?? account.uuid,
   })
 
-  /** Recovery codes are listed where nothing else can serve: they are the last resort, and few. */
+  /** Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort. */
   function methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[] {
     const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
     const sentTo = (method: TwoFactorMethod) =>
@@ -148,8 +153,9 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   /**
-   * What a stranger typed was counted; a code that goes elsewhere counts there too, and nobody is told. The same is
-   * counted where it goes to what was typed, or to nobody.
+   * A stranger has paid for the identifier they typed. If the code goes to another contact of the account, that
+   * contact is charged too, and a refusal is not revealed. If it goes to the typed one, or is not sent, the same is
+   * charged on a decoy.
    */
   async function mayGoTo(
     to: Contact | null,
@@ -179,13 +185,18 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     )
   }
 
-  /** The owner is told, once a day, of wrong codes by somebody with the password on a device that is not known. */
+  /**
+   * Once a day the owner is notified of wrong codes by somebody who knows the password and is on an unknown device.
+   */
   async function tellOfWrongCodes(account: Account): Promise<void> {
     if (!(await limits.admits([limits.counters.onceADay('wrong second factor', account.uuid)]))) return
     await outbox.sendNotices(await notices.about(account, 'second_factor_failed'))
   }
 
-  /** A recovery code cannot be guessed: its tries count for themselves, and close nothing else. */
+  /**
+   * A recovery code is too long to be guessed, so its attempts have a counter of their own and never block other
+   * methods.
+   */
   async function takeRecoveryCode(
     account: Account | null,
     sent: CodeBinding,
@@ -207,7 +218,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     await attempts.run(tried, async ({ allowed, wrongToday }) => {
       const binding = byAddress ? { ...sent, group: null } : sent
       const compare: CompareSent = (accepts) => codes.compare(binding, typed, { allowed: allowed && accepts })
-      // Where the account may not be tried any more, the same work is done on what is never right.
+      // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
       const verdict = await verify(tryable, typed, compare)
       const isThird = verdict === 'wrong' && wrongToday === 3 && caller.group === 'password' && !byAddress

@@ -1,6 +1,6 @@
 /**
- * What every login does once its first factor is proved: a session, or, for an account with two factors, the second
- * one's turn. No way in goes past it.
+ * Every login path ends here once the first factor is verified. It opens a session or, if two-factor login is on,
+ * asks for the second factor.
  */
 
 import { AppError, type TwoFactorMethod } from '../../errors.ts'
@@ -15,12 +15,12 @@ import type { Device } from '../sessions/store.ts'
 import type { FirstFactor } from './first-factor-proof.ts'
 
 export interface TwoFactorDue {
-  /** What can serve now; empty where nothing can. */
+  /** The methods that can be used now; empty if there are none. */
   methods: TwoFactorMethod[]
-  /** Masked; null where nothing was sent. */
+  /** The masked contact; null if no code was sent. */
   sent_to: string | null
   expires_in: number
-  /** Stands for the first factor in the call that brings the second one. */
+  /** Proves the first factor in the call that completes the login. */
   login_token: string
 }
 
@@ -28,12 +28,12 @@ export type SignInOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue }
 
 export interface ProvedFirstFactor {
   account: Account
-  /** By which the account is meant: a code goes to that kind of contact where it is proved. */
+  /** The identifier that names the account: a code goes to this contact if it is verified. */
   identifier: Identifier
   factor: FirstFactor
   device: Device
   client: { address: string; addressBucket: string }
-  /** Replaces a digest of older parameters. */
+  /** Replaces a digest that has older parameters. */
   newDigest?: string | null
 }
 
@@ -50,14 +50,14 @@ type Needs = Pick<
 export function createSignInService(needs: Needs): SignInService {
   const { sessionOpener, firstFactorProofs, secondFactor, limits, devices, config } = needs
 
-  /** The contact it went to; null where none can be sent now: the other methods are left. */
+  /** The contact to which the code was sent; null if no code can be sent now, so that the other methods remain. */
   async function sendCode(
     held: HeldFactors,
     account: Account,
     identifier: Identifier,
     caller: Caller,
   ): Promise<Contact | null> {
-    // What was typed may be a contact that nobody verified: the code goes to another one, and counts there.
+    // The typed contact may be one that is not verified: the code then goes to another one and is counted there.
     const contact = secondFactor.recipientOf(account, identifier)
     const recipient = contact && parseIdentifier(contact.destination, config.accounts.defaultCountry)
     if (!recipient || !(await limits.admitsCode(caller, recipient, 'two_factor', true))) return null

@@ -1,4 +1,4 @@
-/** What a sign-in ends with, and what proves in a session that its owner is there. */
+/** The answers of a sign-in, and the fields that re-authenticate inside a session. */
 import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../errors.ts'
 import { component } from '../../platform/http/components.ts'
@@ -14,7 +14,7 @@ export const loginTokenField = t.String({
   description: 'From the 202 of the login that this call completes; it proves the first factor',
 })
 
-/** What a call inside a session that changes what opens the account takes beside its own fields. */
+/** The fields of every call that changes how the account is protected, besides its own. */
 export const ownerProofFields = {
   password: optionalField(
     t.String({
@@ -69,7 +69,9 @@ export const signedInAnswer = component(
   ),
 )
 
-/** What `twoFactorAnswer` describes; an app needs no word of a message on its way. */
+/**
+ * The answer that `twoFactorAnswer` describes. If a code of an app is due, the sentence does not mention a message.
+ */
 export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, language: Language) {
   return {
     status: 202 as const,

@@ -1,4 +1,4 @@
-/** Turn two factors on and off: sent codes, an authenticator app, recovery codes. */
+/** Turning two-factor login on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
@@ -12,7 +12,7 @@ import type { TwoFactorService } from './service.ts'
 
 const ok = 200 as const
 
-/** What a try with a code can end in. */
+/** The errors of an attempt with a code. */
 const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
 
 const recoveryCodesAnswer = component(

@@ -1,7 +1,7 @@
 /**
- * The second factor of somebody signed in: turned on with sent codes or an authenticator app, turned off, its recovery
- * codes renewed. Every change begins with the password and, while two factors are on, with the second one; a stolen access token alone changes nothing. Turning it on
- * ends the other sessions that one factor opened; turning it off ends none.
+ * Two-factor login as its owner manages it: turned on with sent codes or an authenticator app, turned off, recovery
+ * codes replaced. Every change needs the password and, while it is on, the second factor; a stolen access token alone
+ * changes nothing. Turning it on ends the other sessions that a single factor opened; turning it off ends none.
  */
 
 import { renderSVG } from 'uqr'
@@ -17,13 +17,16 @@ import type { OwnerProof } from '../sign-in/reauthentication.ts'
 type Client = { addressBucket: string }
 
 export interface NewApp {
-  /** Base32, for who cannot scan. */
+  /** Base32, for people who cannot scan the QR code. */
   secret: string
   otpauth_uri: string
   qr_svg: string
 }
 
-/** All throw `too_many_requests`; those with a password what Reauthentication does, those with a code `invalid_code`. */
+/**
+ * All throw `too_many_requests`; those with a password also what Reauthentication throws, those with a code
+ * `invalid_code`.
+ */
 export interface TwoFactorService {
   /**
    * Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. Throws `two_factor_already_enabled`, `no_verified_contact`,
@@ -31,15 +34,15 @@ export interface TwoFactorService {
    */
   requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
   /**
-   * Turns two factors on for an account that has a passkey, which is one; gives the recovery codes. Throws
-   * `two_factor_already_enabled`, `passkey_not_found`.
+   * Turns two-factor login on for an account with a passkey, which counts as the second factor. Returns the recovery
+   * codes. Throws `two_factor_already_enabled`, `passkey_not_found`.
    */
   enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
-  /** Gives the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
+  /** Returns the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
   confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
-  /** An app that was confirmed before stays the one in use until `confirmApp`. */
+  /** An app that was confirmed earlier stays in use until `confirmApp`. */
   requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp>
-  /** Gives the recovery codes; older ones are dead. Throws `too_many_attempts`. */
+  /** Returns the recovery codes; older ones stop working. Throws `too_many_attempts`. */
   confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
   /** Throws `two_factor_not_enabled`, `too_many_attempts`. */
   disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
@@ -59,7 +62,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
   const { reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } = needs
   const { defaultCountry } = config.accounts
 
-  /** An e-mail address serves only where the operator takes it for a second factor. */
+  /** An e-mail address counts as a second factor only if the configuration allows it. */
   function enrolmentContact(account: Account): Contact {
     const contact = verifiedContacts(account).find(
       ({ channel }) => channel !== 'email' || config.twoFactor.allowEmail,
