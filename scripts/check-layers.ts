@@ -38,6 +38,7 @@ export const domainOrder = [
   'codes',
   'delivery',
   'accounts',
+  'account-codes',
   'devices',
   'sessions',
   'authenticators',

@@ -3,6 +3,7 @@
  * the listener of administration lead here.
  */
 import { Elysia } from 'elysia'
+import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
 import type { Access, AdminRoute } from './domain/administrators/access.ts'
 import { createSocketDoor } from './domain/administrators/door.ts'
@@ -18,8 +19,11 @@ import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/ht
 const table = `
   GET     /accounts                                listAccounts             accounts:read     administration
   GET     /accounts/:uuid                          showAccount              accounts:read     administration
+  POST    /accounts                                createAccount            accounts:write    administration/people
   PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration
+  POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
+  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover  administration/people
   GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
@@ -51,7 +55,7 @@ export const adminRoutes: AdminRoute[] = table
     }
   })
 
-export type AdminServices = Pick<Services, 'administration' | 'keys'>
+export type AdminServices = Pick<Services, 'administration' | 'people' | 'keys'>
 
 export function createAdminApp(
   services: AdminServices,
@@ -64,6 +68,7 @@ export function createAdminApp(
     .use(httpBase)
     .use(guard)
     .use(createAdministrationRoutes(httpBase, services.administration))
+    .use(createPeopleRoutes(httpBase, services.people))
     .use(createSigningKeyRoutes(httpBase, services.keys))
 }
 

@@ -14,7 +14,7 @@ interface Row {
 }
 
 export const checkRoutes: Check = async () => {
-  const files = new Map((await readFiles('src/domain/*/routes.ts')).map(({ path, text }) => [path, text]))
+  const files = new Map((await readFiles('src/domain/**/routes.ts')).map(({ path, text }) => [path, text]))
   const described = routes.map((route) => ({ ...route, about: route.authentication }))
   const mounted = mountedRoutes().map((route) => ({ ...route, about: route.authentication }))
   const ofAdministration = adminRoutes.map((route) => ({ ...route, about: '' }))

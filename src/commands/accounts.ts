@@ -1,4 +1,4 @@
-/** `poterne accounts …`: find, show, change, lock, unlock and erase accounts. */
+/** `poterne accounts …`: find, show, make, change, lock, unlock, recover and erase accounts. */
 import { Command } from 'commander'
 import { configOption } from './configuration.ts'
 import {
@@ -12,10 +12,11 @@ import {
   yesOption,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
+import { addPeopleCommands } from './people.ts'
 import { printJson, printRecord, printTable } from './print.ts'
 
-type Options = DoorOptions & { json?: boolean; yes?: boolean }
-type Account = Record<string, unknown> & {
+export type Options = DoorOptions & { json?: boolean; yes?: boolean }
+export type Account = Record<string, unknown> & {
   uuid: string
   email: string | null
   phone: string | null
@@ -25,10 +26,12 @@ type Account = Record<string, unknown> & {
   created_at: string
 }
 
-const NAME = 'an e-mail address, a phone number or a uuid'
+export const NAME = 'an e-mail address, a phone number or a uuid'
 
 export function accountsCommand(): Command {
-  const command = new Command('accounts').description('find, show, change, lock, unlock and erase accounts')
+  const command = new Command('accounts').description(
+    'find, show, make, change, lock, unlock, recover and erase accounts',
+  )
   const add = (name: string, description: string) => {
     const added = command.command(name).description(description)
     added
@@ -45,6 +48,10 @@ export function accountsCommand(): Command {
     .option('--limit <number>', 'at most so many', '1000')
     .action(list)
   add('show', 'print everything about an account').argument('<account>', NAME).action(show)
+  addPeopleCommands(add)
+  add('verify', 'confirm an account that waits for its code')
+    .argument('<account>', NAME)
+    .action((name, options: Options) => change(name, { confirmed: true }, options))
   add('lock', 'end every session and refuse every sign-in')
     .argument('<account>', NAME)
     .option('--reason <text>', 'kept with the account')
@@ -139,12 +146,12 @@ function set(
   return change(name, patch, options)
 }
 
-function readNumber(option: string, text: string): number {
+export function readNumber(option: string, text: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
   throw new CommandFailure(2, `${option} must be a whole number, not ${text}`)
 }
 
-function readObject(text: string): object {
+export function readObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
@@ -161,7 +168,7 @@ async function erase(name: string, options: Options): Promise<void> {
   })
 }
 
-function print(account: Account, { json }: Options): void {
+export function print(account: Account, { json }: Options): void {
   if (json) printJson(account)
   else printRecord(account)
 }

@@ -1,10 +1,14 @@
 /** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
+import { createAccountCodeSending, createAccountCodes } from '../domain/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
+import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
 import { createAttempts } from '../domain/attempts/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
-import { createCodeService } from '../domain/codes/service.ts'
+import { type CodeService, createCodeService } from '../domain/codes/service.ts'
+import { type AccountCodeKind, accountCodeKinds, type SentCodePurpose } from '../domain/codes/store.ts'
 import { createContactsService } from '../domain/contacts/service.ts'
+import type { SendingCodes } from '../domain/delivery/attempt.ts'
 import type { Breaker } from '../domain/delivery/breaker.ts'
 import { createFunnel } from '../domain/delivery/funnel.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
@@ -33,6 +37,23 @@ import { createSocialService } from '../domain/social/service.ts'
 import { createTokens } from '../domain/tokens/room.ts'
 import { createTwoFactorService } from '../domain/two-factor/service.ts'
 import type { Database } from '../platform/postgres/database.ts'
+
+/** Six digits or 16 letters: the purpose of a message says whose code it carries. */
+function createSendingCodes(
+  codes: CodeService,
+  accountCodes: ReturnType<typeof createAccountCodeSending>,
+): SendingCodes {
+  const isAccountCode = (purpose: SentCodePurpose): purpose is AccountCodeKind =>
+    (accountCodeKinds as readonly string[]).includes(purpose)
+  return {
+    start: ({ purpose, ...binding }, seed) =>
+      isAccountCode(purpose) ? accountCodes.start(binding, seed) : codes.start({ ...binding, purpose }, seed),
+    reveal: ({ purpose, ...binding }, seed) =>
+      isAccountCode(purpose)
+        ? accountCodes.reveal(binding, seed)
+        : codes.reveal({ ...binding, purpose }, seed),
+  }
+}
 
 /** What the services stand on. */
 export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'> & {
@@ -81,9 +102,11 @@ export function createServices(foundation: Foundation) {
   }
   const { worker, outbox, receipts, refusedAddresses } = createDelivery({
     ...base,
+    sendingCodes: createSendingCodes(codes, createAccountCodeSending(base)),
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
   })
   const notices = createOwnerNotices(base)
+  const accountCodes = createAccountCodes({ ...base, notices })
   const authenticators = createAuthenticators({ ...base, notices })
   const sessionOpener = createSessionOpener(base)
   const assertions = createPasskeyAssertions({ ...base, notices })
@@ -94,12 +117,14 @@ export function createServices(foundation: Foundation) {
     receipts,
     refusedAddresses,
     notices,
+    accountCodes,
     authenticators,
     sessionOpener,
     confirmByPasskey,
   }
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
+  const administration = createAdministrationService(shared)
   const services: Services = {
     ...shared,
     authentication: createAuthentication(shared),
@@ -112,7 +137,8 @@ export function createServices(foundation: Foundation) {
     passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),
     contacts: createContactsService(shared),
-    administration: createAdministrationService(shared),
+    administration,
+    people: createPeopleService({ ...shared, administration }),
     social: createSocialService(shared),
   }
   return { services, worker }

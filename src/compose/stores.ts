@@ -1,5 +1,7 @@
 /** Every store, made once. */
+import { createAccountCodeStore } from '../domain/account-codes/store-postgres.ts'
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
+import { createPeopleStore } from '../domain/administration/people/store-postgres.ts'
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
 import { createAttemptStore } from '../domain/attempts/store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
@@ -36,6 +38,7 @@ export function createStores(
   redis: RedisConnection | null,
 ): Stores {
   return {
+    accountCodes: createAccountCodeStore(database),
     accounts: createAccountStore(database),
     administration: createAdministrationStore(database),
     attempts: createAttemptStore(database),
@@ -53,6 +56,7 @@ export function createStores(
     messages: createMessageStore(database),
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
+    people: createPeopleStore(database),
     sessions: createSessionStore(database),
     signingKeys: createKeyStore(database),
     spentTokens: createSpentTokenStore(database),
@@ -74,6 +78,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   replaced_contacts: stores.contacts.sweepReplaced,
   totp_enrolments: stores.authenticators.sweepEnrolments,
   codes: stores.codes.sweep,
+  account_codes: stores.accountCodes.sweep,
   limits: stores.limits.sweep,
   tickets: stores.tickets.sweep,
   wrong_codes: stores.attempts.sweep,

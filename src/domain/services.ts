@@ -8,8 +8,12 @@ import type { Config } from '../platform/config/types.ts'
 import type { Network } from '../platform/guarded-fetch.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { ServerSecret } from '../platform/secret.ts'
+import type { AccountCodes } from './account-codes/service.ts'
+import type { AccountCodeStore } from './account-codes/store.ts'
 import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
+import type { PeopleService } from './administration/people/service.ts'
+import type { PeopleStore } from './administration/people/store.ts'
 import type { AdministrationService } from './administration/service.ts'
 import type { AdministrationStore } from './administration/store.ts'
 import type { Attempts } from './attempts/service.ts'
@@ -70,6 +74,7 @@ import type { TwoFactorService } from './two-factor/service.ts'
 
 /** Each table belongs to one store. Codes, limits and tickets are in Redis where it is configured. */
 export interface Stores {
+  accountCodes: AccountCodeStore
   accounts: AccountStore
   administration: AdministrationStore
   attempts: AttemptStore
@@ -87,6 +92,7 @@ export interface Stores {
   messages: MessageStore
   passkeys: PasskeyStore
   passwords: PasswordStore
+  people: PeopleStore
   sessions: SessionStore
   signingKeys: KeyStore
   spentTokens: SpentTokenStore
@@ -115,6 +121,7 @@ export interface Services {
   refusedAddresses: RefusedAddresses
   funnel: Funnel
   notices: OwnerNotices
+  accountCodes: AccountCodes
   authenticators: Authenticators
   authentication: Authentication
   sessionOpener: SessionOpener
@@ -138,6 +145,7 @@ export interface Services {
   passwords: PasswordsService
   contacts: ContactsService
   administration: AdministrationService
+  people: PeopleService
   social: SocialService
   identities: IdentityService
 }

@@ -166,6 +166,16 @@ export const ar: Texts = {
         email: ['إليك رمز تفعيل التحقق بخطوتين في {service}:'],
         sms: 'رمز الخطوتين في {service}: {code}. صالح {duration}. لا تشاركه.',
       },
+      recovery: {
+        subject: 'رمز استرداد حسابك في {service}',
+        email: ['هذا هو الرمز لاختيار كلمة مرور جديدة في {service}:'],
+        sms: 'رمز الاسترداد في {service}: {code}. صالح {duration}. لا تشاركه.',
+      },
+      invitation: {
+        subject: 'دعوتك إلى {service}',
+        email: ['هذا هو الرمز لاختيار كلمة مرور حسابك الجديد في {service}:'],
+        sms: 'رمز الدعوة إلى {service}: {code}. صالح {duration}. لا تشاركه.',
+      },
     },
     notices: {
       account_exists: {
@@ -230,6 +240,14 @@ export const ar: Texts = {
         subject: 'فُتح قفل حسابك في {service}',
         email: ['فتح المسؤولون عن {service} قفل حسابك. يمكنك تسجيل الدخول من جديد.'],
         sms: 'فتح قفل حسابك في {service}. يمكنك الدخول من جديد.',
+      },
+      recovery_created: {
+        subject: 'أُنشئ رمز لفتح حسابك في {service}',
+        email: [
+          'أنشأ مسؤولو {service} للتو رمزًا يتيح اختيار كلمة مرور جديدة لحسابك.',
+          'إذا لم تطلب ذلك منهم، فراسلهم فورًا.',
+        ],
+        sms: '{service}: أنشأ المسؤولون رمزًا لتغيير كلمة مرورك. إن لم تطلبه فراسلهم.',
       },
       two_factor_disabled: {
         subject: 'أُوقف التحقق بخطوتين لحسابك في {service}',
@@ -341,6 +359,8 @@ export const ar: Texts = {
     email_change: 'بريد إلكتروني جديد',
     phone_change: 'رقم هاتف جديد',
     two_factor_enrolment: 'تفعيل التحقق بخطوتين',
+    recovery: 'رمز الاسترداد',
+    invitation: 'الدعوة',
   },
   demonstration: {
     passkey_sign_in: 'الدخول بمفتاح مرور',

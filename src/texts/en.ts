@@ -157,6 +157,16 @@ export const en: Texts = {
         email: ['Here is your code to turn on two-factor sign-in for {service}:'],
         sms: '{service}: {code} is your two-factor activation code. Valid {minutes} min. Do not share it.',
       },
+      recovery: {
+        subject: 'Your recovery code for {service}',
+        email: ['Here is the code with which you choose a new password for your account at {service}:'],
+        sms: '{service}: {code} is your recovery code. Valid {duration}. Do not share it.',
+      },
+      invitation: {
+        subject: 'Your invitation to {service}',
+        email: ['Here is the code with which you choose the password of your new account at {service}:'],
+        sms: '{service}: {code} is your invitation code. Valid {duration}. Do not share it.',
+      },
     },
     notices: {
       account_exists: {
@@ -226,6 +236,14 @@ export const en: Texts = {
         subject: 'Your account at {service} is unlocked',
         email: ['Your account at {service} has been unlocked by its administrators. You can sign in again.'],
         sms: '{service}: your account has been unlocked by its administrators. You can sign in again.',
+      },
+      recovery_created: {
+        subject: 'A code to open your account at {service} was made',
+        email: [
+          'The administrators of {service} have just made a code with which a new password can be chosen for your account.',
+          'If you did not ask them for it, write to them at once.',
+        ],
+        sms: '{service}: administrators made a code to choose a new password for your account. If you did not ask, write to them.',
       },
       two_factor_disabled: {
         subject: 'Two-factor sign-in is off for your account at {service}',
@@ -346,6 +364,8 @@ export const en: Texts = {
     email_change: 'New e-mail address',
     phone_change: 'New phone number',
     two_factor_enrolment: 'Turning on two factors',
+    recovery: 'Recovery code',
+    invitation: 'Invitation',
   },
   demonstration: {
     passkey_sign_in: 'Sign in with a passkey',

@@ -163,6 +163,16 @@ export const es: Texts = {
         email: ['Este es su código para activar la verificación en dos pasos en {service}:'],
         sms: '{service}: {code} es el codigo para activar los dos pasos. Caduca en {minutes} min. No lo comparta.',
       },
+      recovery: {
+        subject: 'Su código de recuperación de {service}',
+        email: ['Este es el código para elegir una nueva contraseña en {service}:'],
+        sms: '{service}: {code} es el codigo de recuperacion. Caduca en {duration}. No lo comparta.',
+      },
+      invitation: {
+        subject: 'Su invitación a {service}',
+        email: ['Este es el código para elegir la contraseña de su nueva cuenta de {service}:'],
+        sms: '{service}: {code} es el codigo de su invitacion. Caduca en {duration}. No lo comparta.',
+      },
     },
     notices: {
       account_exists: {
@@ -234,6 +244,14 @@ export const es: Texts = {
           'Los administradores de {service} han desbloqueado su cuenta. Ya puede volver a iniciar sesión.',
         ],
         sms: '{service}: los administradores han desbloqueado su cuenta. Ya puede volver a entrar.',
+      },
+      recovery_created: {
+        subject: 'Se ha creado un código para abrir su cuenta de {service}',
+        email: [
+          'Los administradores de {service} acaban de crear un código con el que se puede elegir una nueva contraseña para su cuenta.',
+          'Si usted no lo pidió, escríbales de inmediato.',
+        ],
+        sms: '{service}: los administradores han creado un codigo para cambiar su contraseña. Si no lo ha pedido, escribales.',
       },
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',
@@ -354,6 +372,8 @@ export const es: Texts = {
     email_change: 'Nueva dirección de correo',
     phone_change: 'Nuevo número de teléfono',
     two_factor_enrolment: 'Activación de los dos pasos',
+    recovery: 'Código de recuperación',
+    invitation: 'Invitación',
   },
   demonstration: {
     passkey_sign_in: 'Entrar con una llave de acceso',

@@ -163,6 +163,16 @@ export const fr = {
         email: ['Voici votre code pour activer la double authentification sur {service} :'],
         sms: '{service} : {code} est votre code pour activer la double authentification. Valable {minutes} min. Ne le donnez à personne.',
       },
+      recovery: {
+        subject: 'Votre code de récupération pour {service}',
+        email: ['Voici le code pour choisir un nouveau mot de passe sur {service} :'],
+        sms: '{service} : {code} est votre code de récupération. Valable {duration}. Ne le donnez à personne.',
+      },
+      invitation: {
+        subject: 'Votre invitation sur {service}',
+        email: ['Voici le code pour choisir le mot de passe de votre nouveau compte {service} :'],
+        sms: "{service} : {code} est votre code d'invitation. Valable {duration}. Ne le donnez à personne.",
+      },
     },
     notices: {
       account_exists: {
@@ -234,6 +244,14 @@ export const fr = {
           "Votre compte {service} vient d'être débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.",
         ],
         sms: '{service} : votre compte a été débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.',
+      },
+      recovery_created: {
+        subject: 'Un code a été créé pour ouvrir votre compte {service}',
+        email: [
+          'Les administrateurs de {service} viennent de créer un code qui permet de choisir un nouveau mot de passe pour votre compte.',
+          "Si vous ne l'avez pas demandé, écrivez-leur sans attendre.",
+        ],
+        sms: "{service} : les administrateurs ont créé un code pour changer votre mot de passe. Si ce n'est pas à votre demande, écrivez-leur.",
       },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',
@@ -354,6 +372,8 @@ export const fr = {
     email_change: 'Nouvelle adresse e-mail',
     phone_change: 'Nouveau numéro',
     two_factor_enrolment: 'Activation de la double authentification',
+    recovery: 'Code de récupération',
+    invitation: 'Invitation',
   },
   demonstration: {
     passkey_sign_in: 'Se connecter avec une clé d’accès',

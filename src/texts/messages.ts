@@ -122,11 +122,22 @@ function createValues({ duration, removed }: MessageTexts, tag: string) {
   return ({ minutes, removed: taken, ...facts }: MessageFacts): Record<string, string> => ({
     ...facts,
     minutes: String(minutes),
-    duration: compileTemplate(duration[plurals.select(minutes)] ?? duration.other)({
-      minutes: String(minutes),
-    }),
+    duration:
+      longDuration(minutes, tag) ??
+      compileTemplate(duration[plurals.select(minutes)] ?? duration.other)({ minutes: String(minutes) }),
     ...(taken && { removed: taken.map(nameOf).join(', ') }),
   })
+}
+
+const LONG_MINUTES = 120
+const DAY_MINUTES = 1440
+
+/** In whole hours, from two days on in whole days; null where people count in minutes. */
+function longDuration(minutes: number, tag: string): string | null {
+  if (minutes < LONG_MINUTES) return null
+  const unit = minutes < 2 * DAY_MINUTES ? 'hour' : 'day'
+  const count = Math.floor(minutes / (unit === 'hour' ? 60 : DAY_MINUTES))
+  return new Intl.NumberFormat(`${tag}-u-nu-latn`, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
 }
 
 function mapValues<Key extends string, From, To>(

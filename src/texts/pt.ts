@@ -164,6 +164,16 @@ export const pt: Texts = {
         email: ['Este é o código para ativar a autenticação de dois fatores em {service}:'],
         sms: '{service}: {code} é o codigo para ativar os dois fatores. Expira em {minutes} min. Nunca o revele.',
       },
+      recovery: {
+        subject: 'O seu código de recuperação de {service}',
+        email: ['Este é o código para escolher uma nova senha em {service}:'],
+        sms: '{service}: {code} é o codigo de recuperacao. Expira em {duration}. Nunca o revele.',
+      },
+      invitation: {
+        subject: 'O seu convite para {service}',
+        email: ['Este é o código para escolher a senha da sua nova conta em {service}:'],
+        sms: '{service}: {code} é o codigo do seu convite. Expira em {duration}. Nunca o revele.',
+      },
     },
     notices: {
       account_exists: {
@@ -233,6 +243,14 @@ export const pt: Texts = {
         subject: 'A sua conta em {service} foi desbloqueada',
         email: ['Os administradores de {service} desbloquearam a sua conta. Já pode iniciar sessão de novo.'],
         sms: '{service}: os administradores desbloquearam a sua conta. Pode entrar de novo.',
+      },
+      recovery_created: {
+        subject: 'Foi criado um código para abrir a sua conta em {service}',
+        email: [
+          'Os administradores de {service} acabam de criar um código com o qual se pode escolher uma nova senha para a sua conta.',
+          'Se não o pediu, escreva-lhes de imediato.',
+        ],
+        sms: '{service}: os administradores criaram um codigo para alterar a sua senha. Se nao o pediu, escreva-lhes.',
       },
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',
@@ -353,6 +371,8 @@ export const pt: Texts = {
     email_change: 'Novo endereço de e-mail',
     phone_change: 'Novo número de telefone',
     two_factor_enrolment: 'Ativação dos dois fatores',
+    recovery: 'Código de recuperação',
+    invitation: 'Convite',
   },
   demonstration: {
     passkey_sign_in: 'Entrar com uma chave de acesso',

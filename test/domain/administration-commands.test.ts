@@ -68,6 +68,28 @@ describe('over the socket of a service with the embedded database', () => {
     expect(JSON.parse(keys.out)).toHaveLength(1)
   })
 
+  test('an account is made, invited, verified and recovered', async () => {
+    const email = newEmail()
+    const made = await over('accounts', 'create', '--email', email, '--role', '3', '--invite', '--json')
+    expect([made.exitCode, JSON.parse(made.out).role_id]).toEqual([0, 3])
+    const invited = await over('accounts', 'invite', email)
+    expect(invited.out).toStartWith(`invited ${email}; the code holds until 20`)
+    expect(JSON.parse((await over('accounts', 'verify', email, '--json')).out).account_confirmed).toBe(true)
+    const unasked = await over('accounts', 'recover', email)
+    expect([unasked.exitCode, unasked.error]).toEqual([
+      2,
+      `Show a code that opens the account of ${email}? Say so with --yes.\n`,
+    ])
+    const { code } = JSON.parse((await over('accounts', 'recover', email, '--yes', '--json')).out)
+    const chosen = { password: 'another horse battery', password_confirmation: 'another horse battery' }
+    const reset = await service.post('password/reset', { identifier: email, otp: code, ...chosen })
+    expect(reset.status).toBe(200)
+    expect((await over('accounts', 'recover', email, '--send', 'email')).out).toStartWith(
+      'sent; it holds until',
+    )
+    expect((await over('accounts', 'create')).exitCode).toBe(2)
+  })
+
   test('what cannot be is said, with an exit code', async () => {
     const unknown = await over('accounts', 'show', 'nobody@example.com')
     expect([unknown.exitCode, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])

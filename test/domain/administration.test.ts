@@ -2,7 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { type Answer, newEmail, newPhone } from '../helpers/api-client.ts'
+import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { shapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
@@ -11,23 +12,7 @@ setDefaultTimeout(20_000)
 describe.each(shapes)('administration on %s', (shape) => {
   const service = useService({ shape })
 
-  async function call(method: string, path: string, body?: unknown): Promise<Answer> {
-    const text = body === undefined ? null : JSON.stringify(body)
-    const answer = await service.inside.adminApp.handle(
-      new Request(`http://administration/admin/v1/${path}`, {
-        method,
-        headers: {
-          'x-operator': 'root',
-          ...(text !== null && {
-            'content-type': 'application/json',
-            'content-length': String(Buffer.byteLength(text)),
-          }),
-        },
-        body: text,
-      }),
-    )
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
-  }
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
   const signedIn = async () => {
     const person = await service.signUp(newEmail())
     const { access_token, refresh_token, account } = await service.logIn(person)

@@ -1,7 +1,7 @@
 /** What the statements of several rooms say of the table `accounts`. */
 
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
 import { accounts, registrationClaims, sessions } from '../../platform/postgres/schema.ts'
 import {
@@ -16,11 +16,16 @@ import type { Identifier } from '../identifiers/identifier.ts'
 
 export const accountRow = rowOf(accounts)
 
-const holdAccount = defineStatement({
+const hold = defineStatement({
   name: 'accounts.hold_account',
   params: { accountId: 'bigint' },
   sql: (p) => sql`select 1 from ${accounts} where id = ${p.accountId} for update`,
 })
+
+/** Other changes of the account wait until the transaction ends. */
+export async function holdAccount(transaction: Executor, accountId: number): Promise<void> {
+  await transaction.all(hold, { accountId })
+}
 
 /**
  * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
@@ -35,7 +40,7 @@ export const updateLockedAccount = <Params extends { accountId: number }, Row ex
 ): Promise<Row | null> =>
   retryDeadlocks(() =>
     database.transaction(async (transaction) => {
-      await transaction.all(holdAccount, { accountId: params.accountId })
+      await holdAccount(transaction, params.accountId)
       const row = await transaction.first(change, params)
       if (row !== null && record) await recordEvents(transaction, record.eventsOf(row), record.at)
       return row

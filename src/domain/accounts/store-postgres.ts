@@ -25,7 +25,7 @@ import { type AccountStore, type IdentifierUse, identifierUses } from './store.t
  * Each of these reads one entry of an index, however many accounts name the identifier. `pending` is the registration that
  * waits for it, or else the newest one that names it as its other contact.
  */
-const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind']) => {
+export const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const one = (where: SQL, order = sql``) => sql`(select id from ${accounts} where ${where} ${order} limit 1)`
   return {
@@ -272,13 +272,17 @@ const noteFailure = defineStatement({
 /** Time enough to find the message; after it the identifier is free again. */
 const REGISTRATION_DAYS = 7
 
-/** A registration that was sent again counts from then on. The index is on its creation, which is never later. */
+/**
+ * A registration that was sent again counts from then on. The index is on its creation, which is never later. An account
+ * that an administrator made stays.
+ */
 const sweepRegistrations = createSweep({
   name: 'accounts.sweep_registrations',
   table: accounts,
   key: sql`id`,
   params: { before: 'timestamptz' },
-  where: (p) => sql`account_confirmed_at is null and created_at < ${p.before} and updated_at < ${p.before}`,
+  where: (p) =>
+    sql`account_confirmed_at is null and origin is null and created_at < ${p.before} and updated_at < ${p.before}`,
   order: sql`created_at`,
 })
 

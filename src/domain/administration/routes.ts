@@ -20,7 +20,7 @@ const administered = {
   locked_reason: nullable(t.String()),
 }
 const listedAccount = t.Composite([accountSchema, t.Object(administered)])
-const accountDetails = t.Composite([
+export const accountDetails = t.Composite([
   accountSchema,
   t.Object({
     ...administered,
@@ -50,7 +50,11 @@ const key = t.Object({
   published_until: nullable(timeField()),
 })
 
-const detail = (operationId: string, summary: string) => ({ tags: ['Administration'], operationId, summary })
+export const detail = (operationId: string, summary: string) => ({
+  tags: ['Administration'],
+  operationId,
+  summary,
+})
 const done = { status: 200 as const }
 
 export function createAdministrationRoutes(httpBase: HttpBase, administration: AdministrationService) {
@@ -101,8 +105,19 @@ export function createAdministrationRoutes(httpBase: HttpBase, administration: A
           language: t.Optional(t.Union(languageTags.map((tag) => t.Literal(tag)))),
           locked: t.Optional(t.Boolean()),
           locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
+          confirmed: t.Optional(
+            t.Literal(true, { description: 'Confirms the account, and verifies the contact it waits for' }),
+          ),
         }),
-        response: { 200: accountAnswer, ...errorResponses('account_not_found', 'validation_failed') },
+        response: {
+          200: accountAnswer,
+          ...errorResponses(
+            'account_not_found',
+            'no_verified_contact',
+            'identifier_taken',
+            'validation_failed',
+          ),
+        },
         detail: detail('changeAccount', 'Change, lock or unlock an account'),
       },
     )

@@ -6,6 +6,7 @@ import { accountRecord } from '../accounts/account.ts'
 import { type EventRecord, eventRecord } from '../events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseEmail } from '../identifiers/email.ts'
+import { parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import type { Services, Stores } from '../services.ts'
 import { sessionRecord } from '../sessions/session-record.ts'
@@ -37,6 +38,7 @@ export interface AccountPatch {
   language?: Language | undefined
   locked?: boolean | undefined
   locked_reason?: string | null | undefined
+  confirmed?: true | undefined
 }
 
 /** The account with what lists show, and with what one look at it adds. */
@@ -52,8 +54,14 @@ export interface AdministrationService {
   /** Throws `validation_failed`. */
   list(query: AccountQuery): Promise<Page<ListedAccount>>
   /** Throws `account_not_found`, as all that follow. */
+  find(uuid: string): Promise<AdministeredAccount>
+  describe(account: AdministeredAccount): Promise<AccountDetails>
+  /** A look that is recorded. */
   get(uuid: string): Promise<AccountDetails>
-  /** Throws `validation_failed`. Locking ends every session; unlocking tells the owner. */
+  /**
+   * Throws `validation_failed`. Locking ends every session; unlocking tells the owner. Confirming verifies the contact that
+   * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`.
+   */
   change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
   /** For good. */
   erase(uuid: string): Promise<void>
@@ -68,7 +76,7 @@ export interface AdministrationService {
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
 type Needs = Pick<Services, 'secondFactor' | 'notices' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'administration' | 'erasure' | 'sessions' | 'events'>
+  stores: Pick<Stores, 'accounts' | 'administration' | 'erasure' | 'sessions' | 'events'>
 }
 
 const METADATA_BYTES = 4096
@@ -100,6 +108,15 @@ export function createAdministrationService(needs: Needs): AdministrationService
     return { ...listedRecord(account, passwordDigest), factors, ...counts }
   }
 
+  /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
+  async function confirm(account: AdministeredAccount): Promise<void> {
+    if (account.accountConfirmedAt !== null) return
+    const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
+    if (identifier === null) throw new AppError('no_verified_contact')
+    const confirmed = await stores.accounts.confirm(account, identifier, null, clock.now())
+    if (confirmed === null) throw new AppError('identifier_taken')
+  }
+
   async function recordLook({ uuid }: AdministeredAccount): Promise<void> {
     const actor = currentRequest()?.actor
     const now = clock.now()
@@ -127,6 +144,8 @@ export function createAdministrationService(needs: Needs): AdministrationService
   }
 
   return {
+    find: require,
+    describe,
     async list({ query, limit: rows, cursor, ...typed }) {
       const { limit, after } = readPage({ limit: rows, cursor })
       const filter = readFilter(typed)
@@ -140,7 +159,9 @@ export function createAdministrationService(needs: Needs): AdministrationService
     },
     async change(uuid, patch) {
       const change = readChange(patch)
-      const account = await require(uuid)
+      const found = await require(uuid)
+      if (patch.confirmed) await confirm(found)
+      const account = patch.confirmed ? await require(uuid) : found
       const unlocks = change.locked === false && account.lockedAt !== null
       const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
       const changed = await administration.change(account, change, messages, clock.now())
@@ -175,7 +196,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
   }
 }
 
-const invalid = (...fields: string[]) =>
+export const invalid = (...fields: string[]) =>
   new AppError('validation_failed', {
     fields: fields.map((field) => ({ field, code: 'invalid_value' as const })),
   })
@@ -204,10 +225,10 @@ function readFilter(query: Omit<AccountQuery, 'query' | 'limit' | 'cursor'>): Ac
   }
 }
 
-const isInt = (number: number) => Number.isInteger(number) && Math.abs(number) < 2 ** 31
+export const isInt = (number: number) => Number.isInteger(number) && Math.abs(number) < 2 ** 31
 
 /** A JSON object, and no array. */
-const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
+export const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
   value === undefined ||
   (typeof value === 'object' &&
     value !== null &&

@@ -23,6 +23,13 @@ export const codePurposes = [
 ] as const
 export type CodePurpose = (typeof codePurposes)[number]
 
+/** Codes of 16 letters that an administrator has made for an account: see the room `account-codes`. */
+export const accountCodeKinds = ['recovery', 'invitation'] as const
+export type AccountCodeKind = (typeof accountCodeKinds)[number]
+
+/** What a message with a code may carry. */
+export type SentCodePurpose = CodePurpose | AccountCodeKind
+
 export interface CodeKey {
   /** The account's uuid, or a decoy of the same form for an identifier without account. */
   subject: string

@@ -3,7 +3,7 @@
  * lines contain the request and the account that the message belongs to, but neither destination, text nor code.
  */
 import type { Clock } from '../../platform/clock.ts'
-import type { CodePurpose } from '../codes/store.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
 import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
@@ -14,7 +14,7 @@ import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
 export interface CodeBinding {
   subject: string
-  purpose: CodePurpose
+  purpose: SentCodePurpose
   group: CallerGroup
   destination: string
 }
@@ -26,7 +26,7 @@ export interface SendingCodes {
    * code was replaced or used and must not be sent. Throws if its store is away.
    */
   start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
-  /** The six digits. */
+  /** The six digits, or the 16 letters. */
   reveal(binding: CodeBinding, seed: Uint8Array): string
 }
 
@@ -68,6 +68,8 @@ const RETRY_SECONDS = [2, 10, 30, 90, 240]
 /** A retry comes up to this share later. */
 const JITTER = 0.2
 const CODES_RETRY_MS = 1000
+/** However long the code lives. */
+const LONGEST_TRIES_MS = 86_400_000
 /** Those that wait for their turn are spread over this time. */
 const STRANGERS_RETRY_MS = 10_000
 /**
@@ -110,7 +112,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     if (message.destination === decoyDestination)
       return { note: () => store.remove(message.id), dueAgainAt: null }
     const code = codeOf(message)
-    const endsAtMs = code && message.firstAttemptAt.getTime() + codeLifetimeSeconds * 1000
+    const endsAtMs = code && endOfCode(message, codeLifetimeSeconds)
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
     if (hindrance) return hindrance
     if (await isRefusedToStranger(message)) return end(message, 'refused', 'address_refused')
@@ -138,7 +140,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
-    if (message.attempts > 1 && ageMs >= codeLifetimeSeconds * 1000) return end(message, 'expired', null)
+    const isForgotten = message.attempts > 1 && ageMs >= codeLifetimeSeconds * 1000 && !hasOwnEnd(message)
+    if (isForgotten || endsAtMs <= nowMs()) return end(message, 'expired', null)
     try {
       const isTheOne = await codes.start(code.binding, code.seed)
       if (codesAreAway) logger.info({}, 'the codes answer again')
@@ -217,7 +220,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     if (endsAtMs === null && message.attempts > RETRY_SECONDS.length) return null
     const seconds = RETRY_SECONDS[Math.min(message.attempts, RETRY_SECONDS.length) - 1] as number
     const atMs = nowMs() + seconds * 1000 * (1 + JITTER * random())
-    return endsAtMs !== null && atMs >= endsAtMs ? null : new Date(atMs)
+    const lastMs = message.firstAttemptAt.getTime() + LONGEST_TRIES_MS
+    return endsAtMs !== null && atMs >= Math.min(endsAtMs, lastMs) ? null : new Date(atMs)
   }
 
   function log(
@@ -272,6 +276,14 @@ export function createAttempt(options: AttemptOptions): Attempt {
 function namesOf({ id, requestId, accountUuid, codeSubject }: QueuedMessage) {
   return { message_id: id, request_id: requestId, account: accountUuid ?? codeSubject }
 }
+
+/** A code of 16 letters lives from when it was made until a time of its own. */
+const hasOwnEnd = ({ values }: QueuedMessage) => values.expires_at !== undefined
+
+const endOfCode = (message: QueuedMessage, lifetimeSeconds: number) =>
+  hasOwnEnd(message)
+    ? Date.parse(message.values.expires_at ?? '')
+    : message.firstAttemptAt.getTime() + lifetimeSeconds * 1000
 
 interface Code {
   binding: CodeBinding

@@ -1,6 +1,6 @@
 /** A message that waits in the outbox. It never holds a code: the worker derives it from the seed when it sends. */
 import type { Language } from '../../texts/languages.ts'
-import type { CodePurpose } from '../codes/store.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 
 export type Channel = 'email' | 'sms'
@@ -29,9 +29,10 @@ export const noticePurposes = [
   'passkey_copied',
   'identity_unlinked',
   'account_unlocked',
+  'recovery_created',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
-export type MessagePurpose = CodePurpose | NoticePurpose
+export type MessagePurpose = SentCodePurpose | NoticePurpose
 
 export interface NewMessage {
   channel: Channel
@@ -40,7 +41,7 @@ export interface NewMessage {
   language: Language
   /** Fills the template; plain text, escaped for HTML by the renderer. */
   values?: Record<string, string>
-  code?: { subject: string; purpose: CodePurpose; group: CallerGroup; seed: Uint8Array }
+  code?: { subject: string; purpose: SentCodePurpose; group: CallerGroup; seed: Uint8Array }
   /** The account a notice is about, for the log; a code has it as its subject. */
   accountUuid?: string
 }
@@ -57,7 +58,7 @@ export interface RenderedMessage {
   text: string
   html: string | null
   code: string | null
-  /** The lifetime of the code that is left; 0 without one. */
+  /** The lifetime of the code that is left, in minutes; 0 without one. */
   minutes: number
 }
 

@@ -8,7 +8,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { messages } from '../../platform/postgres/schema.ts'
 import { column, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { currentDeviceName, currentRequestId } from '../../platform/request-context.ts'
-import type { CodePurpose } from '../codes/store.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
 import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { NewMessage } from './message.ts'
@@ -21,7 +21,7 @@ export const messageParamTypes = {
   messageLanguage: 'text',
   messageValues: column<Record<string, string>>('jsonb'),
   codeSubject: 'uuid?',
-  codePurpose: column<CodePurpose | null>('text'),
+  codePurpose: column<SentCodePurpose | null>('text'),
   codeGroup: column<CallerGroup>('text'),
   codeSeed: 'bytea?',
   messageLane: 'int',
@@ -106,7 +106,10 @@ export const queueOwnersNotice = (notice: OwnersNotice): SQL =>
     notice.source,
   )
 
-/** The parameter of notices, beside `now`: JSON, made by `noticeParams`. A notice is a message without code. */
+/**
+ * The parameter of notices, beside `now`: JSON, made by `noticeParams`. A notice has no code; beside notices there may be
+ * one of the codes of 16 letters, which may go out, as they do, as soon as it is committed.
+ */
 export const noticeParamTypes = { notices: 'text' } as const
 
 export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParamTypes> {
@@ -114,11 +117,16 @@ export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParam
   const device = currentDeviceName()
   return {
     notices: JSON.stringify(
-      notices.map(({ channel, destination, purpose, language, values = {}, accountUuid = null }) => ({
+      notices.map(({ channel, destination, purpose, language, values = {}, accountUuid = null, code }) => ({
         ...{ channel, destination, purpose, language, request_id },
         values: device === null ? values : { device, ...values },
         account_uuid: accountUuid,
         lane: laneOf({ destination }),
+        ...(code && {
+          code_subject: code.subject,
+          code_purpose: code.purpose,
+          code_seed: Buffer.from(code.seed).toString('hex'),
+        }),
       })),
     ),
   }
@@ -132,12 +140,14 @@ export function queueNotices(
 ): SQL {
   return sql`
     insert into ${messages} (channel, destination, purpose, language, "values", lane, request_id, account_uuid,
-                             created_at, next_attempt_at)
+                             code_subject, code_purpose, code_seed, created_at, next_attempt_at)
     select notice.channel, notice.destination, notice.purpose, notice.language, notice."values" || ${values}, notice.lane,
-           notice.request_id, notice.account_uuid, ${p.now}, ${p.now}
+           notice.request_id, notice.account_uuid, notice.code_subject, notice.code_purpose,
+           decode(notice.code_seed, 'hex'), ${p.now}, ${p.now}
       from ${source} cross join jsonb_to_recordset(${p.notices}::jsonb)
            as notice (channel text, destination text, purpose text, language text, "values" jsonb, lane int,
-                      request_id text, account_uuid uuid)`
+                      request_id text, account_uuid uuid, code_subject uuid, code_purpose text,
+                      code_seed text)`
 }
 
 interface Superseded {

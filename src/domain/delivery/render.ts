@@ -10,19 +10,19 @@ import {
   type MessageTemplates,
   type MessageTexts,
 } from '../../texts/messages.ts'
-import { type CodePurpose, codePurposes } from '../codes/store.ts'
+import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
 import { type EmailParts, html, plainText } from './email-layout.ts'
 import { type MessagePurpose, type NoticePurpose, noticePurposes, type RenderedMessage } from './message.ts'
 import type { QueuedMessage } from './store.ts'
 
 /** A language that lacks the message of a purpose is a type error here. */
-const texts: Record<Language, { messages: MessageTexts<CodePurpose, NoticePurpose> }> = languages
+const texts: Record<Language, { messages: MessageTexts<SentCodePurpose, NoticePurpose> }> = languages
 
 const templates = Object.fromEntries(
   languageTags.map((language) => [language, createTemplates(texts[language].messages, language)]),
 ) as Record<Language, MessageTemplates<MessagePurpose>>
 
-const purposes: ReadonlySet<string> = new Set([...codePurposes, ...noticePurposes])
+const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
 
 export type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
 

@@ -7,6 +7,7 @@ import type { ServerSecret } from '../../platform/secret.ts'
 import type { CodeService } from '../codes/service.ts'
 import type { LimitStore } from '../limits/store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { SendingCodes } from './attempt.ts'
 import type { Funnel } from './funnel.ts'
 import type { MessageSender } from './message.ts'
 import { createOutbox } from './outbox.ts'
@@ -22,6 +23,8 @@ interface Options {
   stores: { messages: MessageStore; deliveryRecords: DeliveryRecords; limits: LimitStore }
   funnel: Funnel
   codes: CodeService
+  /** Every code that a message may carry. */
+  sendingCodes: SendingCodes
   /** See AttemptOptions. */
   strangersTurn(): Promise<number>
   sender: MessageSender
@@ -37,13 +40,14 @@ interface Options {
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
 export function createDelivery(options: Options) {
-  const { database, stores, codes, funnel, strangersTurn, sender, clock, logger, config } = options
+  const { database, stores, codes, sendingCodes, funnel, strangersTurn, sender, clock, logger, config } =
+    options
   const { messages } = stores
   const { metrics } = options
   const refusedAddresses = createRefusedAddresses(options)
   const worker = createDeliveryWorker({
     store: messages,
-    codes,
+    codes: sendingCodes,
     strangersTurn,
     refusedAddresses,
     funnel,

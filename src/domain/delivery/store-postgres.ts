@@ -15,7 +15,7 @@ import {
   pick,
   rowOf,
 } from '../../platform/postgres/statement.ts'
-import type { CodePurpose } from '../codes/store.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 import {
@@ -86,7 +86,7 @@ const claim = defineStatement({
     language: 'text',
     values: json<Record<string, string>>(),
     codeSubject: 'uuid?',
-    codePurpose: column<CodePurpose | null>('text'),
+    codePurpose: column<SentCodePurpose | null>('text'),
     codeGroup: column<CallerGroup>('text'),
     codeSeed: 'bytea?',
     createdAt: 'timestamptz',

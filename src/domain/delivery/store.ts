@@ -1,6 +1,6 @@
 /** What the outbox promises to those who add messages and to the worker that sends them. */
 import type { Executor } from '../../platform/postgres/database.ts'
-import type { CodePurpose } from '../codes/store.ts'
+import type { CodePurpose, SentCodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 
@@ -28,7 +28,7 @@ export interface QueuedMessage {
   language: string
   values: Record<string, string>
   codeSubject: string | null
-  codePurpose: CodePurpose | null
+  codePurpose: SentCodePurpose | null
   /** Who asked for the code; 'stranger' where there is none. */
   codeGroup: CallerGroup
   codeSeed: Uint8Array | null

@@ -42,7 +42,10 @@ const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQ
     select id from ${messages}
      where destination <> '' and lower(destination) in (select destination from destinations)
     union
-    select id from ${messages} where outcome is null and code_subject in (select uuid from subjects)),
+    select id from ${messages} where outcome is null and code_subject in (select uuid from subjects)
+    union
+    select id from ${messages}
+     where outcome is null and coalesce(account_uuid, code_subject) in (select uuid from gone)),
   dropped as (delete from ${messages} where id in (select id from unwanted)),
   notices as (${queueNotices(p, sql`gone`)}),
   forgotten as (

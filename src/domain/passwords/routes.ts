@@ -8,7 +8,7 @@ import { languages } from '../../texts/languages.ts'
 import { identifierField, newPasswordFields } from '../accounts/account-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { deviceFields } from '../sessions/session-schema.ts'
-import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { PasswordsService } from './service.ts'
 
 export function createPasswordRoutes(
@@ -48,8 +48,15 @@ export function createPasswordRoutes(
       },
       {
         body: t.Object({
-          identifier: identifierField,
-          otp: otpField,
+          identifier: t.String({
+            description:
+              'E-mail address or phone number of the account; with a recovery or invitation code its uuid too',
+            examples: ['ada@example.com'],
+          }),
+          otp: t.String({
+            description: 'The code that was sent, or a recovery or invitation code of an administrator',
+            examples: ['123456'],
+          }),
           ...newPasswordFields,
           device_fingerprint: deviceFields.device_fingerprint,
         }),

@@ -37,7 +37,8 @@ export interface PasswordsService {
   /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
   forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
   /**
-   * A rejected password (`validation_failed`) or a full queue (`server_busy`) leaves the code unused. Throws
+   * `otp` may also be a recovery or invitation code, and `identifier` then the account's uuid. A rejected password
+   * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused. Throws
    * `invalid_code`, `too_many_attempts`, `too_many_requests` too.
    */
   reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
@@ -55,6 +56,7 @@ export interface PasswordsService {
 type Needs = Pick<
   Services,
   | 'codes'
+  | 'accountCodes'
   | 'limits'
   | 'attempts'
   | 'devices'
@@ -67,8 +69,10 @@ type Needs = Pick<
   | 'config'
 > & { stores: Pick<Stores, 'accounts' | 'passwords'> }
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 export function createPasswordsService(needs: Needs): PasswordsService {
-  const { codes, limits, attempts, devices, hashing } = needs
+  const { codes, accountCodes, limits, attempts, devices, hashing } = needs
   const { reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
@@ -95,19 +99,64 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     client: ResettingClient,
   ): Promise<void> {
     const { destination } = bindingOf(account, identifier, 'stranger')
-    const proved = verifiedContacts(account)
-    const contacts: Contact[] =
-      proved.length > 0 ? proved : [{ channel: channelOf(identifier.kind), destination }]
+    const contact: Contact = { channel: channelOf(identifier.kind), destination }
     const [digest, messages] = await Promise.all([
       hashing.hash(password, { admitted: true, owner: caller.group === 'owner' }),
-      notices.about(account, 'password_changed', contacts),
+      noticesOf(account, contact),
       codes.kill(account.uuid),
     ])
     const done = await store.reset(account, identifier, { digest, notices: messages }, clock.now())
     if (!done) throw new AppError('invalid_code')
+    await afterwards(account, [identifier.key], client)
+  }
+
+  /** To every verified contact; where there is none, to the one that the code proves. */
+  function noticesOf(account: Account, proved: Contact | null) {
+    const contacts = verifiedContacts(account)
+    return notices.about(
+      account,
+      'password_changed',
+      contacts.length > 0 || proved === null ? contacts : [proved],
+    )
+  }
+
+  /** What was typed, of the account that has it. */
+  const ownIdentifiers = ({ email, phone }: Account) =>
+    [email, phone].map((one) => parseIdentifier(one ?? '', defaultCountry)).filter((one) => one !== null)
+
+  /** Counted by the client's address alone: whoever tries codes uses up nothing of the account's. */
+  async function resetByAccountCode(
+    body: NewPasswordBody & { identifier: string; otp: string },
+    client: ResettingClient,
+  ): Promise<void> {
+    const name = UUID.test(body.identifier)
+      ? { uuid: body.identifier }
+      : readIdentifier(body.identifier, defaultCountry)
+    check(body, 'key' in name ? [name] : [])
+    await limits.chargeVisit('verification', stranger(client))
+    hashing.requireRoom()
+    const matched = await accountCodes.match(name, body.otp)
+    if (matched === null) throw new AppError('invalid_code')
+    const { account, sentTo } = matched
+    check(body, ownIdentifiers(account))
+    const contact = sentTo && {
+      channel: channelOf(sentTo.kind),
+      destination: contactOf(account, sentTo.kind) ?? sentTo.key,
+    }
+    const [digest, messages] = await Promise.all([
+      hashing.hash(body.password, { admitted: true }),
+      noticesOf(account, contact),
+    ])
+    const done = await store.resetByCode(matched, { digest, notices: messages }, clock.now())
+    if (!done) throw new AppError('invalid_code')
+    await codes.kill(account.uuid)
+    await afterwards(account, 'key' in name ? [name.key] : [], client)
+  }
+
+  async function afterwards(account: Account, typed: string[], client: ResettingClient): Promise<void> {
     await Promise.all([
       devices.forgetOthers(account, client.fingerprint),
-      forgetStrangers(account, identifier, client),
+      forgetStrangers(account, typed, client),
     ])
   }
 
@@ -115,14 +164,10 @@ export function createPasswordsService(needs: Needs): PasswordsService {
    * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
    * the attempts in a row.
    */
-  async function forgetStrangers(
-    account: Account,
-    identifier: Identifier,
-    client: ResettingClient,
-  ): Promise<void> {
+  async function forgetStrangers(account: Account, typed: string[], client: ResettingClient): Promise<void> {
     const { counters } = limits
     const callers = [stranger(client), await devices.recognize(account, client)]
-    const keys = new Set([identifier.key, ...verifiedKeys(account)])
+    const keys = new Set([...typed, ...verifiedKeys(account)])
     await limits.clear(
       [...keys].flatMap((key) => callers.flatMap((one) => counters.wrongPasswords(one, key))),
     )
@@ -147,6 +192,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     },
 
     async reset(body, client) {
+      if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
       const account = await accounts.findByIdentifier(identifier, 'reset')
@@ -161,11 +207,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
 
     async change(signedIn, body, client) {
       const { account } = signedIn
-      const own = [account.email, account.phone].map((one) => parseIdentifier(one ?? '', defaultCountry))
-      check(
-        body,
-        own.filter((one) => one !== null),
-      )
+      check(body, ownIdentifiers(account))
       const proof = { password: body.current_password, otp: body.otp, credential: body.credential }
       await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
       const digest = await hashing.hash(body.password, { owner: true })

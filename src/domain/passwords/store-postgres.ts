@@ -2,10 +2,14 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
+import type { MatchedCode } from '../account-codes/service.ts'
+import { spendAccountCode } from '../account-codes/spend-sql.ts'
 import {
   endOtherClaims,
+  holdAccount,
   sessionLives,
   unqualifiedColumns,
   updateLockedAccount,
@@ -13,8 +17,10 @@ import {
 } from '../accounts/account-sql.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
+import type { NewEvent } from '../events/event.ts'
+import { recordEvents } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import type { PasswordStore } from './store.ts'
+import type { NewPassword, PasswordStore } from './store.ts'
 
 /** More devices than a person has. */
 const KNOWN_DEVICES = 100
@@ -29,6 +35,17 @@ const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) =>
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
     notices as (${queueNotices(p, sql`proved`, values)})`
 
+/** Of the account in the CTE `proved`. */
+const fingerprints = sql`to_json(array(
+      select device_fingerprint from ${sessions}
+       where account_id = proved.id and device_fingerprint is not null
+       group by device_fingerprint order by max(last_used_at) desc limit ${sql.raw(String(KNOWN_DEVICES))}))`
+
+/** For the notice. */
+const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
+
+const resetRow = { fingerprints: column<string[]>('json'), newlyConfirmed: 'boolean' } as const
+
 /**
  * The other contact is removed if a session added it lately, or if the registration was never confirmed: then it is
  * only a claim, perhaps a stranger's, and gets no notice.
@@ -42,7 +59,7 @@ const resetBy = (kind: Identifier['kind']) => {
   return defineStatement({
     name: `passwords.reset_by_${kind}`,
     params: { now: 'timestamptz', accountId: 'bigint', key: 'text', digest: 'text', ...noticeParamTypes },
-    row: { fingerprints: column<string[]>('json') },
+    row: resetRow,
     sql: (p) => sql`
     with old as (
       select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
@@ -58,23 +75,35 @@ const resetBy = (kind: Identifier['kind']) => {
                 where not old.has_recent and old.account_confirmed_at is not null)
         from old where ${accounts}.id = old.id
       returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
-                case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact),
+                case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact,
+                old.account_confirmed_at is null as newly_confirmed),
     ${endOtherClaims(p, kind)},
     ${removeRecentAdditions(p)},
-    ${endings(
-      p,
-      sql`false`,
-      sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`,
-    )}
-    select to_json(array(
-      select device_fingerprint from ${sessions}
-       where account_id = proved.id and device_fingerprint is not null
-       group by device_fingerprint order by max(last_used_at) desc limit ${sql.raw(String(KNOWN_DEVICES))}
-    )) as fingerprints from proved`,
+    ${endings(p, sql`false`, whatWent)}
+    select ${fingerprints} as fingerprints, newly_confirmed from proved`,
   })
 }
 
 const reset = { email: resetBy('email'), phone: resetBy('phone') }
+
+/**
+ * By a code that proves no contact: an administrator knows who has it. What a session added lately opens nothing any more;
+ * the contacts stay, since no code says which of them is the owner's.
+ */
+const resetByAdministrator = defineStatement({
+  name: 'passwords.reset_by_administrator',
+  params: { accountId: 'bigint', digest: 'text', now: 'timestamptz', ...noticeParamTypes },
+  row: resetRow,
+  sql: (p) => sql`
+    with proved as (
+      update ${accounts}
+         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
+       where id = ${p.accountId}
+      returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact),
+    ${removeRecentAdditions(p)},
+    ${endings(p, sql`false`, whatWent)}
+    select ${fingerprints} as fingerprints, false as newly_confirmed from proved`,
+})
 
 const change = defineStatement({
   name: 'passwords.change',
@@ -96,15 +125,54 @@ const change = defineStatement({
   select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
 })
 
+const eventsOfReset = (
+  account: string,
+  data: Record<string, string>,
+  { newlyConfirmed }: { newlyConfirmed: boolean },
+): NewEvent[] => [
+  ...(newlyConfirmed
+    ? (['account.registered', 'account.confirmed'] as const).map((type) => ({ type, account, data }))
+    : []),
+  { type: 'password.reset', account, data },
+]
+
 export function createPasswordStore(database: Database): PasswordStore {
+  /** Uses the code up and sets the password, or does neither. */
+  const resetOnce = (
+    { account, ...code }: MatchedCode,
+    proved: Identifier | null,
+    { digest, notices }: NewPassword,
+    now: Date,
+  ) =>
+    retryDeadlocks(() =>
+      database.transaction(async (transaction) => {
+        const params = { accountId: account.id, digest, now, ...noticeParams(notices) }
+        await holdAccount(transaction, account.id)
+        if (!(await spendAccountCode(transaction, account.id, code, now))) return null
+        // The contact may have gone since the code was sent there; the account it was made for is the same.
+        const row =
+          (proved && (await transaction.first(reset[proved.kind], { ...params, key: proved.key }))) ??
+          (await transaction.first(resetByAdministrator, params))
+        const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
+        if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
+        return row
+      }),
+    )
+
   return {
+    async resetByCode(matched, password, now) {
+      const { sentTo } = matched
+      const done =
+        sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, now)))
+      return done ?? resetOnce(matched, null, password, now)
+    },
     reset: ({ id: accountId, uuid }, { kind, key }, { digest, notices }, now) =>
       verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
           reset[kind],
           { accountId, key, digest, now, ...noticeParams(notices) },
-          { at: now, eventsOf: () => [{ type: 'password.reset', account: uuid, data: { contact: kind } }] },
+          { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
         ),
       ),
     async change({ account, sessionId }, { digest, notices }, now) {

@@ -1,5 +1,6 @@
 /** How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. */
 
+import type { MatchedCode } from '../account-codes/service.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
@@ -25,7 +26,16 @@ export interface PasswordStore {
     now: Date,
   ): Promise<{ fingerprints: string[] } | null>
   /**
-   * The same for somebody who knows the old password; the caller's session stays. `other_password` means that the account
+   * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it was
+   * sent, and no other. Null if somebody else used it first.
+   */
+  resetByCode(
+    matched: MatchedCode,
+    password: NewPassword,
+    now: Date,
+  ): Promise<{ fingerprints: string[] } | null>
+  /**
+   * The same as `reset` for somebody who knows the old password; the caller's session stays. `other_password` means that the account
    * has a different password now.
    */
   change(

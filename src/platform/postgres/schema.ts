@@ -157,6 +157,32 @@ export const limits = pgTable(
   (table) => [index('limits_expires_at').on(table.expiresAt)],
 )
 
+/**
+ * Codes that an administrator has made for an account: one open of each kind. A code is removed when it is used; what is
+ * left of its life decides nothing else.
+ */
+export const accountCodes = pgTable(
+  'account_codes',
+  {
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    kind: text('kind').$type<'recovery' | 'invitation'>().notNull(),
+    id: uuid('id').notNull(),
+    /** Salt and salted hash. */
+    hash: bytea('hash').notNull(),
+    /** The contact to which it was sent, in comparable form; null where the administrator saw it. */
+    sentTo: text('sent_to'),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.kind] }),
+    uniqueIndex('account_codes_id').on(table.id),
+    index('account_codes_expires_at').on(table.expiresAt),
+  ],
+)
+
 /** Short-lived values taken or found by key, of the shapes without Redis (unlogged): password proofs, social states. */
 export const tickets = pgTable(
   'tickets',
@@ -252,6 +278,8 @@ export const messages = pgTable(
       .on(table.gateway, table.providerId)
       .where(sql`${table.providerId} is not null`),
     index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.outcome} is null`),
+    // What was sent to the owner of an account.
+    index('messages_account').on(sql`coalesce(${table.accountUuid}, ${table.codeSubject})`, table.id),
     index('messages_finished').on(table.finishedAt).where(sql`${table.finishedAt} is not null`),
     // An erasure finds what was sent to the person.
     index('messages_destination').on(sql`lower(${table.destination})`).where(sql`${table.destination} <> ''`),

@@ -1,0 +1,94 @@
+/** `poterne accounts create | invite | recover`: makes accounts, and lets people back in. */
+import type { Command } from 'commander'
+import { type Account, NAME, type Options, print, readNumber, readObject } from './accounts.ts'
+import { confirm, findAccount, throughDoor } from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
+
+interface CreateOptions extends Options {
+  email?: string
+  phone?: string
+  verified?: boolean
+  invite?: boolean
+  role?: string
+  accountableType?: string
+  accountableId?: string
+  language?: string
+  metadata?: string
+}
+
+interface CodeOptions extends Options {
+  lifetime?: string
+  send?: string
+}
+
+export function addPeopleCommands(add: (name: string, description: string) => Command): void {
+  add('create', 'make an account')
+    .option('--email <address>', 'its e-mail address')
+    .option('--phone <number>', 'its phone number')
+    .option('--verified', 'the contacts are known to be the person’s: the account is confirmed')
+    .option('--invite', 'send the person a code to choose a password with')
+    .option('--role <id>', 'role_id')
+    .option('--accountable-type <type>', 'accountable_type')
+    .option('--accountable-id <id>', 'accountable_id')
+    .option('--language <language>', 'the language of its messages')
+    .option('--metadata <json>', 'a JSON object')
+    .action(create)
+  add('invite', 'send another invitation; the one before is dead')
+    .argument('<account>', NAME)
+    .option('--lifetime <duration>', 'how long it holds, at most 30d', '7d')
+    .action(invite)
+  add('recover', 'make a code to choose a new password with')
+    .argument('<account>', NAME)
+    .option('--send <channel>', 'send it by email or sms to a verified contact, and do not show it')
+    .option('--lifetime <duration>', 'how long it holds, at most 24h', '1h')
+    .action(recover)
+}
+
+async function create({ email, phone, role, accountableType, accountableId, ...options }: CreateOptions) {
+  const { verified, invite: invites, language, metadata } = options
+  if (email === undefined && phone === undefined)
+    throw new CommandFailure(2, 'name a contact, for example --email ada@example.com')
+  const body = {
+    email,
+    phone,
+    verified,
+    invite: invites,
+    language,
+    ...(role !== undefined && { role_id: readNumber('--role', role) }),
+    accountable_type: accountableType,
+    ...(accountableId !== undefined && { accountable_id: readNumber('--accountable-id', accountableId) }),
+    ...(metadata !== undefined && { metadata: readObject(metadata) }),
+  }
+  const { account } = await throughDoor(options, (call) =>
+    call<{ account: Account }>('POST', 'accounts', body),
+  )
+  print(account, options)
+}
+
+async function invite(name: string, { lifetime, ...options }: CodeOptions): Promise<void> {
+  const { expires_at } = await throughDoor(options, async (call) => {
+    const { uuid } = await findAccount(call, name)
+    return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
+  })
+  if (options.json) return printJson({ expires_at })
+  process.stdout.write(`invited ${name}; the code holds until ${expires_at}\n`)
+}
+
+async function recover(name: string, { lifetime, send, ...options }: CodeOptions): Promise<void> {
+  if (send !== undefined && send !== 'email' && send !== 'sms')
+    throw new CommandFailure(2, `--send must be email or sms, not ${send}`)
+  const { code, expires_at } = await throughDoor(options, async (call) => {
+    const { uuid, email, phone } = await findAccount(call, name)
+    if (send === undefined)
+      await confirm(`Show a code that opens the account of ${email ?? phone ?? uuid}?`, options.yes)
+    return call<{ code: string | null; expires_at: string }>('POST', `accounts/${uuid}/recovery`, {
+      lifetime,
+      ...(send && { send }),
+    })
+  })
+  if (options.json) return printJson({ code, expires_at })
+  process.stdout.write(
+    code === null ? `sent; it holds until ${expires_at}\n` : `${code}\nholds until ${expires_at}\n`,
+  )
+}

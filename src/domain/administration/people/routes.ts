@@ -1,0 +1,91 @@
+/** Making and inviting accounts, and letting people back in, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { languageTags } from '../../../texts/languages.ts'
+import { accountDetails, detail } from '../routes.ts'
+import type { PeopleService } from './service.ts'
+
+const lifetime = (description: string) => t.Optional(t.String({ description, examples: ['1h'] }))
+const sendingErrors = [
+  'account_not_found',
+  'no_verified_contact',
+  'channel_not_available',
+  'too_many_requests',
+  'validation_failed',
+] as const
+
+export function createPeopleRoutes(httpBase: HttpBase, people: PeopleService) {
+  return new Elysia({ name: 'people', prefix: '/admin/v1' })
+    .use(httpBase)
+    .post(
+      '/accounts',
+      async ({ body, status }) => status(201, { status: 201 as const, account: await people.create(body) }),
+      {
+        body: t.Object({
+          email: optionalField(t.String()),
+          phone: optionalField(t.String()),
+          password: optionalField(t.String({ description: 'Without one the person chooses it' })),
+          verified: t.Optional(
+            t.Boolean({ description: 'The contacts are known to be the person’s; the account is confirmed' }),
+          ),
+          role_id: t.Optional(t.Integer()),
+          accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
+          accountable_id: t.Optional(t.Integer()),
+          metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
+          language: t.Optional(t.Union(languageTags.map((tag) => t.Literal(tag)))),
+          invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
+        }),
+        response: {
+          201: t.Object({ status: t.Literal(201), account: accountDetails }),
+          ...errorResponses(
+            'validation_failed',
+            'identifier_taken',
+            'channel_not_available',
+            'too_many_requests',
+          ),
+        },
+        detail: detail('createAccount', 'Make an account'),
+      },
+    )
+    .post(
+      '/accounts/:uuid/invite',
+      async ({ params, body }) => {
+        const { expiresAt } = await people.invite(params.uuid, body)
+        return { status: 200 as const, expires_at: expiresAt.toISOString() }
+      },
+      {
+        body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
+        response: {
+          200: t.Object({ status: t.Literal(200), expires_at: timeField() }),
+          ...errorResponses(...sendingErrors),
+        },
+        detail: detail('inviteAccount', 'Send another invitation'),
+      },
+    )
+    .post(
+      '/accounts/:uuid/recovery',
+      async ({ params, body }) => {
+        const { code, expiresAt } = await people.recover(params.uuid, body)
+        return { status: 200 as const, code, expires_at: expiresAt.toISOString() }
+      },
+      {
+        body: t.Object({
+          send: t.Optional(t.Union([t.Literal('email'), t.Literal('sms')])),
+          lifetime: lifetime('At most `24h`; default `1h`'),
+        }),
+        response: {
+          200: t.Object({
+            status: t.Literal(200),
+            code: nullable(t.String({ examples: ['7GX2-MK4D-0QVT-9A3C'] }), {
+              description: 'Null where it was sent',
+            }),
+            expires_at: timeField(),
+          }),
+          ...errorResponses(...sendingErrors),
+        },
+        detail: detail('recoverAccount', 'Make a recovery code'),
+      },
+    )
+}

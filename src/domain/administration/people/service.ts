@@ -1,0 +1,165 @@
+/** What an administrator does for people: makes and invites accounts, and lets somebody who lost every way in back in. */
+import { randomUUID } from 'node:crypto'
+import { AppError, type FieldError } from '../../../errors.ts'
+import { parseDuration } from '../../../platform/duration.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/account.ts'
+import { parseReachablePhone } from '../../delivery/reach.ts'
+import { serviceName } from '../../delivery/render.ts'
+import { checkPassword, createPasswordRules } from '../../hashing/password.ts'
+import { emailProblem, parseEmail } from '../../identifiers/email.ts'
+import type { Identifier } from '../../identifiers/identifier.ts'
+import type { Services, Stores } from '../../services.ts'
+import { type AccountDetails, isInt, isMetadata } from '../service.ts'
+
+/** As the body of `POST accounts` has it. */
+export interface NewAccountBody {
+  email?: string | null | undefined
+  phone?: string | null | undefined
+  password?: string | null | undefined
+  verified?: boolean | undefined
+  role_id?: number | undefined
+  accountable_type?: string | undefined
+  accountable_id?: number | undefined
+  metadata?: unknown
+  language?: Language | undefined
+  invite?: boolean | undefined
+}
+
+export interface PeopleService {
+  /** Throws `validation_failed`, `identifier_taken`, and what `invite` does. */
+  create(body: NewAccountBody): Promise<AccountDetails>
+  /**
+   * Sends a code with which the person chooses a password; an older one is dead. Throws `account_not_found`,
+   * `no_verified_contact`, `channel_not_available`, `too_many_requests`, `validation_failed`.
+   */
+  invite(uuid: string, options?: { lifetime?: string | undefined }): Promise<{ expiresAt: Date }>
+  /**
+   * A code with which the person chooses a new password: shown, or sent to a verified contact. It never turns two factors
+   * off. Throws what `invite` does; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
+   */
+  recover(
+    uuid: string,
+    options?: { send?: 'email' | 'sms' | undefined; lifetime?: string | undefined },
+  ): Promise<{ code: string | null; expiresAt: Date }>
+}
+
+type Needs = Pick<Services, 'administration' | 'accountCodes' | 'hashing' | 'limits' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'people' | 'accounts'>
+}
+
+const HOUR_SECONDS = 3600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+
+const lifetimes = {
+  recovery: { byDefault: HOUR_SECONDS, atMost: DAY_SECONDS },
+  invitation: { byDefault: 7 * DAY_SECONDS, atMost: 30 * DAY_SECONDS },
+}
+
+export function createPeopleService(needs: Needs): PeopleService {
+  const { administration, accountCodes, hashing, limits, clock, config } = needs
+  const { people, accounts } = needs.stores
+  const passwordRules = createPasswordRules(config, serviceName(config))
+
+  function readContacts({ email: typedEmail, phone: typedPhone }: NewAccountBody, fields: FieldError[]) {
+    const email = typedEmail ? parseEmail(typedEmail) : null
+    const phone = typedPhone ? parseReachablePhone(typedPhone, config) : null
+    if (typedEmail && !email) fields.push({ field: 'email', code: emailProblem(typedEmail) })
+    if (typedPhone && !phone) fields.push({ field: 'phone', code: 'invalid_phone' })
+    if (!typedEmail && !typedPhone) fields.push({ field: 'email', code: 'identifier_required' })
+    const identifiers: Identifier[] = [email, phone].filter((one) => one !== null)
+    return { email, phone, identifiers }
+  }
+
+  function read(body: NewAccountBody) {
+    const fields: FieldError[] = []
+    const contacts = readContacts(body, fields)
+    const { password, metadata, role_id: roleId, accountable_id: accountableId } = body
+    if (typeof password === 'string')
+      fields.push(...checkPassword(password, password, contacts.identifiers, passwordRules))
+    const wrong = [
+      ...(isMetadata(metadata) ? [] : ['metadata']),
+      ...(roleId === undefined || isInt(roleId) ? [] : ['role_id']),
+      ...(accountableId === undefined || Number.isSafeInteger(accountableId) ? [] : ['accountable_id']),
+    ]
+    fields.push(...wrong.map((field) => ({ field, code: 'invalid_value' as const })))
+    const [primary] = contacts.identifiers
+    if (fields.length > 0 || !isMetadata(metadata) || primary === undefined)
+      throw new AppError('validation_failed', { fields })
+    return { ...contacts, primary, metadata }
+  }
+
+  const invitation = (account: Account, sendTo: Contact, lifetime?: string) =>
+    accountCodes.issue(account, {
+      kind: 'invitation',
+      lifetimeSeconds: readLifetime(lifetime, lifetimes.invitation),
+      sendTo,
+    })
+
+  return {
+    async create(body) {
+      const { email, phone, identifiers, primary, metadata } = read(body)
+      if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
+      if (await accounts.isTaken(identifiers)) throw new AppError('identifier_taken')
+      const { password } = body
+      const passwordDigest =
+        typeof password === 'string' ? await hashing.hash(password, { owner: true, admitted: true }) : null
+      const uuid = randomUUID()
+      const made = await people.create(
+        {
+          uuid,
+          email,
+          phone,
+          passwordDigest,
+          verified: body.verified ?? false,
+          accountableType: body.accountable_type ?? config.accounts.accountableType,
+          accountableId: body.accountable_id ?? null,
+          roleId: body.role_id ?? config.accounts.roleId,
+          metadata,
+          language: body.language ?? config.server.language,
+        },
+        identifiers,
+        clock.now(),
+      )
+      if (!made) throw new AppError('identifier_taken')
+      const account = await administration.find(uuid)
+      const { destination, kind } = primary
+      if (body.invite) await invitation(account, { channel: channelOf(kind), destination })
+      return administration.describe(account)
+    },
+
+    async invite(uuid, { lifetime } = {}) {
+      const account = await administration.find(uuid)
+      const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
+      if (sendTo === null) throw new AppError('no_verified_contact')
+      return invitation(account, sendTo, lifetime)
+    },
+
+    async recover(uuid, { send, lifetime } = {}) {
+      const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
+      const account = await administration.find(uuid)
+      if (account.accountConfirmedAt === null) throw new AppError('no_verified_contact')
+      const sendTo =
+        send === undefined ? null : verifiedContacts(account).find(({ channel }) => channel === send)
+      if (sendTo === undefined) throw new AppError('no_verified_contact')
+      return accountCodes.issue(account, { kind: 'recovery', lifetimeSeconds, sendTo })
+    },
+  }
+}
+
+/** The contact that an account which nobody confirmed waits for. */
+function waitingContact({ waitingFor, email, emailKey, phone }: Account): Contact | null {
+  if (waitingFor === null) return null
+  if (emailKey === waitingFor && email !== null) return { channel: 'email', destination: email }
+  return phone === waitingFor ? { channel: 'sms', destination: phone } : null
+}
+
+function readLifetime(
+  text: string | undefined,
+  { byDefault, atMost }: { byDefault: number; atMost: number },
+): number {
+  if (text === undefined) return byDefault
+  const seconds = (parseDuration(text) ?? 0) / 1000
+  if (seconds >= 60 && seconds <= atMost) return seconds
+  throw new AppError('validation_failed', { fields: [{ field: 'lifetime', code: 'invalid_value' }] })
+}

@@ -1,0 +1,239 @@
+/** Accounts that an administrator makes, invitations and recovery codes. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type AdminCall, createAdminClient, letterCodeIn } from '../helpers/admin-client.ts'
+import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { protectByApp } from '../helpers/authenticator.ts'
+import { dumpTables } from '../helpers/database.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { differingShapes, ruleOn, type Shape } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+const PASSWORD = 'quite another horse'
+const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
+const CODE = /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/
+const DAY_MS = 86_400_000
+
+describe.each(differingShapes)('codes that an administrator makes, on %s', (shape: Shape) => {
+  const service = useService({ shape })
+  const rule = ruleOn(shape)
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const reset = (identifier: string, otp: string) =>
+    service.post('password/reset', { identifier, otp, ...chosen })
+  const codeFor = async (destination: string) => {
+    await service.delivered()
+    return letterCodeIn(service.inbox.textsTo(destination)) ?? ''
+  }
+  const typesOf = async (uuid: string): Promise<string[]> =>
+    (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
+  const person = async () => {
+    const known = await service.signUp(newEmail())
+    const { access_token, account } = await service.logIn(known)
+    return { ...known, bearer: access_token as string, uuid: account.uuid as string }
+  }
+  const recover = async (uuid: string, body: object = {}) =>
+    (await call('POST', `accounts/${uuid}/recovery`, body)).body
+
+  test('an invited person chooses a password once, and the invitation confirms the account', async () => {
+    const email = newEmail()
+    const made = await call('POST', 'accounts', { email, role_id: 3, language: 'en', invite: true })
+    expect(made.status).toBe(201)
+    expect(made.body.account).toMatchObject({
+      email,
+      role_id: 3,
+      language: 'en',
+      account_confirmed: false,
+      has_password: false,
+      email_verified_at: null,
+    })
+    const { uuid } = made.body.account
+    const code = await codeFor(email)
+    expect(code).toMatch(CODE)
+    expect(service.inbox.textsTo(email)[0]).toContain('7 days')
+    const answers = await race([service], () => reset(email, code))
+    onlySuccess(answers, 'invalid_code')
+    const { account } = await service.logIn({ identifier: email, password: PASSWORD })
+    expect(account).toMatchObject({ uuid, role_id: 3, account_confirmed: true })
+    expect((await typesOf(uuid)).sort()).toEqual(
+      [
+        'login.succeeded',
+        'password.reset',
+        'account.confirmed',
+        'account.registered',
+        'account.invited',
+        'account.created',
+      ].sort(),
+    )
+  })
+
+  test('a recovery code is shown once and works once, whatever others try meanwhile', async () => {
+    const { identifier, uuid, bearer } = await person()
+    const before = await service.delivered()
+    const { code, expires_at } = await recover(uuid)
+    expect(code).toMatch(CODE)
+    expect(new Date(expires_at).getTime() - service.clock.now().getTime()).toBeWithin(3_590_000, 3_600_001)
+    expect(await service.delivered()).toBe(before + 1)
+    expect(service.inbox.textsTo(identifier).at(-1)).not.toContain(code)
+    expect(await dumpTables(service)).not.toContain(code)
+    for (let count = 0; count < 8; count++) {
+      expectRefusal(await reset(identifier, '7GX2-MK4D-0QVT-9A3C'), 'invalid_code')
+      expectRefusal(await reset(identifier, '000000'), 'invalid_code')
+    }
+    await service.post('password/forgot', { identifier })
+    const otp = await service.inbox.nextCode(identifier)
+    const another = { password: 'somebody else reset it', password_confirmation: 'somebody else reset it' }
+    expect((await service.post('password/reset', { identifier, otp, ...another })).status).toBe(200)
+    const answers = await race([service], () => reset(uuid, code.toLowerCase().replaceAll('-', ' ')))
+    onlySuccess(answers, 'invalid_code')
+    expect((await service.get('me', { bearer })).status).toBe(401)
+    await service.logIn({ identifier, password: PASSWORD })
+    expect(await typesOf(uuid)).toContain('recovery.created')
+  })
+
+  rule('a newer code of its kind ends the older one, and a code ends with its time', async () => {
+    const { identifier, uuid } = await person()
+    const older = await recover(uuid)
+    const newer = await recover(uuid, { lifetime: '24h' })
+    expectRefusal(await reset(identifier, older.code), 'invalid_code')
+    service.clock.advance(DAY_MS)
+    expectRefusal(await reset(identifier, newer.code), 'invalid_code')
+    for (const lifetime of ['25h', '0h', '1', '90ms'])
+      expect((await recover(uuid, { lifetime })).code).toBe('validation_failed')
+  })
+
+  rule('a code that is sent goes to a verified contact, and is not shown', async () => {
+    const { identifier, uuid } = await person()
+    expect((await recover(uuid, { send: 'sms' })).code).toBe('no_verified_contact')
+    const sent = await recover(uuid, { send: 'email' })
+    expect(sent).toMatchObject({ status: 200, code: null })
+    expect((await reset(identifier, await codeFor(identifier))).status).toBe(200)
+    expectRefusal(await call('POST', `accounts/${crypto.randomUUID()}/recovery`, {}), 'account_not_found')
+  })
+
+  rule('a recovery never turns two factors off', async () => {
+    const identifier = newEmail()
+    await protectByApp(service, identifier)
+    const { uuid } = (await call('GET', `accounts?query=${identifier}`)).body.items[0]
+    const { code } = await recover(uuid)
+    expect((await reset(identifier, code)).status).toBe(200)
+    const answer = await service.post('login', { identifier, password: PASSWORD })
+    expect(answer.status).toBe(202)
+  })
+
+  rule(
+    'a code is refused alike for accounts that are not there, and a weak password leaves it open',
+    async () => {
+      const { identifier, uuid } = await person()
+      const { code } = await recover(uuid)
+      const wrong = '7GX2-MK4D-0QVT-9A3C'
+      const answers = await Promise.all(
+        [identifier, newEmail(), uuid, crypto.randomUUID(), 'nobody'].map((name) => reset(name, wrong)),
+      )
+      const shapes = answers.map(({ status, body: { request_id: _, ...body } }) => ({ status, body }))
+      expect(new Set(shapes.map((one) => JSON.stringify(one))).size).toBe(1)
+      const weak = { password: 'password', password_confirmation: 'password' }
+      expectRefusal(
+        await service.post('password/reset', { identifier: uuid, otp: code, ...weak }),
+        'validation_failed',
+      )
+      const own = { password: identifier, password_confirmation: identifier }
+      expectRefusal(
+        await service.post('password/reset', { identifier: uuid, otp: code, ...own }),
+        'validation_failed',
+      )
+      expect((await reset(uuid, code)).status).toBe(200)
+    },
+  )
+
+  rule('a second invitation ends the first one', async () => {
+    const phone = newPhone()
+    const { uuid } = (await call('POST', 'accounts', { phone, invite: true })).body.account
+    const first = await codeFor(phone)
+    expect((await call('POST', `accounts/${uuid}/invite`, { lifetime: '30d' })).status).toBe(200)
+    const second = await codeFor(phone)
+    expect(second).not.toBe(first)
+    expectRefusal(await reset(phone, first), 'invalid_code')
+    service.clock.advance(29 * DAY_MS)
+    await service.inside.housekeeping.run()
+    expect((await reset(phone, second)).status).toBe(200)
+    expect((await call('POST', `accounts/${uuid}/invite`, { lifetime: '31d' })).body.code).toBe(
+      'validation_failed',
+    )
+  })
+
+  rule(
+    'a made account is the one of its contacts: no registration joins, replaces or prevents it',
+    async () => {
+      const email = newEmail()
+      await service.post('register', registration(email, 'a stranger was first'))
+      const wanted = { email, password: PASSWORD, verified: true, metadata: { plan: 'team' } }
+      const { status, body } = await call('POST', 'accounts', wanted)
+      expect([status, body.account.account_confirmed, body.account.metadata]).toEqual([
+        201,
+        true,
+        wanted.metadata,
+      ])
+      await service.logIn({ identifier: email, password: PASSWORD })
+      expectRefusal(await call('POST', 'accounts', { email }), 'identifier_taken')
+      const unverified = newEmail()
+      expect((await call('POST', 'accounts', { email: unverified, password: PASSWORD })).status).toBe(201)
+      expectRefusal(await call('POST', 'accounts', { email: unverified }), 'identifier_taken')
+      await service.post('register', registration(unverified, 'a stranger comes later'))
+      await service.delivered()
+      expect(service.inbox.textsTo(unverified)).toHaveLength(1)
+      expect((await service.post('login', { identifier: unverified, password: PASSWORD })).body.code).toBe(
+        'account_unconfirmed',
+      )
+    },
+  )
+
+  rule(
+    'an administrator confirms an account; of a contested registration no password is activated',
+    async () => {
+      const [email, contested] = [newEmail(), newEmail()]
+      await service.post('register', registration(email))
+      await service.post('register', registration(contested))
+      await service.post('register', registration(contested, 'somebody else was second'))
+      for (const [identifier, hasPassword] of [
+        [email, true],
+        [contested, false],
+      ] as const) {
+        const { uuid } = (await call('GET', `accounts?query=${identifier}`)).body.items[0]
+        const { status, body } = await call('PATCH', `accounts/${uuid}`, { confirmed: true })
+        expect([status, body.account.has_password]).toEqual([200, hasPassword])
+        expect(body.account.email_verified_at).not.toBeNull()
+        expect((await call('PATCH', `accounts/${uuid}`, { confirmed: true })).status).toBe(200)
+        const [event] = (await call('GET', `events?type=account.confirmed&account=${uuid}`)).body.items
+        expect(event.actor).toMatchObject({ type: 'operator', name: 'root' })
+      }
+      await service.logIn({ identifier: email, password: registration(email).password })
+    },
+  )
+
+  rule('two administrators who make an account for one contact at once make one', async () => {
+    const email = newEmail()
+    const answers = await race([service], () => call('POST', 'accounts', { email, verified: true }))
+    onlySuccess(answers, 'identifier_taken')
+  })
+
+  rule('what cannot be is refused with all its fields', async () => {
+    const { body } = await call('POST', 'accounts', {
+      email: 'nobody',
+      phone: '12',
+      password: 'short',
+      metadata: [1],
+      role_id: 2 ** 31,
+    })
+    expect(body.code).toBe('validation_failed')
+    expect(body.errors.map(({ field }: { field: string }) => field)).toEqual([
+      'email',
+      'phone',
+      'password',
+      'metadata',
+      'role_id',
+    ])
+    expect((await call('POST', 'accounts', {})).body.errors[0].code).toBe('identifier_required')
+  })
+})
