@@ -4,6 +4,7 @@ import type { AppRoute } from '../src/app.ts'
 import { createApp } from '../src/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLogger } from '../src/platform/http/logging.ts'
+import { createCatalog } from '../src/texts/catalog.ts'
 
 type Mounted = Pick<AppRoute, 'method' | 'path' | 'operation' | 'authentication'>
 
@@ -15,7 +16,7 @@ const services: never = new Proxy(() => {}, {
 export function mountedRoutes(): Mounted[] {
   const app = createApp(services, {
     baseUrl: 'https://auth.example.com',
-    language: 'en',
+    catalog: createCatalog({ language: 'en' }),
     trustedProxies: [],
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
@@ -40,7 +41,7 @@ export function mountedRoutes(): Mounted[] {
 export const mountedAdminRoutes = () =>
   routesOf(
     createAdminApp(services, {
-      language: 'en',
+      catalog: createCatalog({ language: 'en' }),
       logger: createLogger({ clock: systemClock, write: () => {} }),
     }),
   ).map(({ method, path, operation }) => ({ method, path, operation }))

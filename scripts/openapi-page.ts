@@ -3,6 +3,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from '../src/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLogger } from '../src/platform/http/logging.ts'
+import { createCatalog } from '../src/texts/catalog.ts'
 
 const BASE_URL = 'https://auth.example.com'
 
@@ -27,7 +28,7 @@ export async function openapiPage(): Promise<string> {
   const app = createApp(services as Parameters<typeof createApp>[0], {
     baseUrl: BASE_URL,
     passkeys,
-    language: 'en',
+    catalog: createCatalog({ language: 'en' }),
     trustedProxies: [],
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),

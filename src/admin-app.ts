@@ -59,7 +59,7 @@ export type AdminServices = Pick<Services, 'administration' | 'people' | 'keys'>
 
 export function createAdminApp(
   services: AdminServices,
-  options: Pick<HttpBaseOptions, 'language' | 'logger'>,
+  options: Pick<HttpBaseOptions, 'catalog' | 'logger'>,
 ) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [] })
   const door = createSocketDoor({ routes: adminRoutes, isAdministrator: async () => false })
@@ -67,8 +67,8 @@ export function createAdminApp(
   return new Elysia(appSettings)
     .use(httpBase)
     .use(guard)
-    .use(createAdministrationRoutes(httpBase, services.administration))
-    .use(createPeopleRoutes(httpBase, services.people))
+    .use(createAdministrationRoutes(httpBase, services.administration, options.catalog.tags))
+    .use(createPeopleRoutes(httpBase, services.people, options.catalog.tags))
     .use(createSigningKeyRoutes(httpBase, services.keys))
 }
 

@@ -164,7 +164,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createReceiptRoutes(httpBase, services.receipts))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
-  if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.language))
+  if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.catalog))
   if (documentation) app.use(createDocumentation(documentation))
   return app
 }

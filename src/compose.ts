@@ -32,6 +32,7 @@ import { applyMigrations, requireMigrated } from './platform/postgres/migrate.ts
 import { failedStatement } from './platform/postgres/statement-log.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
+import { createCatalog } from './texts/catalog.ts'
 
 export interface ComposeOptions {
   config: Config
@@ -106,7 +107,9 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const sender = options.sender ?? createSender(config, mailbox, { clock, breaker })
   const reaches = createReach(config, dev)
   const stores = createStores(config, database, redis)
+  const catalog = createCatalog({ language: config.server.language, ...config.texts })
   const foundation = {
+    catalog,
     config,
     clock,
     logger,
@@ -139,13 +142,13 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   let storeWatch: StoreWatch | null = null
   let lostApps: Promise<void> | null = null
   let scrapes: ScrapeListener | null = null
-  const { language, docs, baseUrl, trustedProxies, corsOrigins } = config.server
+  const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
     { ...services, mailbox, ping },
     {
       baseUrl,
       passkeys: config.passkeys,
-      language,
+      catalog,
       trustedProxies,
       corsOrigins,
       logger,
@@ -157,7 +160,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   )
   return {
     app,
-    adminApp: createAdminApp(services, { language, logger }),
+    adminApp: createAdminApp(services, { catalog, logger }),
     services,
     mailbox,
     database,

@@ -56,7 +56,10 @@ function createSendingCodes(
 }
 
 /** What the services stand on. */
-export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'> & {
+export type Foundation = Pick<
+  Services,
+  'catalog' | 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'
+> & {
   database: Database
   stores: Stores
   sender: MessageSender

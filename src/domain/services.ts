@@ -8,6 +8,7 @@ import type { Config } from '../platform/config/types.ts'
 import type { Network } from '../platform/guarded-fetch.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { ServerSecret } from '../platform/secret.ts'
+import type { Catalog } from '../texts/catalog.ts'
 import type { AccountCodes } from './account-codes/service.ts'
 import type { AccountCodeStore } from './account-codes/store.ts'
 import type { OwnerNotices } from './accounts/owner-notices.ts'
@@ -101,6 +102,8 @@ export interface Stores {
 
 export interface Services {
   config: Config
+  /** The texts of every language. */
+  catalog: Catalog
   clock: Clock
   logger: Logger
   metrics: Metrics

@@ -1,6 +1,6 @@
 /**
- * The languages of the service: a new one is a file like fr.ts and a line in `languages`. Everything that names
- * languages (configuration, documentation, messages, the mailbox) derives from that table.
+ * The languages that are built in: a new one is a file like fr.ts and a line in `languages`. catalog.ts adds those of
+ * the operator's own files.
  */
 import { ar } from './ar.ts'
 import { en } from './en.ts'
@@ -18,53 +18,38 @@ export type Texts = {
 
 export const languages = { fr, en, es, pt, ar } satisfies Record<string, Texts>
 
-export type Language = keyof typeof languages
+/** A BCP 47 tag of the catalog: `fr`, `pt-BR`. */
+export type Language = string
 
-export const languageTags = Object.keys(languages) as Language[]
+export type BuiltInLanguage = keyof typeof languages
 
-/** The names of the languages, in English. */
-export const languageNames = languageTags.map((tag) => languageName(tag))
+export const builtInTags = Object.keys(languages) as BuiltInLanguage[]
 
-/** Tells whether this is one of ours; a message of the outbox may have been queued by another version. */
-export function isLanguage(tag: string): tag is Language {
+export function isBuiltIn(tag: string): tag is BuiltInLanguage {
   return Object.hasOwn(languages, tag)
 }
 
-/** Headers of people have fewer; only the first ones are read. */
-const MAXIMUM_RANGES = 32
-
-/**
- * The supported language that an Accept-Language header (RFC 9110 §12.5.4) asks for, or `fallback` if it asks for none.
- * Among equal weights the first one wins. `q=0` refuses a language, also against `*`.
- */
-export function pickLanguage(acceptLanguage: string | null | undefined, fallback: Language): Language {
-  if (!acceptLanguage) return fallback
-  const ranges = acceptLanguage.split(',', MAXIMUM_RANGES).map(parseRange)
-  const refused = new Set(ranges.filter(({ weight }) => weight === 0).map(({ tag }) => tag))
-  const wanted = ranges.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight)
-  for (const { tag } of wanted) {
-    if (isLanguage(tag)) return tag
-    if (tag === '*') return [fallback, ...languageTags].find((each) => !refused.has(each)) ?? fallback
+/** In its usual spelling (`pt-BR`), or null for what is no tag. */
+export function canonicalTag(text: string): Language | null {
+  if (!/^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$/i.test(text)) return null
+  try {
+    return Intl.getCanonicalLocales(text)[0] ?? null
+  } catch {
+    return null
   }
-  return fallback
 }
 
-/** `en-GB;q=0.8` becomes `{ tag: 'en', weight: 0.8 }`. A weight that is not valid neither asks for nor refuses anything. */
-function parseRange(range: string): { tag: string; weight: number } {
-  const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-  const weight =
-    quality === undefined ? 1 : /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : -1
-  return { tag: tag.split('-', 1)[0] ?? '', weight }
+/** `pt` of `pt-BR`. */
+export const primaryTag = (tag: Language): Language => tag.split('-', 1)[0] as string
+
+/** The name of a language, in English. */
+export function languageName(tag: Language): string {
+  return new Intl.DisplayNames('en', { type: 'language' }).of(tag) ?? tag
 }
 
 /** Of the letters of a language. */
-export function textDirection(tag: string): 'ltr' | 'rtl' {
+export function textDirection(tag: Language): 'ltr' | 'rtl' {
   // Not yet in the types of the library.
   const locale = new Intl.Locale(tag) as Intl.Locale & { getTextInfo?(): { direction?: 'ltr' | 'rtl' } }
   return locale.getTextInfo?.().direction ?? 'ltr'
-}
-
-function languageName(tag: Language): string {
-  return new Intl.DisplayNames('en', { type: 'language' }).of(tag) ?? tag
 }

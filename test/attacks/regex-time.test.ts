@@ -15,7 +15,7 @@ import type { Config } from '../../src/platform/config/types.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'
 import { findUnstorableText, readableField } from '../../src/platform/http/unstorable-text.ts'
-import { pickLanguage } from '../../src/texts/languages.ts'
+import { pickLanguage } from '../../src/texts/accept-language.ts'
 import { fastest } from '../helpers/timing.ts'
 
 setDefaultTimeout(60_000)
@@ -148,7 +148,7 @@ describe('64 KB take no more than 20 ms', () => {
     findUnstorableText: (input) => findUnstorableText({ input, nested: { input } }),
     bucketAddress,
     'X-Forwarded-For': (input) => findAddress('10.0.0.1', input),
-    'Accept-Language': (input) => pickLanguage(input, 'fr'),
+    'Accept-Language': (input) => pickLanguage(input, ['fr', 'en'], 'fr'),
     'a JSON body': (input) => {
       try {
         return parseJsonObject(Buffer.from(JSON.stringify({ input })))

@@ -4,6 +4,7 @@ import { codePurposes } from '../../src/domain/codes/store.ts'
 import { noticePurposes, type RenderedMessage } from '../../src/domain/delivery/message.ts'
 import { createRenderer } from '../../src/domain/delivery/render.ts'
 import type { QueuedMessage } from '../../src/domain/delivery/store.ts'
+import { type Catalog, createCatalog } from '../../src/texts/catalog.ts'
 import { languages as texts } from '../../src/texts/languages.ts'
 import { smsLength } from '../../src/texts/sms-length.ts'
 
@@ -14,13 +15,19 @@ const every = languages.flatMap((language) => purposes.map((purpose) => ({ langu
 interface Given {
   autofillDomain?: string | null
   serviceName?: string | null
+  texts?: object
+  catalog?: Catalog
 }
 
 function renderer(baseUrl = 'https://auth.example.com', from: string | null = null, given: Given = {}) {
   const smtp = from === null ? null : { from }
   const { autofillDomain = null, serviceName = null } = given
-  const server = { baseUrl, language: 'fr' }
-  return createRenderer({ server, smtp, sms: { autofillDomain }, texts: { serviceName } } as never)
+  const server = { baseUrl }
+  const texts = { serviceName, logoUrl: null, colour: '#0f5f6b', layoutHtml: null, ...given.texts }
+  return createRenderer(
+    { server, smtp, sms: { autofillDomain }, texts } as never,
+    given.catalog ?? createCatalog({ language: 'fr' }),
+  )
 }
 
 function queued(values: Partial<QueuedMessage>): QueuedMessage {
@@ -157,7 +164,7 @@ describe('a notice', () => {
       (language) => render({ purpose: 'password_changed', language, createdAt, values }).text,
     )
     expect(french).toContain(
-      `Date : 22 novembre 2026 à 05:57 UTC. Appareil : «\u00a0Ada’s phone ${'x'.repeat(28)}\u00a0».`,
+      `Date\u00a0: 22 novembre 2026 à 05:57 UTC. Appareil\u00a0: «\u00a0Ada’s phone ${'x'.repeat(28)}\u00a0».`,
     )
     expect(english).toContain(
       `When: November 22, 2026 at 5:57 AM UTC. Device: “Ada’s phone ${'x'.repeat(28)}”.`,
@@ -175,6 +182,39 @@ test('e-mails have typographic apostrophes only', () => {
     const { subject, text } = render(each)
     expect(subject + text).not.toContain("'")
   }
+})
+
+describe('the layout of an e-mail', () => {
+  const given = (texts: object) => renderer(undefined, null, { texts: { serviceName: 'A&B', ...texts } })
+
+  test('has the name of the service, or its logo, and its colour', () => {
+    const colour = '#aa0011'
+    expect(render({}, given({ colour })).html).toMatch(/#aa0011.*<bdi>A&amp;B<\/bdi>/s)
+    const { html } = render({}, given({ logoUrl: 'https://example.com/a.png?b&c' }))
+    expect(html).toContain('src="https://example.com/a.png?b&amp;c" alt="A&amp;B"')
+    expect(html).not.toContain('<bdi>')
+  })
+
+  test('may be the operator’s own, in which braces of the style sheet stay', () => {
+    const layoutHtml = '<style>p{color:{colour}}</style><b dir="{direction}" title="{subject}">{content}</b>'
+    const values = { passkey: '{footer}"<i>' }
+    const { html } = render(
+      { purpose: 'passkey_added', language: 'ar', values },
+      given({ layoutHtml, colour: '#123456' }),
+    )
+    expect(html).toStartWith('<style>p{color:#123456}</style><b dir="rtl" title="')
+    expect(html).toContain('{footer}&lt;i&gt;')
+  })
+})
+
+test('a message in a language that is gone is written in the one of the service', () => {
+  const catalog = createCatalog({ language: 'en', own: { de: { messages: { greeting: 'Guten Tag,' } } } })
+  const from = renderer(undefined, null, { catalog })
+  expect(render({ language: 'de' }, from).text).toStartWith('Guten Tag,')
+  expect(render({ language: 'it' }, from)).toMatchObject({
+    language: 'en',
+    text: expect.stringMatching(/^Hello,/),
+  })
 })
 
 describe('who writes', () => {

@@ -30,6 +30,7 @@ import {
 } from '../../src/domain/delivery/worker.ts'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
+import { createCatalog } from '../../src/texts/catalog.ts'
 import { createFrozenClock } from '../helpers/limited-service.ts'
 import { createDatabase, startPostgres, type TestDatabase } from '../helpers/servers.ts'
 import { startSmtp } from '../helpers/smtp.ts'
@@ -76,12 +77,15 @@ const codes: SendingCodes = {
   },
   reveal: () => '012345',
 }
-const render = createRenderer({
-  server: { baseUrl: 'https://auth.example.com', language: 'fr' },
-  smtp: null,
-  sms: { autofillDomain: null },
-  texts: { serviceName: null },
-} as never)
+const render = createRenderer(
+  {
+    server: { baseUrl: 'https://auth.example.com' },
+    smtp: null,
+    sms: { autofillDomain: null },
+    texts: { serviceName: null },
+  } as never,
+  createCatalog({ language: 'fr' }),
+)
 
 /** Answers what `next` gives; keeps what it was given. */
 function senderOf(next: (message: RenderedMessage) => SendOutcome | Promise<SendOutcome>): MessageSender {

@@ -7,12 +7,13 @@ import type { RenderedMessage } from '../../src/domain/delivery/message.ts'
 import { createSender } from '../../src/domain/delivery/service.ts'
 import { createMailbox } from '../../src/domain/dev/mailbox.ts'
 import { createDevRoutes } from '../../src/domain/dev/routes.ts'
+import { createCatalog } from '../../src/texts/catalog.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 
 const now = new Date('2026-07-01T12:00:00.000Z')
 const open = (file: string | null = null) => {
   const mailbox = createMailbox({ now: () => now }, file)
-  const routes = createDevRoutes(mailbox, 'fr')
+  const routes = createDevRoutes(mailbox, createCatalog({ language: 'fr' }))
   const send = (method: string, path: string, headers: Record<string, string> = {}) =>
     routes.handle(
       new Request(`http://127.0.0.1${path}`, { method, headers: { host: '127.0.0.1', ...headers } }),

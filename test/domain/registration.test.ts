@@ -63,7 +63,7 @@ describe.each(shapes)('registration on %s', (shape) => {
       for (const [index, { text, html }] of mails.entries()) {
         expect(text).toContain(codes[index]!)
         expect(text).toContain(first === 'en' ? 'ignore this message' : 'ignorez ce message')
-        expect(html).toContain(`<html lang="${first}">`)
+        expect(html).toContain(`<html lang="${first}" dir="ltr">`)
       }
       return mails.map(({ subject }) => subject)
     }

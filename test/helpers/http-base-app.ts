@@ -6,7 +6,7 @@ import { appSettings, createHttpBase, type HttpBase } from '../../src/platform/h
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
-import { languages } from '../../src/texts/languages.ts'
+import { createCatalog } from '../../src/texts/catalog.ts'
 
 const greeting = t.Object(
   { status: t.Literal(201), message: t.String(), name: t.String() },
@@ -20,7 +20,7 @@ function greetingRoutes(httpBase: HttpBase) {
       '/greetings',
       ({ body, client, set }) => {
         set.status = 201
-        const message = languages[client.language].sentences.account_confirmed
+        const message = client.texts.sentences.account_confirmed
         return { status: 201 as const, message, name: body.name }
       },
       {
@@ -34,7 +34,7 @@ function greetingRoutes(httpBase: HttpBase) {
         detail: { summary: 'Greet somebody', operationId: 'greet', tags: ['Greetings'] },
       },
     )
-    .get('/clients/:name', ({ params, client }) => ({ name: params.name, ...client }), {
+    .get('/clients/:name', ({ params, client: { texts, ...client } }) => ({ name: params.name, ...client }), {
       params: t.Object({ name: t.String() }),
       response: {
         200: t.Object({
@@ -127,7 +127,13 @@ export async function startEnvelopeApp({
   const lines: string[] = []
   const clock = { now: () => new Date('2030-01-02T03:04:05.678Z') }
   const logger = createLogger({ clock, write: (line) => lines.push(line) })
-  const httpBase = createHttpBase({ language: 'fr', trustedProxies, corsOrigins, logger, bodyDeadlineMs })
+  const httpBase = createHttpBase({
+    catalog: createCatalog({ language: 'fr' }),
+    trustedProxies,
+    corsOrigins,
+    logger,
+    bodyDeadlineMs,
+  })
   const app = new Elysia(appSettings).use(httpBase).use(greetingRoutes(httpBase)).use(failingRoutes(httpBase))
   if (docs) app.use(createDocumentation({ baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }))
   app.listen({ port: 0, hostname: '127.0.0.1' })

@@ -76,12 +76,12 @@ ${smtp('security = "none"')}`
     expect(problemsOf(toml, { POTERNE_LIMITS_ENABLED: 'no' })).toEqual([
       'server.port = 99999: expected an integer from 0 to 65535',
       'server.base_url = "example.com": expected an http or https URL without path, query and slash at its end, such as "https://auth.example.com"',
-      'server.language = "de": expected one of "fr", "en"',
       'database.url = "mysql://********@h/********": expected a URL that begins with postgres://',
       'codes.lifetime = 600: expected a duration from "1s" to "1h" with its unit (s, m, h, d), such as "10m"',
       'codes.attempts = 0: expected an integer from 1 to 100',
       'limits.enabled = "no": expected true or false (from POTERNE_LIMITS_ENABLED)',
       'smtp.security = "none": expected "starttls" or "tls": "none" would send codes in clear to a host that is not loopback',
+      'server.language = "de": expected one of "fr", "en", "es", "pt", "ar", or a language with a file in texts.directory',
     ])
   })
 

@@ -50,7 +50,16 @@ describe('without anything set', () => {
         autofillDomain: null,
         gateways: [],
       },
-      texts: { serviceName: null },
+      texts: {
+        serviceName: null,
+        logoUrl: null,
+        colour: '#0f5f6b',
+        directory: null,
+        fallback: 'en',
+        own: {},
+        layout: null,
+        layoutHtml: null,
+      },
       codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20, login: true },
       twoFactor: { allowEmail: true },
       tokens: {

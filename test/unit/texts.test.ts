@@ -1,21 +1,22 @@
 /** The sentences, and which language a client gets. */
 import { describe, expect, test } from 'bun:test'
 import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/errors.ts'
-import { languages, languageTags, pickLanguage, type Texts } from '../../src/texts/languages.ts'
+import { pickLanguage } from '../../src/texts/accept-language.ts'
+import { builtInTags, languages, type Texts } from '../../src/texts/languages.ts'
 import { fastest } from '../helpers/timing.ts'
 
 const everySentence = ({ errors, fields, weak_password, sentences }: Texts) =>
   [errors, fields, weak_password, sentences].flatMap((part) => Object.values(part))
 
 describe('the sentences', () => {
-  test.each(languageTags)('there is one for every code in %s', (language) => {
+  test.each(builtInTags)('there is one for every code in %s', (language) => {
     const { errors, fields, weak_password } = languages[language]
     expect(Object.keys(errors).sort()).toEqual(Object.keys(errorStatus).sort())
     expect(Object.keys(fields).sort()).toEqual([...fieldErrorCodes].sort())
     expect(Object.keys(weak_password).sort()).toEqual([...weakPasswordReasons].sort())
   })
 
-  test.each(languageTags)('each is a whole sentence in %s', (language) => {
+  test.each(builtInTags)('each is a whole sentence in %s', (language) => {
     for (const sentence of everySentence(languages[language]))
       expect(sentence).toMatch(/^[\p{Lu}\p{Lo}].*[.]$/u)
   })
@@ -61,17 +62,17 @@ describe('the language', () => {
     ['constructor, __proto__', 'fr'],
     [`${'de,'.repeat(32)}en`, 'fr'],
   ] as const)('%p is answered in %s where French is the default', (header, language) => {
-    expect(pickLanguage(header, 'fr')).toBe(language)
+    expect(pickLanguage(header, builtInTags, 'fr')).toBe(language)
   })
 
   test('the default is configuration', () => {
-    expect(pickLanguage('de', 'en')).toBe('en')
-    expect(pickLanguage('*', 'en')).toBe('en')
-    expect(pickLanguage('fr', 'en')).toBe('fr')
+    expect(pickLanguage('de', builtInTags, 'en')).toBe('en')
+    expect(pickLanguage('*', builtInTags, 'en')).toBe('en')
+    expect(pickLanguage('fr', builtInTags, 'en')).toBe('fr')
   })
 
   test('64 KB of header cost no time', () => {
     const header = `${';q='.repeat(20_000)},${' '.repeat(20_000)}`
-    expect(fastest(() => pickLanguage(header, 'fr'), 20)).toBeLessThan(20)
+    expect(fastest(() => pickLanguage(header, builtInTags, 'fr'), 20)).toBeLessThan(20)
   })
 })

@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
-import { languageTags } from '../../texts/languages.ts'
+import type { Language } from '../../texts/languages.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { KeyService } from '../tokens/key-service.ts'
@@ -57,7 +57,11 @@ export const detail = (operationId: string, summary: string) => ({
 })
 const done = { status: 200 as const }
 
-export function createAdministrationRoutes(httpBase: HttpBase, administration: AdministrationService) {
+export function createAdministrationRoutes(
+  httpBase: HttpBase,
+  administration: AdministrationService,
+  languages: readonly Language[],
+) {
   const notFound = errorResponses('account_not_found')
   return new Elysia({ name: 'administration', prefix: '/admin/v1' })
     .use(httpBase)
@@ -102,7 +106,7 @@ export function createAdministrationRoutes(httpBase: HttpBase, administration: A
           accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
           accountable_id: t.Optional(t.Integer()),
           metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
-          language: t.Optional(t.Union(languageTags.map((tag) => t.Literal(tag)))),
+          language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
           locked: t.Optional(t.Boolean()),
           locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
           confirmed: t.Optional(

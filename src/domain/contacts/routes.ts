@@ -4,7 +4,6 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import { accountAnswer } from '../accounts/account-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
@@ -68,7 +67,7 @@ export function createContactRoutes(
       '/email/change',
       async ({ signedIn, body: { email, ...proof }, client, status }) => {
         await contacts.change(signedIn, 'email', { contact: email, ...proof }, client)
-        const { email_change_sent } = languages[client.language].sentences
+        const { email_change_sent } = client.texts.sentences
         return status(201, { status: 201 as const, message: email_change_sent })
       },
       {
@@ -89,7 +88,7 @@ export function createContactRoutes(
       '/phone/change',
       async ({ signedIn, body: { phone, ...proof }, client, status }) => {
         await contacts.change(signedIn, 'phone', { contact: phone, ...proof }, client)
-        const { phone_change_sent } = languages[client.language].sentences
+        const { phone_change_sent } = client.texts.sentences
         return status(201, { status: 201 as const, message: phone_change_sent })
       },
       {

@@ -1,5 +1,6 @@
 /** Lays out an e-mail as text and as HTML, from the same plain sentences, all of which are escaped here. */
 import { type Language, textDirection } from '../../texts/languages.ts'
+import { builtInLayout, fillLayout } from '../../texts/layout.ts'
 
 export interface EmailParts {
   language: Language
@@ -10,6 +11,16 @@ export interface EmailParts {
   footer: string
 }
 
+/** What all e-mails of a service have in common. */
+export interface EmailLook {
+  service: string
+  logoUrl: string | null
+  /** `#rrggbb` */
+  colour: string
+  /** Null: the built-in layout. */
+  layoutHtml: string | null
+}
+
 export function plainText({ above, code, below, footer }: EmailParts): string {
   const blocks = [...above, ...(code === null ? [] : [`    ${code}`]), ...below]
   return `${blocks.join('\n\n')}\n\n-- \n${footer}\n`
@@ -17,28 +28,34 @@ export function plainText({ above, code, below, footer }: EmailParts): string {
 
 const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`
 
-/** Colours come from the reader's theme. There are no pictures, no links, and nothing is loaded from elsewhere. */
-export function html({ language, subject, above, code, below, footer }: EmailParts): string {
-  const figures =
-    'margin:24px 0;font:bold 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center'
-  return `<!doctype html>
-<html lang="${language}" dir="${textDirection(language)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(subject)}</title>
-</head>
-<body style="margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<div style="max-width:480px;margin:0 auto">
-${above.map(paragraph).join('\n')}
-${code === null ? '' : `<p style="${figures}">${escapeHtml(code)}</p>`}
-${below.map(paragraph).join('\n')}
-<p style="margin:32px 0 0;font-size:13px;opacity:.7">${escapeHtml(footer)}</p>
-</div>
-</body>
-</html>
-`
+export function html(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
+  const { language, subject, above, code, below, footer } = parts
+  const direction = textDirection(language)
+  const name = escapeHtml(service)
+  const logo = logoUrl === null ? '' : escapeHtml(logoUrl)
+  const header =
+    logo === ''
+      ? `<p style="margin:0 0 20px;font-size:18px;font-weight:600"><bdi>${name}</bdi></p>`
+      : `<p style="margin:0 0 20px"><img class="logo" src="${logo}" alt="${name}" height="48" style="height:48px;max-width:100%;border:0"></p>`
+  return fillLayout(layoutHtml ?? builtInLayout, {
+    content: [...above.map(paragraph), ...codeBlock(code, colour), ...below.map(paragraph)].join('\n'),
+    header,
+    footer: escapeHtml(footer),
+    subject: escapeHtml(subject),
+    service: name,
+    logo_url: logo,
+    colour,
+    language: escapeHtml(language),
+    direction,
+    start: direction === 'rtl' ? 'right' : 'left',
+  })
+}
+
+/** As much space before the figures as the last of them has behind it. */
+function codeBlock(code: string | null, colour: string): string[] {
+  if (code === null) return []
+  const figures = `margin:24px 0;padding:14px 8px 14px 14px;font:bold 34px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center;color:#1d2126;background:#f3f4f6;border:1px solid ${colour};border-radius:8px`
+  return [`<p class="code" dir="ltr" style="${figures}">${escapeHtml(code)}</p>`]
 }
 
 export function escapeHtml(text: string): string {

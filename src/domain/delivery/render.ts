@@ -3,44 +3,38 @@
  * escaped. A value is inserted once and never read as a template, and cannot break a line.
  */
 import type { Config } from '../../platform/config/types.ts'
-import { isLanguage, type Language, languages, languageTags } from '../../texts/languages.ts'
-import {
-  createTemplates,
-  type MessageFacts,
-  type MessageTemplates,
-  type MessageTexts,
-} from '../../texts/messages.ts'
+import type { Catalog } from '../../texts/catalog.ts'
+import { type Language, textDirection } from '../../texts/languages.ts'
+import { createTemplates, type MessageFacts, type MessageTexts } from '../../texts/messages.ts'
 import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
 import { type EmailParts, html, plainText } from './email-layout.ts'
 import { type MessagePurpose, type NoticePurpose, noticePurposes, type RenderedMessage } from './message.ts'
 import type { QueuedMessage } from './store.ts'
-
-/** A language that lacks the message of a purpose is a type error here. */
-const texts: Record<Language, { messages: MessageTexts<SentCodePurpose, NoticePurpose> }> = languages
-
-const templates = Object.fromEntries(
-  languageTags.map((language) => [language, createTemplates(texts[language].messages, language)]),
-) as Record<Language, MessageTemplates<MessagePurpose>>
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
 
 export type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
 
 /**
- * `minutes` is the lifetime of the code. Throws for a purpose that this version does not know; a language that it does
- * not know is replaced by the one of the configuration.
+ * `minutes` is the lifetime of the code. Throws for a purpose that this version does not know; a language that the
+ * catalog does not have is replaced by its default.
  */
-export function createRenderer(config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'>): RenderMessage {
+export function createRenderer(
+  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'>,
+  catalog: Catalog,
+): RenderMessage {
   const service = serviceName(config)
   const { autofillDomain } = config.sms
+  const { logoUrl, colour, layoutHtml } = config.texts
+  const look = { service, logoUrl, colour, layoutHtml }
+  const languages = new Map(catalog.tags.map((tag) => [tag, createLanguage(tag, catalog)]))
   return (message, code, minutes) => {
     const { id, channel, destination: to } = message
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
     const purpose = message.purpose as MessagePurpose
-    const language = isLanguage(message.language) ? message.language : config.server.language
-    const { greeting, quotes } = texts[language].messages
-    const { messages, footer, circumstances } = templates[language]
-    const template = messages[purpose]
+    const language = catalog.has(message.language) ? message.language : catalog.language
+    const { greeting, quotes, templates, circumstances, footer } = languages.get(language)!
+    const template = templates[purpose]
     const facts = { ...factsOf(message, channel === 'sms' ? SMS_QUOTES : quotes), service, minutes }
     const common = { id, channel, to, purpose, language, code, minutes }
     if (channel === 'sms') {
@@ -60,13 +54,29 @@ export function createRenderer(config: Pick<Config, 'server' | 'smtp' | 'sms' | 
       ),
       footer: typographic(footer(facts)),
     }
-    return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts) }
+    return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts, look) }
   }
 }
 
+/** What the messages of a language are made of. A catalog that lacks the message of a purpose is a type error here. */
+function createLanguage(tag: Language, catalog: Catalog) {
+  const texts: MessageTexts<SentCodePurpose, NoticePurpose> = catalog.of(tag).messages
+  const { messages: templates, circumstances, footer } = createTemplates(texts, tag)
+  return { greeting: texts.greeting, quotes: quotesOf(texts, tag), templates, circumstances, footer }
+}
+
+/** From right to left, a name in other letters is isolated: else its brackets would turn towards the sentence. */
+function quotesOf({ quotes: [open = '"', close = '"'] }: MessageTexts, tag: Language): [string, string] {
+  return textDirection(tag) === 'rtl' ? [`${open}\u2068`, `\u2069${close}`] : [open, close]
+}
+
 /** SMS keep straight apostrophes and quotation marks: curly ones would cost them more than half of their length. */
-const SMS_QUOTES = ['"', '"']
-const typographic = (text: string) => text.replaceAll("'", '’')
+const SMS_QUOTES: [string, string] = ['"', '"']
+const typographic = (text: string) =>
+  text
+    .replaceAll("'", '’')
+    // French marks have a space before them, where a line must not end.
+    .replace(/ (?=[:;!?»])/g, '\u00a0')
 
 /** The reader's time zone is not known. */
 function dateIn(language: Language, date: Date): string {

@@ -4,6 +4,7 @@ import type { Config } from '../../platform/config/types.ts'
 import type { Logger } from '../../platform/http/logging.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
+import type { Catalog } from '../../texts/catalog.ts'
 import type { CodeService } from '../codes/service.ts'
 import type { LimitStore } from '../limits/store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -33,6 +34,7 @@ interface Options {
   logger: Logger
   config: Config
   metrics: Metrics
+  catalog: Catalog
 }
 
 /**
@@ -40,8 +42,19 @@ interface Options {
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
 export function createDelivery(options: Options) {
-  const { database, stores, codes, sendingCodes, funnel, strangersTurn, sender, clock, logger, config } =
-    options
+  const {
+    database,
+    stores,
+    codes,
+    sendingCodes,
+    funnel,
+    strangersTurn,
+    sender,
+    clock,
+    logger,
+    config,
+    catalog,
+  } = options
   const { messages } = stores
   const { metrics } = options
   const refusedAddresses = createRefusedAddresses(options)
@@ -53,7 +66,7 @@ export function createDelivery(options: Options) {
     funnel,
     metrics,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
-    render: createRenderer(config),
+    render: createRenderer(config, catalog),
     sender,
     clock,
     logger,
@@ -71,7 +84,7 @@ export function createDelivery(options: Options) {
       worker,
       clock,
       metrics,
-      language: config.server.language,
+      language: catalog.language,
     }),
     receipts: createReceiptService({
       records: stores.deliveryRecords,

@@ -1,5 +1,5 @@
 /** The demonstration page of --dev: a whole client in one page that uses the public interface and nothing else. */
-import { type Language, languages, textDirection } from '../../texts/languages.ts'
+import { type Language, type Texts, textDirection } from '../../texts/languages.ts'
 import source from './demonstration.html' with { type: 'text' }
 import { pagePolicy } from './page-policy.ts'
 
@@ -16,8 +16,8 @@ export const demonstrationPolicy = pagePolicy({
 })
 
 /** `<` is escaped, so that no word can end the element that holds them. */
-export function demonstrationPage(language: Language): string {
-  const words = JSON.stringify(languages[language].demonstration).replaceAll('<', '\\u003c')
+export function demonstrationPage(language: Language, texts: Texts): string {
+  const words = JSON.stringify(texts.demonstration).replaceAll('<', '\\u003c')
   return page
     .replace('lang="en"', `lang="${language}" dir="${textDirection(language)}"`)
     .replace('id="words">{}<', () => `id="words">${words}<`)

@@ -2,7 +2,7 @@
  * The mailbox of --dev as a page for people: newest first, the code in large type, e-mail and SMS told apart at a
  * glance. Everything that came from outside is escaped; an HTML part is shown in a sandboxed frame of its own.
  */
-import { type Language, languages, textDirection } from '../../texts/languages.ts'
+import { type Language, type Texts, textDirection } from '../../texts/languages.ts'
 import { escapeHtml } from '../delivery/email-layout.ts'
 import type { MailboxEntry } from './mailbox.ts'
 import { pagePolicy } from './page-policy.ts'
@@ -108,12 +108,12 @@ export const htmlPartPolicy = [
   'sandbox',
   `default-src 'none'`,
   `style-src 'unsafe-inline'`,
-  'img-src data:',
+  'img-src https: data:',
   `frame-ancestors 'self'`,
 ].join('; ')
 
-export function mailboxPage(entries: MailboxEntry[], language: Language): string {
-  const words = languages[language].mailbox
+export function mailboxPage(entries: MailboxEntry[], language: Language, texts: Texts): string {
+  const words = escapeWords(texts.mailbox)
   const newest = entries[0]?.id ?? ''
   return `<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
@@ -134,7 +134,7 @@ export function mailboxPage(entries: MailboxEntry[], language: Language): string
 </form>
 <main>
 <p id="none" class="soft" hidden>${words.empty}</p>
-${entries.map((entry) => article(entry, language)).join('\n')}
+${entries.map((entry) => article(entry, texts)).join('\n')}
 </main>
 <script>${script}</script>
 </body>
@@ -142,10 +142,14 @@ ${entries.map((entry) => article(entry, language)).join('\n')}
 `
 }
 
-function article(entry: MailboxEntry, language: Language): string {
-  const words = languages[language].mailbox
+/** The words come from files of the operator, too. */
+const escapeWords = <Words extends Record<string, string>>(words: Words): Words =>
+  Object.fromEntries(Object.entries(words).map(([key, word]) => [key, escapeHtml(word)])) as Words
+
+function article(entry: MailboxEntry, texts: Texts): string {
+  const words = escapeWords(texts.mailbox)
   const { id, channel } = entry
-  const purposes: Record<string, string> = languages[language].purposes
+  const purposes: Record<string, string> = texts.purposes
   const purpose = purposes[entry.purpose] ?? words.notice
   const code = entry.code === null ? '' : escapeHtml(entry.code)
   const codeRow = `<div class="code"><output>${code}</output><button type="button" value="${code}">${words.copy}</button></div>`

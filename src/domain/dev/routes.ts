@@ -2,7 +2,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
 import { isLoopbackHost } from '../../platform/config/formats.ts'
-import { type Language, pickLanguage } from '../../texts/languages.ts'
+import type { Catalog } from '../../texts/catalog.ts'
+import type { Language } from '../../texts/languages.ts'
 import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
 import type { Mailbox } from './mailbox.ts'
 import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
@@ -10,9 +11,8 @@ import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
 const hidden = { detail: { hide: true } }
 
 /** The mailbox for people as a page, for programs as JSON, newest first; and the demonstration page. */
-export function createDevRoutes(mailbox: Mailbox, defaultLanguage: Language) {
-  const languageOf = (request: Request) =>
-    pickLanguage(request.headers.get('accept-language'), defaultLanguage)
+export function createDevRoutes(mailbox: Mailbox, catalog: Catalog) {
+  const languageOf = (request: Request) => catalog.pick(request.headers.get('accept-language'))
   return new Elysia({ name: 'dev' })
     .onBeforeHandle(({ request }) => {
       // A page of another site may give its name the address of this machine, and read what is here (DNS rebinding).
@@ -22,7 +22,7 @@ export function createDevRoutes(mailbox: Mailbox, defaultLanguage: Language) {
       '/dev/app',
       ({ request }) => {
         const language = languageOf(request)
-        return page(demonstrationPage(language), demonstrationPolicy, language)
+        return page(demonstrationPage(language, catalog.of(language)), demonstrationPolicy, language)
       },
       hidden,
     )
@@ -30,7 +30,7 @@ export function createDevRoutes(mailbox: Mailbox, defaultLanguage: Language) {
       '/dev/mailbox',
       ({ request }) => {
         const language = languageOf(request)
-        return page(mailboxPage(mailbox.list(), language), mailboxPolicy, language)
+        return page(mailboxPage(mailbox.list(), language, catalog.of(language)), mailboxPolicy, language)
       },
       hidden,
     )

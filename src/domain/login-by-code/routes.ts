@@ -4,7 +4,6 @@ import { bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import { identifierField } from '../accounts/account-schema.ts'
 import type { Authentication } from '../sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
@@ -29,7 +28,7 @@ export function createLoginByCodeRoutes(
           await loginByCode.requestCode(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
           status: 201 as const,
-          message: languages[client.language].sentences.two_factor_code_sent,
+          message: client.texts.sentences.two_factor_code_sent,
         })
       },
       {

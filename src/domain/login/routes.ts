@@ -13,7 +13,7 @@ export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
     async ({ body, client, status }) => {
       const outcome = await login.logIn(body, deviceOf(body), client)
       if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
-      return status(202, twoFactorDue(outcome.due, client.language))
+      return status(202, twoFactorDue(outcome.due, client.texts))
     },
     {
       body: t.Object({ identifier: identifierField, password: passwordField, ...deviceFields }),

@@ -5,7 +5,6 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import { accountAnswer } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -92,7 +91,7 @@ export function createAccountRoutes(
       '/me',
       async ({ signedIn, body, client }) => {
         await accounts.erase(signedIn, body, client)
-        return { status: 200 as const, message: languages[client.language].sentences.account_erased }
+        return { status: 200 as const, message: client.texts.sentences.account_erased }
       },
       {
         body: t.Object(ownerProofFields),

@@ -6,7 +6,6 @@ import { errorResponses, ownerProofErrors } from '../../platform/http/error-resp
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../platform/http/passkey-schemas.ts'
 import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
 import { ownerProofFields, signedInAnswer } from '../sign-in/sign-in-schema.ts'
@@ -195,7 +194,7 @@ export function createPasskeyRoutes(
       '/:id',
       async ({ signedIn, params, body, client }) => {
         await passkeys.remove(signedIn, params.id, body ?? {}, client)
-        return { status: 200 as const, message: languages[client.language].sentences.passkey_removed }
+        return { status: 200 as const, message: client.texts.sentences.passkey_removed }
       },
       {
         params: idParams,

@@ -4,7 +4,6 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import { identifierField, newPasswordFields } from '../accounts/account-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { deviceFields } from '../sessions/session-schema.ts'
@@ -22,7 +21,7 @@ export function createPasswordRoutes(
       '/forgot',
       async ({ body, client, status }) => {
         await passwords.forgot(body, { ...client, fingerprint: body.device_fingerprint || null })
-        const { password_reset_sent } = languages[client.language].sentences
+        const { password_reset_sent } = client.texts.sentences
         return status(201, { status: 201 as const, message: password_reset_sent })
       },
       {
@@ -44,7 +43,7 @@ export function createPasswordRoutes(
       '/reset',
       async ({ body, client }) => {
         await passwords.reset(body, { ...client, fingerprint: body.device_fingerprint || null })
-        return { status: 200 as const, message: languages[client.language].sentences.password_reset }
+        return { status: 200 as const, message: client.texts.sentences.password_reset }
       },
       {
         body: t.Object({
@@ -78,7 +77,7 @@ export function createPasswordRoutes(
       '/change',
       async ({ signedIn, body, client }) => {
         await passwords.change(signedIn, body, client)
-        return { status: 200 as const, message: languages[client.language].sentences.password_changed }
+        return { status: 200 as const, message: client.texts.sentences.password_changed }
       },
       {
         body: t.Object({

@@ -4,7 +4,6 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import { accountSchema, identifierField, newPasswordFields } from '../accounts/account-schema.ts'
 import { deviceFields, deviceOf } from '../sessions/session-schema.ts'
 import { otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
@@ -84,7 +83,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       '/register',
       async ({ body, client, status }) => {
         const { channel } = await registration.register(body, client)
-        const { sentences } = languages[client.language]
+        const { sentences } = client.texts
         return status(201, {
           status: 201 as const,
           message: channel === 'email' ? sentences.registered_by_email : sentences.registered_by_sms,
@@ -115,7 +114,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       '/verify-account',
       async ({ body, client, status }) => {
         const { hasPassword, signedIn } = await registration.confirm(body, deviceOf(body), client)
-        const { sentences } = languages[client.language]
+        const { sentences } = client.texts
         return status(201, {
           status: 201 as const,
           message: hasPassword ? sentences.account_confirmed : sentences.account_confirmed_choose_password,
@@ -143,7 +142,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
           status: 201 as const,
-          message: languages[client.language].sentences.confirmation_resent,
+          message: client.texts.sentences.confirmation_resent,
         })
       },
       resendDocs('Verification'),
@@ -154,7 +153,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
           status: 201 as const,
-          message: languages[client.language].sentences.confirmation_resent,
+          message: client.texts.sentences.confirmation_resent,
         })
       },
       resendDocs('Confirmation'),

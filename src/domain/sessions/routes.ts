@@ -5,7 +5,6 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
 import { deviceFields, refreshedAnswer } from './session-schema.ts'
@@ -49,7 +48,7 @@ export function createSessionRoutes(
       '/logout-all',
       async ({ signedIn, client }) => {
         await sessions.logOutAll(signedIn)
-        return { status: 200 as const, message: languages[client.language].sentences.logged_out_everywhere }
+        return { status: 200 as const, message: client.texts.sentences.logged_out_everywhere }
       },
       {
         response: { 200: messageAnswer(200), ...errorResponses() },
@@ -82,7 +81,7 @@ export function createSessionRoutes(
       '/sessions/:id',
       async ({ signedIn, params, client }) => {
         await sessions.end(signedIn, params.id)
-        return { status: 200 as const, message: languages[client.language].sentences.session_ended }
+        return { status: 200 as const, message: client.texts.sentences.session_ended }
       },
       {
         params: t.Object({ id: t.String({ description: 'As in the list' }) }),
@@ -129,7 +128,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       async ({ body, headers, client }) => {
         const { refresh_token: refreshToken = null } = body
         await sessions.logOut({ refreshToken, authorization: headers.authorization })
-        return { status: 200 as const, message: languages[client.language].sentences.logged_out }
+        return { status: 200 as const, message: client.texts.sentences.logged_out }
       },
       {
         body: t.Object({ refresh_token: t.Optional(nullable(refreshToken)) }),

@@ -4,7 +4,7 @@ import type { TwoFactorMethod } from '../../errors.ts'
 import { component } from '../../platform/http/components.ts'
 import { assertionField } from '../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../platform/http/schemas.ts'
-import { type Language, languages } from '../../texts/languages.ts'
+import type { Texts } from '../../texts/languages.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
 import { tokenFields } from '../sessions/session-schema.ts'
 
@@ -72,11 +72,11 @@ export const signedInAnswer = component(
 /**
  * The answer that `twoFactorAnswer` describes. If a code of an app is due, the sentence does not mention a message.
  */
-export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, language: Language) {
+export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, { sentences }: Texts) {
   return {
     status: 202 as const,
     code: 'two_factor_required' as const,
-    message: languages[language].sentences[twoFactorSentence(due.methods)],
+    message: sentences[twoFactorSentence(due.methods)],
     two_factor: due,
   }
 }

@@ -182,7 +182,7 @@ export function createSocialRoutes(
       async ({ body, client, status }) => {
         const outcome = await social.exchange(body, deviceOf(body), client)
         if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
-        return status(202, twoFactorDue(outcome.due, client.language))
+        return status(202, twoFactorDue(outcome.due, client.texts))
       },
       {
         body: t.Object({
@@ -207,7 +207,7 @@ export function createSocialRoutes(
       async ({ params, body, client, status }) => {
         const outcome = await social.signIn(params.provider, body, deviceOf(body), client)
         if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
-        return status(202, twoFactorDue(outcome.due, client.language))
+        return status(202, twoFactorDue(outcome.due, client.texts))
       },
       {
         params: providerParams,

@@ -5,7 +5,6 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../platform/http/schemas.ts'
-import { languages } from '../../texts/languages.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
@@ -78,7 +77,7 @@ export function createTwoFactorRoutes(
           return status(200, { status: ok, recovery_codes })
         }
         await factors.requestEnabling(signedIn, body, client)
-        const message = languages[client.language].sentences.two_factor_enrolment_sent
+        const message = client.texts.sentences.two_factor_enrolment_sent
         return status(201, { status: 201 as const, message })
       },
       {
@@ -157,7 +156,7 @@ export function createTwoFactorRoutes(
       '/disable',
       async ({ signedIn, body, client }) => {
         await factors.disable(signedIn, body, client)
-        return { status: ok, message: languages[client.language].sentences.two_factor_disabled }
+        return { status: ok, message: client.texts.sentences.two_factor_disabled }
       },
       {
         body: proofBody,

@@ -3,6 +3,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
 import { isSupportedCountry } from 'libphonenumber-js/max'
+import { canonicalTag } from '../../texts/languages.ts'
 
 function parseUrl(text: string): URL | null {
   // The URL parser ignores blanks and control characters; a configured value must not contain any.
@@ -140,6 +141,9 @@ export function isRedirectUri(text: string): boolean {
   if (url.protocol === 'https:') return true
   return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
 }
+
+/** In its usual spelling, in which languages are compared. */
+export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text
 
 export function isDatabaseUrl(text: string): boolean {
   return /^postgres(ql)?:\/\/[^\s\p{Cc}]+$/u.test(text)

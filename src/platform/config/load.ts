@@ -4,6 +4,7 @@
  */
 import { checkDelivery, checkTogether } from './checks.ts'
 import { isLoopbackHost, isOpenToAll } from './formats.ts'
+import { readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting } from './settings.ts'
 import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
@@ -43,6 +44,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const read = readSettings(file, env, report)
   const { values, settings } = read
   checkTogether(read, report)
+  const textFiles = readTextFiles(values, directory, report)
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
@@ -57,16 +59,17 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     values.passkeys.origins = [`http://localhost:${values.server.port}`]
   }
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
-  return { ok: true, file: path, config: toConfig(values), settings, warnings }
+  return { ok: true, file: path, config: toConfig(values, textFiles), settings, warnings }
 }
 
-function toConfig(values: SchemaValues): Config {
+function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
   const { server, tokens, redis, passkeys, two_factor: twoFactor, ...others } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
     ...others,
     twoFactor,
+    texts: { ...others.texts, ...textFiles },
     server: { ...server, baseUrl },
     redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },

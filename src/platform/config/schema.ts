@@ -3,7 +3,6 @@
  * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values are
  * all derived from it. Rules about several keys are in checks.ts.
  */
-import { languageTags } from '../../texts/languages.ts'
 import * as formats from './formats.ts'
 import {
   boolean,
@@ -38,6 +37,8 @@ export interface Section {
 function section<Entries extends Keys>(doc: string, keys: Entries) {
   return { doc, optional: false as const, keys, lists: {} }
 }
+
+const languageExpected = 'a language, such as "fr" or "pt-BR"'
 
 /** The upper bound of most numbers; a larger one is a typing error. */
 const many = 1_000_000_000
@@ -74,10 +75,10 @@ export const schema = {
         example: variable('SERVER_SECRET'),
       },
     ),
-    language: choice(
+    language: text(
       'fr',
-      languageTags,
-      'The language of the answer if Accept-Language asks for none of these.',
+      'The language of the answer if Accept-Language asks for none that the service has: "fr", "en", "es", "pt", "ar", and those of `texts.directory`.',
+      { check: formats.isLanguageTag, expected: languageExpected },
     ),
     docs: boolean(true, 'Serve the documentation of the interface at /swagger and /swagger/json.'),
     cors_origins: list('The web origins that may call the service from a browser. Empty: none.', {
@@ -249,6 +250,31 @@ export const schema = {
         example: 'Acme',
       },
     ),
+    logo_url: text(
+      null,
+      'A picture above every e-mail, at most 48 pixels high there; PNG is what all mail programs show.',
+      {
+        check: formats.isSecureUrl,
+        expected: 'an https URL without user and password',
+        example: 'https://www.example.com/logo.png',
+      },
+    ),
+    colour: text('#0f5f6b', 'The colour of the line above every e-mail and of the frame around a code.', {
+      check: (colour) => /^#[0-9a-f]{6}$/i.test(colour),
+      expected: 'a colour such as "#0f5f6b"',
+    }),
+    directory: text(
+      null,
+      'The directory of your own texts, a file for each language: `de.toml` adds German, `fr.toml` changes the French that is built in. `poterne texts init de` writes one to begin with. docs/texts.md has the details.',
+      { example: '/etc/poterne/texts' },
+    ),
+    fallback: text('en', 'The language that supplies the texts which a file of yours lacks.', {
+      check: formats.isLanguageTag,
+      expected: languageExpected,
+    }),
+    layout: text(null, 'An HTML file in place of the layout of e-mails; it holds `{content}`.', {
+      example: '/etc/poterne/texts/layout.html',
+    }),
   }),
   codes: section('One-time codes.', {
     lifetime: duration(

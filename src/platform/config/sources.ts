@@ -53,7 +53,12 @@ export function readConfigFile(
 
 const causeOf = (error: unknown) => (error as { code?: unknown }).code
 
-function describeFileError(error: unknown): string {
+/** Throws what `describeFileError` puts in words. */
+export function parseToml(path: string): Record<string, unknown> {
+  return parse(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)))
+}
+
+export function describeFileError(error: unknown): string {
   if (error instanceof TomlError) {
     // Only the reason: the rest of the message quotes lines of the file, which may hold a secret.
     const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
@@ -61,6 +66,7 @@ function describeFileError(error: unknown): string {
   }
   const cause = causeOf(error)
   if (cause === 'ENOENT') return 'there is no such file'
+  if (cause === 'ENOTDIR') return 'this is no directory'
   if (cause === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'the file is not UTF-8'
   return `the file cannot be read (${cause ?? 'unknown cause'})`
 }

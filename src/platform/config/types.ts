@@ -1,5 +1,6 @@
 /** The effective configuration as the rest of the service reads it: checked, with units in the names. */
 
+import type { OwnTexts } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Template } from './placeholders.ts'
 
@@ -43,8 +44,19 @@ export interface Config {
     autofillDomain: string | null
     gateways: GatewayConfig[]
   }
-  /** `serviceName` null: derived, see `serviceName` in delivery/render.ts. */
-  texts: { serviceName: string | null }
+  texts: {
+    /** Null: derived, see `serviceName` in delivery/render.ts. */
+    serviceName: string | null
+    logoUrl: string | null
+    /** `#rrggbb` */
+    colour: string
+    directory: string | null
+    fallback: Language
+    /** What the files say. */
+    own: Record<Language, OwnTexts>
+    layout: string | null
+    layoutHtml: string | null
+  }
   codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number; login: boolean }
   twoFactor: { allowEmail: boolean }
   tokens: {

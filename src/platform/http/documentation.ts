@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
-import { languageNames } from '../../texts/languages.ts'
+import { builtInTags, languageName } from '../../texts/languages.ts'
 import { assetPaths } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
 import { toOpenapiDocument } from './openapi-document.ts'
@@ -69,7 +69,7 @@ export function createDocumentation({ baseUrl, version }: DocumentationOptions) 
   )
 }
 
-const languageList = new Intl.ListFormat('en', { type: 'disjunction' }).format(languageNames)
+const languageList = new Intl.ListFormat('en', { type: 'disjunction' }).format(builtInTags.map(languageName))
 
 const introduction = `Registration, confirmation by one-time code, login and two-factor login, by e-mail and by phone.
 

@@ -6,8 +6,7 @@ import {
   type TwoFactorMethod,
   type UnknownPasskey,
 } from '../../errors.ts'
-import type { Language } from '../../texts/languages.ts'
-import { languages } from '../../texts/languages.ts'
+import type { Texts } from '../../texts/languages.ts'
 import type { Failure } from './failure.ts'
 
 /** The keys have this order; `errors`, `retry_after`, `two_factor` and `passkey` are present only if they apply. */
@@ -22,13 +21,13 @@ export interface ErrorBody {
   request_id: string
 }
 
-export function errorAnswerBody(failure: Failure, language: Language, requestId: string): ErrorBody {
+export function errorAnswerBody(failure: Failure, texts: Texts, requestId: string): ErrorBody {
   const { errorCode, fields, retryAfterSeconds, twoFactor, passkey } = failure
   return {
     status: errorStatus[errorCode],
     code: errorCode,
-    message: languages[language].errors[errorCode],
-    ...(fields && { errors: fields.map((field) => fieldBody(field, language)) }),
+    message: texts.errors[errorCode],
+    ...(fields && { errors: fields.map((field) => fieldBody(field, texts)) }),
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     ...(twoFactor && { two_factor: twoFactor }),
     ...(passkey && { passkey }),
@@ -36,18 +35,17 @@ export function errorAnswerBody(failure: Failure, language: Language, requestId:
   }
 }
 
-export function errorAnswer(failure: Failure, language: Language, requestId: string): Response {
+export function errorAnswer(failure: Failure, texts: Texts, requestId: string): Response {
   const { errorCode, retryAfterSeconds } = failure
   const headers = new Headers()
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
   if (errorCode === 'invalid_token' || errorCode === 'token_expired') {
     headers.set('www-authenticate', 'Bearer error="invalid_token"')
   }
-  const body = errorAnswerBody(failure, language, requestId)
+  const body = errorAnswerBody(failure, texts, requestId)
   return Response.json(body, { status: body.status, headers })
 }
 
-function fieldBody({ field, code, reason }: FieldError, language: Language) {
-  const { fields, weak_password: weakPassword } = languages[language]
-  return { field, code, message: reason ? weakPassword[reason] : fields[code] }
+function fieldBody({ field, code, reason }: FieldError, { fields, weak_password }: Texts) {
+  return { field, code, message: reason ? weak_password[reason] : fields[code] }
 }

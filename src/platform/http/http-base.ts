@@ -5,8 +5,8 @@
  */
 import { Elysia } from 'elysia'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { Language } from '../../texts/languages.ts'
-import { pickLanguage } from '../../texts/languages.ts'
+import type { Catalog } from '../../texts/catalog.ts'
+import type { Language, Texts } from '../../texts/languages.ts'
 import { type RequestWork, runAsRequest } from '../request-context.ts'
 import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder } from './client-address.ts'
@@ -32,12 +32,14 @@ export interface Client {
   /** What limits by address count: the address, or the /64 of an IPv6 client. */
   addressBucket: string
   language: Language
+  /** What the client reads, in that language. */
+  texts: Texts
   requestId: string
 }
 
 export interface HttpBaseOptions {
-  /** The language if Accept-Language asks for no supported one. */
-  language: Language
+  /** The languages of answers. */
+  catalog: Catalog
   trustedProxies: string[]
   corsOrigins: string[]
   logger: Logger
@@ -98,7 +100,7 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
  * only: it takes its routes and its server from the app that used it last.
  */
 export function createHttpBase({
-  language,
+  catalog,
   trustedProxies,
   corsOrigins,
   logger,
@@ -123,11 +125,13 @@ export function createHttpBase({
   function openExchange(request: Request): RequestState {
     const peer = host.getServer()?.requestIP(request)?.address
     const address = findAddress(peer, request.headers.get('x-forwarded-for'))
+    const language = catalog.pick(request.headers.get('accept-language'))
     const exchange: RequestState = {
       client: {
         address,
         addressBucket: bucketAddress(address),
-        language: pickLanguage(request.headers.get('accept-language'), language),
+        language,
+        texts: catalog.of(language),
         requestId: crypto.randomUUID(),
       },
       startedAt: performance.now(),
@@ -149,7 +153,7 @@ export function createHttpBase({
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
     exchange.failure = failure
     if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
-    const answer = errorAnswer(failure, exchange.client.language, exchange.client.requestId)
+    const answer = errorAnswer(failure, exchange.client.texts, exchange.client.requestId)
     if (failure.errorCode === 'method_not_allowed') answer.headers.set('allow', methods.join(', '))
     return answer
   }

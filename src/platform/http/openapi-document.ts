@@ -147,7 +147,7 @@ function errorExample(code: ErrorCode) {
     twoFactor: code === 'two_factor_required' ? { methods: ['totp' as const] } : undefined,
     passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
   }
-  return errorAnswerBody(failure, 'en', EXAMPLE_REQUEST_ID)
+  return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
 }
 
 function tellsWhen(code: ErrorCode): boolean {

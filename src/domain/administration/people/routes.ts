@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
-import { languageTags } from '../../../texts/languages.ts'
+import type { Language } from '../../../texts/languages.ts'
 import { accountDetails, detail } from '../routes.ts'
 import type { PeopleService } from './service.ts'
 
@@ -16,7 +16,11 @@ const sendingErrors = [
   'validation_failed',
 ] as const
 
-export function createPeopleRoutes(httpBase: HttpBase, people: PeopleService) {
+export function createPeopleRoutes(
+  httpBase: HttpBase,
+  people: PeopleService,
+  languages: readonly Language[],
+) {
   return new Elysia({ name: 'people', prefix: '/admin/v1' })
     .use(httpBase)
     .post(
@@ -34,7 +38,7 @@ export function createPeopleRoutes(httpBase: HttpBase, people: PeopleService) {
           accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
           accountable_id: t.Optional(t.Integer()),
           metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
-          language: t.Optional(t.Union(languageTags.map((tag) => t.Literal(tag)))),
+          language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
           invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
         }),
         response: {

@@ -1,0 +1,88 @@
+/** Reads the files that [texts] names: a language each, and the layout of e-mails. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { OwnTexts } from '../../texts/catalog.ts'
+import { builtInTags, canonicalTag, type Language } from '../../texts/languages.ts'
+import { findLayoutProblem } from '../../texts/layout.ts'
+import { readOwnTexts } from '../../texts/read-file.ts'
+import { type Report, toToml } from './report.ts'
+import { describeFileError, parseToml } from './sources.ts'
+import type { SchemaValues } from './values.ts'
+
+export interface TextFiles {
+  own: Record<Language, OwnTexts>
+  /** Null: the built-in one. */
+  layoutHtml: string | null
+}
+
+/**
+ * Paths are relative to `directory`. What is wrong is reported with the file and the key in it. A value that was wrong
+ * by itself is not there.
+ */
+export function readTextFiles(
+  { texts, server }: Pick<SchemaValues, 'texts' | 'server'>,
+  directory: string,
+  report: Report,
+): TextFiles {
+  const own = texts.directory ? readLanguages(resolve(directory, texts.directory), report) : {}
+  const tags = [...builtInTags, ...Object.keys(own)]
+  for (const [key, tag] of [
+    ['server.language', server.language],
+    ['texts.fallback', texts.fallback],
+  ] as const) {
+    // A directory that cannot be read is reported itself.
+    if (tags.includes(tag) || report.isWrong(key) || report.isWrong('texts.directory')) continue
+    const expected = `expected one of ${tags.map((each) => `"${each}"`).join(', ')}`
+    report.add({
+      key,
+      value: toToml(tag),
+      message: `${expected}, or a language with a file in texts.directory`,
+    })
+  }
+  const layoutHtml = texts.layout ? readLayout(resolve(directory, texts.layout), report) : null
+  return { own, layoutHtml }
+}
+
+function readLanguages(directory: string, report: Report): Record<Language, OwnTexts> {
+  const files = attempt('texts.directory', directory, report, () =>
+    readdirSync(directory).filter((name) => name.endsWith('.toml')),
+  )
+  const read = (files ?? []).sort().flatMap((name) => {
+    const path = join(directory, name)
+    const tag = canonicalTag(basename(name, '.toml'))
+    if (tag === null) {
+      const message = 'the file must be named after its language, such as de.toml or pt-BR.toml'
+      report.add({ key: path, value: null, message })
+      return []
+    }
+    const texts = attempt(path, null, report, () => readLanguage(path, report))
+    return texts === null ? [] : [[tag, texts] as const]
+  })
+  return Object.fromEntries(read)
+}
+
+function readLanguage(path: string, report: Report): OwnTexts {
+  const { texts, problems } = readOwnTexts(parseToml(path))
+  for (const { key, value, message } of problems) {
+    report.add({ key: `${path}: ${key}`, value: value === null ? null : toToml(value), message })
+  }
+  return texts
+}
+
+function readLayout(path: string, report: Report): string | null {
+  return attempt('texts.layout', path, report, () => {
+    const html = readFileSync(path, 'utf8')
+    const problem = findLayoutProblem(html)
+    if (problem !== null) report.add({ key: 'texts.layout', value: toToml(path), message: problem })
+    return html
+  })
+}
+
+function attempt<Value>(key: string, path: string | null, report: Report, read: () => Value): Value | null {
+  try {
+    return read()
+  } catch (error) {
+    report.add({ key, value: path === null ? null : toToml(path), message: describeFileError(error) })
+    return null
+  }
+}

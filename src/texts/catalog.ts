@@ -1,0 +1,78 @@
+/** All languages of a service: those that are built in, and those that its operator wrote or changed. */
+import { pickLanguage } from './accept-language.ts'
+import {
+  type BuiltInLanguage,
+  builtInTags,
+  isBuiltIn,
+  type Language,
+  languages,
+  primaryTag,
+  type Texts,
+} from './languages.ts'
+
+/** The texts of a file: any of the keys. */
+export type OwnTexts = Partial<{ [Part in keyof Texts]: PartialTexts<Texts[Part]> }>
+type PartialTexts<Value> = Value extends string | readonly string[]
+  ? Value
+  : { [Key in keyof Value]?: PartialTexts<Value[Key]> }
+
+export interface CatalogOptions {
+  /** For whoever asks for none of the languages. */
+  language: Language
+  /** Supplies the texts that a language of `own` lacks. */
+  fallback?: Language
+  own?: Record<Language, OwnTexts>
+}
+
+export interface Catalog {
+  /** The languages that can be chosen. */
+  tags: readonly Language[]
+  /** For whoever asks for none of them. */
+  language: Language
+  has(tag: string): boolean
+  /** The texts of a language, or those of the default one: a message may wait in a language that is gone. */
+  of(tag: Language): Texts
+  /** The language that an Accept-Language header asks for, or the default one. */
+  pick(acceptLanguage: string | null | undefined): Language
+}
+
+export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOptions): Catalog {
+  const tags = [...new Set([...builtInTags, ...Object.keys(own)])]
+  const merged = new Map(tags.map((tag) => [tag, mergeTexts(tag, { own, fallback })]))
+  const defaults = merged.get(language) ?? languages.en
+  return {
+    tags,
+    language,
+    has: (tag) => merged.has(tag),
+    of: (tag) => merged.get(tag) ?? defaults,
+    pick: (acceptLanguage) => pickLanguage(acceptLanguage, tags, language),
+  }
+}
+
+/**
+ * What a file lacks comes from the built-in texts of its language, else from the language without its region, else from
+ * the fallback, and at last from English.
+ */
+export function mergeTexts(
+  tag: Language,
+  { own, fallback }: { own: Record<Language, OwnTexts>; fallback: Language },
+): Texts {
+  const sources = [tag, primaryTag(tag), fallback, 'en'].flatMap((each) => [
+    ...(Object.hasOwn(own, each) ? [own[each]] : []),
+    ...(isBuiltIn(each) ? [languages[each as BuiltInLanguage]] : []),
+  ])
+  return sources.reduceRight<unknown>((base, source) => overlay(base, source), undefined) as Texts
+}
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Plural forms belong together, so that a language never takes one of them from another. */
+function overlay(base: unknown, source: unknown): unknown {
+  if (!isTable(base) || !isTable(source) || 'other' in source) return source
+  const entries = Object.entries(source).map(([key, value]) => [
+    key,
+    Object.hasOwn(base, key) ? overlay(base[key], value) : value,
+  ])
+  return { ...base, ...Object.fromEntries(entries) }
+}
