@@ -53,7 +53,7 @@ export interface AppRoute {
   path: string
   /** As in the OpenAPI document. */
   operation: string
-  /** `optional`: an access token is one of several ways to say who asks. */
+  /** `optional`: an access token is one of several ways to authenticate. */
   authentication: 'none' | 'bearer' | 'optional'
   file: string
 }

@@ -201,8 +201,11 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   }
 }
 
-/** For whoever develops against --dev. The log itself never holds messages: they may quote values. */
-/** The stack of a driver's error ends in the driver: the statement says where to look. */
+/**
+ * For people who develop against --dev. The log itself never contains messages of errors, because they may quote
+ * values.
+ */
+/** The stack of a driver's error ends in the driver; the name of the statement shows where to look. */
 function printStack(error: unknown): void {
   const statement = failedStatement(error)
   const stack = error instanceof Error ? error.stack : String(error)
@@ -214,7 +217,7 @@ function mailboxFile({ storage }: Config): string | null {
   return existsSync(storage.dataDir) ? join(storage.dataDir, 'dev-mailbox.jsonl') : null
 }
 
-/** A passkey works for one relying party only: with another `rp_id` whoever has one could not sign in any more. */
+/** A passkey works for one relying party only: with another `rp_id` its owner could not sign in any more. */
 async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys']): Promise<void> {
   const { rpId, allowRpIdChange } = passkeys
   if (rpId === null || allowRpIdChange) return
@@ -225,7 +228,10 @@ async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys'
   )
 }
 
-/** Beside the first requests: an authenticator app that was sealed under another server secret serves no more. */
+/**
+ * Runs beside the first requests: an authenticator app that was sealed under another server secret cannot be used any
+ * more.
+ */
 async function reportLostApps(
   authenticators: Pick<Services['authenticators'], 'countLost'>,
   logger: Logger,

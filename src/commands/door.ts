@@ -72,7 +72,7 @@ interface Answer {
   errors?: { field: string; message: string }[]
 }
 
-/** For the audit trail: whoever may open the socket could also write another name. */
+/** For the audit trail only: somebody who may open the socket could also send another name. */
 function loginName(): string {
   const name = process.env.SUDO_USER ?? process.env.USER ?? userInfo().username
   return name.replace(/[^\x21-\x7e]/g, '?')
@@ -132,7 +132,7 @@ function isNamed({ uuid, email, phone }: NamedAccount, name: string): boolean {
   return uuid === name.toLowerCase() || (digits.length > 5 && phone?.endsWith(digits) === true)
 }
 
-/** Asks on a terminal; elsewhere `--yes` must have said so. */
+/** Asks for confirmation on a terminal; elsewhere `--yes` is required. */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY) throw new CommandFailure(2, `${question} Say so with --yes.`)

@@ -27,7 +27,7 @@ function open<Socket extends Opening>(
   })
 }
 
-/** Resolves to what is told of the connection; rejects if there is none. */
+/** Resolves to the details of the connection; rejects if there is none. */
 export const openPlain = (host: string, port: number): Promise<string> =>
   open(
     () => createConnection({ host, port }),
@@ -35,7 +35,7 @@ export const openPlain = (host: string, port: number): Promise<string> =>
     () => `port ${port}`,
   )
 
-/** Tells too whether the certificate is trusted. With `mustTrust` it rejects if not. */
+/** Also reports whether the certificate is trusted. With `mustTrust` it rejects if it is not. */
 export function openTls(host: string, port: number, mustTrust = false): Promise<string> {
   const servername = isIP(host) ? {} : { servername: host }
   const start = () => connectTls({ host, port, rejectUnauthorized: mustTrust, ...servername })

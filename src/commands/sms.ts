@@ -34,7 +34,7 @@ async function report({ days, json, ...options }: CommandOptions & { days: numbe
   else process.stdout.write(rows.length > 0 ? toTable(rows) : NOTHING)
 }
 
-/** What was asked for has no gateway yet: it stands in a row of its own. */
+/** Codes that were asked for have no gateway yet: they are in a row of their own. */
 function toRows(counts: StageCount[]) {
   const groups = Map.groupBy(counts, ({ gateway, country }) => `${gateway} ${country}`)
   return [...groups.values()].map((group) => {

@@ -1,4 +1,4 @@
-/** From the configuration to what stands outside the process: the database, Redis, the server secret. */
+/** Opens what is outside the process, as the configuration names it: the database, Redis, the server secret. */
 import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'

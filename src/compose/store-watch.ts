@@ -13,7 +13,7 @@ const INTERVAL_MS = 60_000
 const MOST_SKEW_MS = 3000
 /** Anybody may ask whether the service is ready: the stores are written to at most this often. */
 const WRITE_INTERVAL_MS = 1000
-/** Nobody is refused by this one: each charge of it is written and admitted. */
+/** A rule that refuses no caller: each charge of it is written and admitted. */
 const READINESS = { kind: 'window', count: 1_000_000_000, windowMs: 60_000 } as const
 
 export interface StoreWatchOptions {
@@ -26,7 +26,7 @@ export interface StoreWatchOptions {
   intervalMs?: number
 }
 
-/** Throws RedisEvicts where Redis would forget what it should keep. Then looks again each minute, and says so. */
+/** Throws RedisEvicts if Redis is configured to evict keys. Then looks again each minute, and logs it. */
 export async function watchStores({
   database,
   redis,
@@ -48,7 +48,7 @@ export async function watchStores({
   }
   async function lookAgain(): Promise<void> {
     await redis?.requireNoEviction().catch((error: unknown) => {
-      // That a store is away is said by whoever needs it.
+      // A store that does not answer is reported by the code that needs it.
       if (error instanceof RedisEvicts) logger.error({ policy: error.policy }, error.message)
     })
     await compareClocks().catch(() => {})

@@ -30,7 +30,7 @@ export function prepareDataDirectory(dataDir: string): void {
     if (owner !== null) actAs(owner, existsSync(database) ? database : path)
     else mkdirSync(path, { recursive: true, mode: 0o700 })
     if (existsSync(database)) makePrivate(database)
-    // Says by its failure that it is no directory, or may not be looked into.
+    // Fails if it is not a directory, or must not be read.
     readdirSync(path)
   } catch (error) {
     if (error instanceof DataDirectoryRefused) throw error

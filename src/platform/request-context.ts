@@ -1,6 +1,6 @@
 /**
- * The request that the running code works for: a message that it queues is joined to the request's log line, and tells
- * the owner which device it was; an event that it records says who did it, and from where.
+ * The request that the running code works for. A message that it queues is joined to the log line of the request and
+ * names the device; an event that it records contains who acted, and from where.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 

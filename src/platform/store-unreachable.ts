@@ -8,7 +8,7 @@ export class StoreUnreachable extends Error {
   }
 }
 
-/** What PostgreSQL, Redis or the socket says, beneath what wraps it; none of them quotes a password. */
+/** The error of PostgreSQL, Redis or the socket beneath those that wrap it; none of them contains a password. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.cause) return reasonOf(error.cause)
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }

@@ -1,4 +1,4 @@
-/** How clients name an account, and how they see it. */
+/** The fields by which clients name an account, and the account as answers show it. */
 import { t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
@@ -10,7 +10,7 @@ export const identifierField = t.String({
 
 export const passwordField = t.String({ description: 'Password of the account' })
 
-/** A new password, said twice. */
+/** A new password and its confirmation. */
 export const newPasswordFields = {
   password: t.String({ description: '8 to 256 characters, not a common one, not the identifier' }),
   password_confirmation: t.String({ description: 'The same password again' }),

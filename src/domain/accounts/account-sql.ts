@@ -1,4 +1,4 @@
-/** What the statements of several rooms say of the table `accounts`. */
+/** SQL about the table `accounts` that the statements of several rooms share. */
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../platform/postgres/database.ts'

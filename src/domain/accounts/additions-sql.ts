@@ -1,9 +1,7 @@
 /**
- * What a session can add to an account to sign in with later. A password reset takes back what may have been added by
- * an intruder: everything that a session added within the last seven days, after the destination of the reset was
- * verified. What came with the account stays, the identity that opened it too.
- *
- * Contacts are columns of the account; everything else is a table of its own, one entry of `additions` each.
+ * What a session can add to an account to sign in with later. A password reset removes everything that an intruder
+ * may have added: what a session added within the last seven days and after the destination of the reset was
+ * verified. What came with the account stays, including the identity that opened it.
  */
 
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
@@ -20,7 +18,7 @@ interface Addition {
   addedAt: SQL
   /** The column of the session; null where it came with the account. */
   addedBy: SQL
-  /** What the notice to the owner says of it, see `removed` of MessageFacts. */
+  /** How the notice to the owner names it, see `removed` of MessageFacts. */
   label: SQL
 }
 

@@ -1,6 +1,6 @@
 /**
- * Messages that tell the owner what happened to the account: one for each verified contact, queued by the statement that
- * makes it happen. They never contain a code.
+ * Notices to the owner of an account: one for each verified contact, queued by the statement that makes the change.
+ * They never contain a code.
  */
 
 import type { NewMessage, NoticePurpose } from '../delivery/message.ts'

@@ -42,7 +42,10 @@ export const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind'
   }
 }
 
-/** Which account is meant, by what the caller wants to do. All candidates are read, so that each call costs the same. */
+/**
+ * Which account the identifier means, by what the caller wants to do. All candidates are read, so that each call
+ * takes the same work.
+ */
 const meant: Record<IdentifierUse, SQL> = {
   login: sql`coalesce(verified, claimed, waiting, named)`,
   second_step: sql`coalesce(verified, claimed)`,
@@ -176,7 +179,7 @@ const isContested = (p: Placeholders<'tag'>, contact: SQL) => sql`
 const isThatRegistration = (p: Placeholders<'uuid' | 'seenAt'>) => sql`
   uuid = ${p.uuid} and account_confirmed_at is null and updated_at = ${p.seenAt}`
 
-/** The other contact stays a claim, unless it may be a stranger's or has been verified by somebody meanwhile. */
+/** The other contact stays a claim, unless it may be a stranger's or somebody has verified it in the meantime. */
 const otherContact = {
   email: sql`phone = case when contested.yes or exists (
       select 1 from ${accounts} other where other.phone = ${accounts}.phone and other.phone_confirmed_at is not null)
@@ -269,7 +272,7 @@ const noteFailure = defineStatement({
    where id = ${p.accountId} and unawaited.off is not null`,
 })
 
-/** Time enough to find the message; after it the identifier is free again. */
+/** Time enough to find the message; afterwards the identifier is free again. */
 const REGISTRATION_DAYS = 7
 
 /**

@@ -63,7 +63,7 @@ export interface AccountStore {
     password: NamedPassword | null,
     now: Date,
   ): Promise<Account | null>
-  /** Counts as Devise's lockable does. For an id that does not exist (0), it does nothing in the same time. */
+  /** Counts like Devise's lockable. For an id that does not exist (0) it does nothing in the same time. */
   noteFailure(accountId: number): Promise<void>
   /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
   sweepRegistrations(now: Date, limit: number): Promise<number>

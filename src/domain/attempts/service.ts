@@ -23,17 +23,17 @@ import type { Caller } from '../limits/callers.ts'
 import { createPendingAttempts } from './pending-attempts.ts'
 import type { AttemptKey, AttemptStore } from './store.ts'
 
-/** How a comparison ended; `spent`: right, but taken already, so that it tells nothing to try it again. */
+/** The outcome of a comparison. `spent`: right but already used, so that repeating it reveals nothing. */
 export type Verdict = 'right' | 'spent' | 'wrong'
 
 export interface Attempt {
-  /** What is tried may be compared with what is right; otherwise with a decoy. */
+  /** Whether the code may be compared with the right one; otherwise it is compared with a decoy. */
   allowed: boolean
-  /** The wrong ones of this day by these callers, this one included. */
+  /** The wrong attempts of today by these callers, this one included. */
   wrongToday: number
-  /** Why it failed, for the answer. */
+  /** The error of the answer if it failed. */
   refusal(): AppError
-  /** Takes the counting back: it was right, or it was not compared after all. */
+  /** Takes the counting back, because it was right or was not compared after all. */
   refund(options: { wasRight: boolean }): Promise<void>
 }
 
@@ -46,19 +46,22 @@ export interface Tried {
   factor?: string
   /** What a stranger typed to name the account, in comparable form. */
   name: string
-  /** Only the client address shows the first factor: counted by account and address, apart from everybody's. */
+  /**
+   * Only the client address shows that the first factor was verified: counted by account and address, apart from all
+   * others.
+   */
   byAddress?: boolean
 }
 
 export interface Attempts {
   /**
-   * Counts one attempt, has `compare` decide it, and gives the counting back where it was right or spent. Throws
+   * Counts one attempt, lets `compare` decide it, and takes the counting back if it was right or spent. Throws
    * `invalid_code` or `too_many_attempts`. Parallel calls with one right code use up nothing.
    */
   run(tried: Tried, compare: (attempt: Attempt) => Promise<Verdict>): Promise<void>
   /** A decoy in the form of a uuid, for what has none (domain/decoys). */
   decoy(...parts: string[]): string
-  /** A wrong password inside a session: true when there were so many in a row that the session must end. */
+  /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
   failInSession(sessionId: string): Promise<boolean>
   /** The right one. */
   clearInSession(sessionId: string): Promise<void>

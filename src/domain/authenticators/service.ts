@@ -34,9 +34,9 @@ export interface Authenticators {
   useAppCode(held: HeldFactors, typed: string): Promise<boolean>
   /** Whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
-  /** Uses up a recovery code and returns whether it was right. A notice tells the owner how many are left. */
+  /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
   useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
-  /** If the app cannot be used any more, tells the owner once. */
+  /** If the app cannot be used any more, notifies the owner once. */
   tellLoss(held: HeldFactors): Promise<void>
   /** The number of apps whose secret was sealed under another server secret, or is damaged. */
   countLost(): Promise<number>
@@ -51,7 +51,7 @@ export interface Authenticators {
   enable(signedIn: Authenticated): Promise<string[]>
   /** Turns two-factor login off, and removes app and recovery codes. */
   disable(signedIn: Authenticated): Promise<void>
-  /** Replaces the recovery codes and tells the owner. */
+  /** Replaces the recovery codes and notifies the owner. */
   replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
 }
 

@@ -15,7 +15,7 @@ export interface TotpFactor {
 export interface StoredFactors {
   /** Of the app in use; null where there is none. */
   sealedSecret: Uint8Array | null
-  /** When the owner was told that the app in use cannot be opened any more. */
+  /** When the owner was notified that the app in use cannot be opened any more. */
   lossToldAt: Date | null
   /** When a recovery code was used in place of an app that cannot be opened. */
   recoveredAt: Date | null
@@ -45,12 +45,12 @@ export interface Enabling {
 export interface FactorStore {
   /** Empty for an account without factors, and for an id that no account has (0), in the same time. */
   find(accountId: number, rpId: string | null): Promise<StoredFactors>
-  /** Records that the owner was told of the loss of this app, and queues the notices, once for each app. */
+  /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
   noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
   /** The apps in use, by account and after that one, to count those that cannot be decrypted. */
   listApps(afterAccountId: number, limit: number): Promise<{ accountId: number; sealedSecret: Uint8Array }[]>
   /**
-   * Uses up the step or the recovery code; false if it was used before. For a recovery code, a notice tells the owner how
+   * Uses up the time step or the recovery code; false if it was used before. After a recovery code a notice says how
    * many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>

@@ -1,7 +1,8 @@
 /**
- * One-time codes of six digits. A code is derived from a random seed and what it is bound to (account, purpose,
- * destination), so that it is stored nowhere: the outbox holds the seed, the code store a keyed hash. Every try is
- * counted before it is compared, on the code and on the counters of whoever tries, alike for subjects without account.
+ * One-time codes of six digits. A code is derived from a random seed and from what it is bound to (account, purpose,
+ * destination), so that it is stored nowhere: the outbox stores the seed, the code store a keyed hash. Every attempt
+ * is counted before it is compared, on the code and on the counters of the caller, also for subjects without an
+ * account.
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
@@ -13,26 +14,30 @@ import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
 export interface CodeBinding extends CodeKey {
-  /** Where the code goes, exactly as stored. */
+  /** The destination of the code, exactly as stored. */
   destination: string
 }
 
 export interface CodeService {
   readonly lifetimeSeconds: number
-  /** A fresh seed; the code it stands for does not live before `put`. */
+  /** A new seed; its code is not valid before `put`. */
   createSeed(): Uint8Array
   /**
-   * The code of this seed becomes the one of its subject, purpose and group; an older one is dead. Where a later message's
-   * stands there already, that one stays. `messageId` null: it goes out with none, or with one that has no rival.
+   * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. If the
+   * code of a later message is stored already, that one stays. `messageId` is null for a code without a message, or
+   * with one that nothing competes with.
    */
   put(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
-  /** At the first sending: the lifetime begins now. False: replaced or used meanwhile, it must not go out. */
+  /**
+   * Called before the first sending: the lifetime begins now. Returns false if the code was replaced or used in the
+   * meantime and must not be sent.
+   */
   start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
   /** The six digits, for the message. */
   reveal(binding: CodeBinding, seed: Uint8Array): string
   /**
-   * Consumes the code, or the one of another group. The attempt counts on the caller (see the room `attempts`), on
-   * `countsOn` where that is not the subject of the binding. Throws `invalid_code` whatever the reason, and
+   * Uses up the code, or the one of another group. The attempt is counted on the caller (see the room `attempts`), on
+   * `countsOn` if that is not the subject of the binding. Throws `invalid_code` whatever the reason, and
    * `too_many_attempts`.
    */
   take(
@@ -40,15 +45,18 @@ export interface CodeService {
     typed: string,
     by: { caller: Caller; name: string; countsOn?: string },
   ): Promise<void>
-  /** Consumes the code in an attempt that was counted; on a decoy where that is not allowed. */
+  /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
   compare(
     binding: Omit<CodeBinding, 'group'> & TriedKey,
     typed: string,
     attempt: Pick<Attempt, 'allowed'>,
   ): Promise<Verdict>
-  /** Whatever codes the subject has are dead, also the ones whose message is still on its way. */
+  /** Ends every code of the subject, also those whose message is still on its way. */
   kill(subject: string): Promise<void>
-  /** The decoy of an identifier that has no account: same keys, same work, never a right code. */
+  /**
+   * The decoy subject for an identifier without an account: the same keys and the same work, and no code is ever
+   * right.
+   */
   decoySubject(identifierKey: string): string
 }
 
@@ -58,7 +66,7 @@ interface Options {
   secret: ServerSecret
   clock: Clock
   config: Config['codes']
-  /** A code was right; nobody waits for what follows. */
+  /** Called after a right code, and not waited for. */
   onRight?(binding: Omit<CodeBinding, 'group'>): void
   metrics?: Pick<Metrics, 'count'>
 }
@@ -67,7 +75,7 @@ export function createCodeService(options: Options): CodeService {
   const { store, attempts, secret, clock, config, onRight, metrics = noMetrics } = options
   const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
 
-  /** 64 bits modulo a million: no digit is likelier than another by more than one in 10¹³. */
+  /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
   const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array) =>
     (secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() % 1_000_000n)
       .toString()
@@ -76,7 +84,7 @@ export function createCodeService(options: Options): CodeService {
   const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
     secret.tag('code hash', subject, purpose, destination, digits)
 
-  /** People paste codes with spaces in them, not with pages of them. */
+  /** People paste codes with spaces in them, but not whole pages. */
   const compare: CodeService['compare'] = async (binding, typed, { allowed }) => {
     const tried = allowed ? binding : { ...binding, subject: attempts.decoy('closed', binding.subject) }
     const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')

@@ -1,8 +1,8 @@
 /**
- * One-time codes in PostgreSQL: unlogged table `codes` (a crash of the server forgets them), one row for each subject,
- * purpose and group. The column `purpose` holds purpose and group (`two_factor/owner`); a stranger's holds the purpose
- * alone. `used_at` is set once the code is taken or dead; the row stays until swept after `expires_at`. One statement
- * a method.
+ * One-time codes in PostgreSQL: the unlogged table `codes` (a crash of the server empties it), one row for each
+ * subject, purpose and group. The column `purpose` holds purpose and group (`two_factor/owner`), for strangers the
+ * purpose alone. `used_at` is set once the code was used or ended; the row stays until it is swept after
+ * `expires_at`. Each method is one statement.
  */
 
 import { sql } from 'drizzle-orm'
@@ -59,8 +59,9 @@ const start = defineStatement({
 })
 
 /**
- * Compares, counts and spends in one statement: the next caller waits for the rows, in the order of all callers, and
- * then sees all three. A right try is not counted, so that a row with tries left that is used was taken.
+ * Compares, counts and uses up in one statement: the next caller waits for the rows, which all callers lock in the
+ * same order, and then sees the result. A right attempt is not counted, so a used row with attempts left was used by
+ * a right code.
  */
 const take = defineStatement({
   name: 'codes.take',

@@ -1,7 +1,7 @@
 /**
- * One-time codes in Redis: hash `<prefix>code:{<subject>}:<purpose>`, for the groups but strangers with `:<group>` at
- * its end, of `hash` (keyed), `attempts`, `ends` (ms), `message` (the id of the one it goes out with, or 0) and, once
- * it is taken or dead, `used`; it expires with the code. One Lua script a method.
+ * One-time codes in Redis: the hash `<prefix>code:{<subject>}:<purpose>`, with `:<group>` at its end for every group
+ * but strangers. Its fields are `hash` (keyed), `attempts`, `ends` (ms), `message` (the id of its message, or 0) and,
+ * once it was used or ended, `used`. It expires with the code. Each method is one Lua script.
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
@@ -38,7 +38,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2] - ARGV[3])
 return 1
 `)
 
-/** KEYS: the codes of all groups; ARGV[4] says which of them is the caller's own. A right try is not counted. */
+/** KEYS: the codes of all groups; ARGV[4] is the position of the caller's own. A right attempt is not counted. */
 const take = defineScript(`
 local allowed, now, own = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local verdict = 'wrong'

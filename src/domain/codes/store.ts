@@ -1,9 +1,10 @@
 /**
- * Where one-time codes live: Redis, or an unlogged table. The promise, which the contract suite holds both to:
- * at most one code per subject, purpose and group; `put` replaces the one of its own group alone. `take` compares with
- * the codes of all groups, and counts a wrong try on the code of its own group alone, in one step: nobody's tries end
- * somebody else's code. Among any number of callers with the right hash exactly one gets `right`; a code is dead after
- * `attempts` wrong takes, after its expiry, and once taken; nothing lives without an expiry.
+ * The one-time codes, in Redis or in an unlogged table. The promise, to which the contract suite holds both: there is
+ * at most one code for each subject, purpose and group, and `put` replaces only the one of its own group. `take`
+ * compares with the codes of all groups and counts a wrong attempt only on the code of its own group, in one step, so
+ * that nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets
+ * `right`. A code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an
+ * expiry.
  */
 import type { Verdict } from '../attempts/service.ts'
 import type { CallerGroup } from '../limits/callers.ts'
@@ -38,13 +39,14 @@ export interface CodeKey {
   group: CallerGroup
 }
 
-/** Whose tries: null where a wrong one counts on no code at all. */
+/** The group of the caller; null if a wrong attempt counts on no code. */
 export type TriedKey = Omit<CodeKey, 'group'> & { group: CallerGroup | null }
 
 export interface CodeStore {
   /**
-   * `messageId`: the message the code goes out with. Of two codes with one the later message's stays, whichever call
-   * comes last, so that what arrives is what serves; without one the code replaces any other.
+   * `messageId`: the message that carries the code. Of two such codes the one of the later message stays, whichever
+   * call comes last, so that the code which arrives last is the valid one; a code without a message replaces any
+   * other.
    */
   put(
     key: CodeKey,
@@ -52,22 +54,22 @@ export interface CodeStore {
     now: Date,
   ): Promise<void>
   /**
-   * Before the first sending of a code: its expiry becomes `expiresAt`; a store that lost it (a flush, a crash) gets
-   * it back. False, and nothing done, when a code with another hash stands there, used or dead ones too, or when
-   * this one was used: a used or dead code stays until its expiry.
+   * Before the first sending of a code: sets its expiry to `expiresAt`, and restores the code in a store that lost it
+   * (a flush, a crash). Returns false and changes nothing if a code with another hash is stored, even a used one, or
+   * if this one was used: a used code stays until its expiry.
    */
   start(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<boolean>
   /**
-   * `right` exactly once, for the right hash of a living code. `attempts`: how many wrong tries end a code. When it
-   * throws, the code may be taken all the same.
+   * `right` exactly once, for the right hash of a valid code. `attempts`: how many wrong attempts end a code. If it
+   * throws, the code may have been used nevertheless.
    */
   take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<Verdict>
   /**
-   * Ends the code, also one whose message is still on its way: `hash` is one that nobody has, and stays until
-   * `expiresAt`. A code that was taken stays as it is, so that parallel calls with it are still `spent`.
+   * Ends the code, also one whose message is still on its way: `hash` matches no code, and stays until `expiresAt`. A
+   * used code stays as it is, so that parallel calls with it still get `spent`.
    */
   kill(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
   remove(key: CodeKey): Promise<void>
-  /** Removes up to `limit` expired codes; how many it removed. Redis does so by itself: 0. */
+  /** Removes up to `limit` expired codes and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -47,7 +47,7 @@ export interface AttemptOptions {
   strangersTurn?(): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
-  /** Throws for a message this version does not know. `minutes`: how long its code will live. */
+  /** Throws for a message that this version does not know. `minutes`: the remaining lifetime of its code. */
   /** Remembers the addresses that a mail server refused. */
   refusedAddresses?: RefusedAddresses
   /** Counts what becomes of SMS. */
@@ -148,7 +148,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       codesAreAway = false
       if (isTheOne) return null
     } catch (error) {
-      // Once, not for each of the messages that wait meanwhile.
+      // Logged once, and not for each of the messages that wait.
       if (!codesAreAway) logger.warn({ cause: causeOf(error) }, 'the codes do not answer')
       codesAreAway = true
       return postpone(message, CODES_RETRY_MS)
@@ -266,13 +266,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
     if (codeSeed !== null) funnel?.codeSent(destination)
   }
 
-  /** Also where another gateway took the message afterwards: the operator would not learn of it otherwise. */
+  /** Also if another gateway took the message afterwards: otherwise the operator would not learn of the refusal. */
   function logRefusal(message: QueuedMessage, refusal: Refusal): void {
     logger.warn({ ...namesOf(message), ...refusal }, 'a gateway did not take a message')
   }
 }
 
-/** What joins a line about a message to the request that caused it and to the account it is about. */
+/** The fields by which a log line about a message is found: the request that caused it, and its account. */
 function namesOf({ id, requestId, accountUuid, codeSubject }: QueuedMessage) {
   return { message_id: id, request_id: requestId, account: accountUuid ?? codeSubject }
 }
@@ -307,7 +307,7 @@ function wholeMinutes(ms: number): number {
   return Math.max(1, Math.floor((ms + 5000) / 60_000))
 }
 
-/** Code or name of an error, never its message: that may hold what a person typed. */
+/** The code or name of an error, never its message, which may contain what a person typed. */
 export function causeOf(error: unknown): string {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown'

@@ -1,4 +1,4 @@
-/** E-mail over the mail server of the configuration, and over those that take over where it takes no message. */
+/** Sends e-mail by the configured mail server, or by a fallback server when it does not accept the message. */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, SmtpServerConfig } from '../../platform/config/types.ts'
@@ -6,7 +6,7 @@ import { createBreaker } from './breaker.ts'
 import type { MessageSender, Refusal, SendOutcome } from './message.ts'
 import { createSmtpSender } from './smtp.ts'
 
-/** The mail servers by the names that their section has, in the order in which they are tried. */
+/** The mail servers by the names of their sections, in the order in which they are tried. */
 export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'server'>) {
   if (smtp === null) return []
   return [smtp, ...smtp.fallback.map((fallback) => ({ ...smtp, ...fallback }))].map((each, index) => ({

@@ -1,7 +1,8 @@
 /**
- * What became of SMS, counted by gateway and country: asked for, handed over, accepted, delivered, verified. The counts
- * of a second are added to the database together, so that all replicas share them; a crash loses that second. Also the
- * guard against SMS pumping: a prefix of numbers whose codes are hardly ever verified is closed to strangers for a day.
+ * What became of SMS, counted by gateway and country: asked for, handed over, accepted, delivered, verified. The
+ * counts of each second are added to the database together, so that all replicas share them; a crash loses at most
+ * one second. The funnel also guards against SMS pumping: a prefix of numbers whose codes are hardly ever verified is
+ * closed to strangers for a day.
  */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { Clock } from '../../platform/clock.ts'
@@ -17,9 +18,9 @@ export interface Funnel {
   count(stage: Stage, to: string, gateway?: string): void
   /** A gateway took a code. */
   codeSent(to: string): void
-  /** A code was right. Never throws, and nobody waits for it. */
+  /** A code was right. Never throws, and is not waited for. */
   verified(code: { subject: string; purpose: CodePurpose; destination: string }): void
-  /** Until when strangers get no code at this number; null where they do. */
+  /** Until when strangers get no code at this number; null if they do. */
   closedUntil(to: string): Date | null
   /** The counts of the last days, today included. */
   report(days: number): Promise<StageCount[]>
@@ -44,7 +45,7 @@ const REFRESH_EVERY = 5
 const CONVERSION_EVERY = 30
 /** The plus sign and seven digits. */
 const PREFIX_LENGTH = 8
-/** A conversion of fewer codes says nothing. */
+/** The conversion of fewer codes means nothing. */
 const LEAST_CODES = 200
 
 export const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)

@@ -10,7 +10,7 @@ export interface TokenSource {
   forget(token: string): void
 }
 
-/** Where the answer says nothing of it. */
+/** Used if the answer names no expiry. */
 const DEFAULT_LIFETIME_SECONDS = 300
 const MARGIN_MS = 60_000
 

@@ -1,6 +1,6 @@
 /**
- * What a gateway's reply means: by its HTTP status and, where the configuration says so, by what its body holds at a
- * path. A reply is read as JSON, as a form or as text.
+ * Decides what a gateway's reply means: by its HTTP status and, if the configuration names a path, by the value at
+ * this path in its body. The body is read as JSON, as a form or as text.
  */
 import type { ConditionConfig, GatewayConfig } from '../../platform/config/types.ts'
 
@@ -35,7 +35,7 @@ export function verdictOf(reply: Reply, { success, retry, messageId }: Rules): V
     const isId = providerId !== undefined && providerId !== '' && providerId.length <= LONGEST_ID
     return { outcome: 'sent', detail: String(status), ...(isId ? { providerId } : {}) }
   }
-  // Without the path nobody can tell whether it was taken.
+  // Without the path it is unknown whether the message was accepted.
   const isSilent = success.exists === null && valueAt(parsed, success.path) === undefined
   return isSilent
     ? { outcome: 'failed', detail: 'reply' }

@@ -15,9 +15,11 @@ import type { MessageSender, RenderedMessage, SendOutcome } from './message.ts'
 export interface SmtpTimeouts {
   connectMs: number
   greetingMs: number
-  /** Silence. */
+  /** How long the server may be silent. */
   socketMs: number
-  /** The whole exchange, which a server that drips bytes would stretch without end. */
+  /**
+   * How long the whole exchange may take; a server that sends byte by byte could otherwise stretch it without end.
+   */
   sendMs: number
 }
 
@@ -189,7 +191,7 @@ function openSocket(target: { host: string; port: number; timeoutMs: number }): 
   })
 }
 
-/** What nodemailer says of a failure (https://nodemailer.com/errors). */
+/** The error codes of nodemailer (https://nodemailer.com/errors). */
 interface SmtpFailure {
   code?: string
   originalCode?: string
@@ -215,7 +217,7 @@ function tlsReason(code: string | undefined, words: string | undefined): string 
   return code && code !== 'ETLS' && code !== 'ESOCKET' ? code : (words ?? 'ETLS').slice(0, 200)
 }
 
-/** Only what the server says of this message (MAIL, RCPT, DATA) is a verdict on it; 503 is a session gone wrong. */
+/** Only a reply to this message (MAIL, RCPT, DATA) is a verdict on it; 503 means that the session went wrong. */
 function outcomeOf(error: unknown): SendOutcome {
   const { code = '', originalCode = '', command = '', responseCode } = (error ?? {}) as SmtpFailure
   if (error instanceof AddressRefused) return { outcome: 'refused', detail: 'smtp_address' }

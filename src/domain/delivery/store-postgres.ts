@@ -1,7 +1,7 @@
 /**
- * The outbox: table `messages` (logged; a row lives until it is finished and swept). Promises: a message is added in
- * the transaction, or the very statement, of what causes it; a claimed message is nobody else's until its lease
- * ends; what is finished stays finished. No row ever holds a code, only the seed the worker derives it from.
+ * The outbox: the table `messages` (logged; a row stays until it is finished and swept). Promises: a message is added
+ * in the statement or the transaction of its cause; a claimed message belongs to its worker until the lease ends;
+ * what is finished stays finished. A row never contains a code, only the seed from which the worker derives it.
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -60,10 +60,10 @@ const isDue = (p: Placeholders<'now'>) => sql`next_attempt_at <= ${p.now}`
 const isAstray = (p: Placeholders<'horizon'>) => sql`next_attempt_at > ${p.horizon}`
 
 /**
- * The first attempt is the first one noted or under way: one that died before it was noted did not count.
- * No waiting message is ever due further ahead than a retry or a lease allows: one that is was written before the
- * clock was set back, and is due. CTEs, since a subquery with LIMIT may run more than once, and one for each range, so
- * that no other waiting message is read; their ids as an array, see `supersedePending`.
+ * The first attempt is the first one that was recorded or is under way: one whose process died before it was recorded
+ * does not count. No waiting message is ever due later than a retry or a lease allows; one that is was written before
+ * the clock was set back, and is due now. CTEs, because a subquery with LIMIT may run more than once, and one for
+ * each range, so that no other waiting message is read. Their ids are an array, see `supersedePending`.
  */
 const claim = defineStatement({
   name: 'delivery.claim',
@@ -115,8 +115,8 @@ const claim = defineStatement({
 })
 
 /**
- * What went out went out, also where a newer code replaced the message meanwhile. A notice of an erasure was the last
- * thing that named the person.
+ * A message that was sent counts as sent, even if a newer code has replaced it in the meantime. The notice of an
+ * erasure loses its destination, because it was the last thing that named the person.
  */
 const finish = defineStatement({
   name: 'delivery.finish',

@@ -1,4 +1,4 @@
-/** What the outbox promises to those who add messages and to the worker that sends them. */
+/** The outbox, as those who add messages and the worker that sends them see it. */
 import type { Executor } from '../../platform/postgres/database.ts'
 import type { CodePurpose, SentCodePurpose } from '../codes/store.ts'
 import type { CallerGroup } from '../limits/callers.ts'

@@ -1,8 +1,8 @@
 /**
- * Sends the messages of the outbox: at once when it is woken, and otherwise when it looks, every second. E-mail and SMS
- * are sent independently, and so are messages that strangers caused and all others, so that neither a mail server in
- * trouble nor a flood of anonymous requests delays a message to an owner. Messages to nobody are discarded in batches.
- * Any number of workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice
+ * Sends the messages of the outbox, at once when it is woken and otherwise every second. E-mail and SMS are sent
+ * independently of each other, and so are messages that strangers caused and all others, so that neither a slow mail
+ * server nor a flood of anonymous requests delays a message to an owner. Decoy messages are deleted in batches. Any
+ * number of workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice
  * unless a process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
  */
 
@@ -55,7 +55,7 @@ const CONCURRENCY: LaneRoom = { owners: 8, strangers: 3 }
 /** With the second between two looks, a message of a process that died is taken up within 10 s. */
 const LEASE_MS = 6000
 
-/** Messages to nobody, each second. */
+/** Decoy messages that are deleted each second. */
 const DISCARDED_AT_ONCE = 500
 
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
@@ -84,7 +84,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   }
 }
 
-/** Messages to nobody belong to the work before an answer, and cause none after it. */
+/** Decoy messages exist only for the work before an answer. */
 function createDiscarder({ store, pollMs = 1000 }: DeliveryWorkerOptions) {
   let running = Promise.resolve()
   let busy = false
@@ -125,7 +125,7 @@ function createLane(channel: Channel, options: DeliveryWorkerOptions): DeliveryL
   let abandoned = false
   let away = false
 
-  /** False if the outbox does not answer; the log says when that changes. */
+  /** False if the outbox does not answer; changes of this are logged. */
   async function reach(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()

@@ -1,6 +1,7 @@
 /**
  * Three people to try things with (`poterne serve --dev --seed`), made through the public interface: one with an
- * authenticator app, one whom an operator locked, one who has not confirmed yet. Whoever is there already stays.
+ * authenticator app, one whom an operator locked, one who has not confirmed yet. People who exist already stay as
+ * they are.
  */
 import { Secret, TOTP } from 'otpauth'
 import type { Mailbox } from './mailbox.ts'
@@ -64,7 +65,9 @@ export async function seedPeople({ request, mailbox, lock, wait }: Options): Pro
     return app.secret as string
   }
 
-  /** 403 account_unconfirmed, 403 account_locked and 202 say that somebody registered with the password before. */
+  /**
+   * 403 account_unconfirmed, 403 account_locked and 202 show that the person registered with this password before.
+   */
   async function exists(email: string): Promise<boolean> {
     return (await request('POST', 'login', { body: { identifier: email, password } })).status !== 401
   }

@@ -50,7 +50,7 @@ const record = defineStatement({
   sql: (p) => sql`with here as (select 1), ${eventCtes(p, sql`here`)} select 1 from recorded`,
 })
 
-/** `device`: where it is not that of the request's session. */
+/** `device`: if it is not the device of the request's session. */
 export function eventParams(
   recorded: NewEvent[],
   at: Date,

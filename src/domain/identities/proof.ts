@@ -12,7 +12,10 @@ import type { ProvedIdentity } from './identity.ts'
 export interface IdentityProofs {
   /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
   issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string>
-  /** Trying a code uses it up. Throws `invalid_code`, or `provider_not_found` if the provider was disabled meanwhile. */
+  /**
+   * An attempt uses the code up. Throws `invalid_code`, or `provider_not_found` if the provider was disabled in the
+   * meantime.
+   */
   takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
   /** Throws `invalid_token`, also for a token that was used before. */
   takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>

@@ -18,9 +18,9 @@ export interface IdentityResolver {
    * account has verified its e-mail address and the provider is not authoritative enough to open that account.
    */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
-  /** Links it to the account and tells the owner. False if it is already linked to an account. */
+  /** Links it to the account and notifies the owner. False if it is already linked to an account. */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
-  /** Removes the identities of that provider and tells the owner. Returns the outcome. */
+  /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
   unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
 }
 
@@ -28,7 +28,7 @@ type Needs = Pick<Services, 'providers' | 'notices' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'identities' | 'accounts'>
 }
 
-/** A try fails only because another call completed something in between, so a few are enough. */
+/** An attempt fails only because another call completed something in between, so a few are enough. */
 const TRIES = 10
 
 export function createIdentityResolver(needs: Needs): IdentityResolver {
@@ -60,7 +60,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     return email.authoritative ? 'verified' : 'claimed'
   }
 
-  /** Null if something relevant changed meanwhile. */
+  /** Null if something relevant changed in the meantime. */
   async function findOrOpen(identity: ProvedIdentity, language: Language): Promise<Account | null> {
     const account = await store.findAccount(identity)
     if (account) return account

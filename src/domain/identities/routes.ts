@@ -1,4 +1,4 @@
-/** The ways in through other providers, of somebody signed in. */
+/** The identities of an account at sign-in providers. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'

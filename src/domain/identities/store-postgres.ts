@@ -89,10 +89,10 @@ const linkByEmail = defineStatement({
     ),
 })
 
-/** Null for an account that does not verify its e-mail by this. */
+/** Null for an account whose e-mail address is not verified by this. */
 const provedNow = (p: Placeholders<'key' | 'now'>) => sql`case when ${p.key} is not null then ${p.now} end`
 
-/** All that an unproved account may hold goes; its rows elsewhere hang on it by their foreign keys. */
+/** Everything that the unverified account has is deleted; rows of other tables follow by their foreign keys. */
 const open = defineStatement({
   name: 'identities.open',
   params: {

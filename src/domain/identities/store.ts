@@ -21,8 +21,8 @@ export type EmailOfNew = 'verified' | 'claimed' | 'none'
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
-   * Links the identity to the account and queues the notices. False if it is already linked to an account, if the session
-   * has ended, or if the password has changed since the account was read: whoever chose that does not know of the identity.
+   * Links the identity to the account and queues the notices. False if it is already linked to an account, if the
+   * session has ended, or if the password has changed since the account was read.
    */
   link(signedIn: AccountSession, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
@@ -32,9 +32,10 @@ export interface IdentityStore {
    */
   linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the account that
-   * claims the address and has verified nothing, after removing its password, sessions, factors and everything else that
-   * a stranger may have added; other claims to the address end. Null if the identity or the address was taken meanwhile.
+   * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the account
+   * that claims the address and has verified nothing, after removing its password, sessions, factors and everything
+   * else that a stranger may have added; other claims to the address end. Null if the identity or the address was
+   * taken in the meantime.
    */
   open(
     identity: ProvedIdentity,

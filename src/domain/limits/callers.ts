@@ -1,12 +1,12 @@
 /**
- * Who asks. A counter belongs to whoever causes it: what strangers fill never refuses an owner. Which counters each
- * group pays is in the methods of service.ts.
+ * Who calls. A counter belongs to the group that fills it: strangers never fill a counter that refuses an owner. Which
+ * counters each group pays is in counters.ts.
  *
- * | group    | how a call shows it                                                                  |
- * |----------|--------------------------------------------------------------------------------------|
+ * | group    | how a call shows it                                                                          |
+ * |----------|----------------------------------------------------------------------------------------------|
  * | owner    | a session; a known device, by its fingerprint; at login, a public address of the last sign-ins |
- * | password | the right password, or the login token that it gave, on an unknown device              |
- * | stranger | nothing of this                                                                        |
+ * | password | the right password, or the login token that it returned, on an unknown device                |
+ * | stranger | nothing of these                                                                             |
  */
 export const callerGroups = ['stranger', 'password', 'owner'] as const
 export type CallerGroup = (typeof callerGroups)[number]

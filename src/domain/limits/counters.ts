@@ -19,7 +19,7 @@ const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
-/** So long after its confirmation an account counts as a stranger where SMS are paid for. */
+/** For this long after its confirmation an account counts as a stranger when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
 export type Counters = ReturnType<typeof createCounters>
@@ -89,7 +89,7 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     ]
   }
 
-  /** By destination: whoever asks, where the account did not verify it. */
+  /** By destination, for every caller if the account has not verified it. */
   function toStrangers(destination: Identifier, purpose: string): Charge[] {
     const to = tag(destination.key)
     return [
@@ -112,7 +112,10 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     ]
   }
 
-  /** A code goes from an account to a contact that it did not verify: nobody is sent codes by the hundred from one. */
+  /**
+   * A code that an account requests for a contact that it has not verified: one account cannot send codes to hundreds
+   * of people.
+   */
   function elsewhere({ account }: Caller): Charge[] {
     if (account === null) return []
     const name = tag('account', account.uuid)
@@ -190,7 +193,7 @@ export function createCounters({ config, tag, now, reaches }: Options) {
         rule: window(RECOVERY_CODES_PER_HOUR, HOUR_MS),
       },
     ],
-    /** A message without code to an owner: what an account does to itself over and over sends no flood. */
+    /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
     notices(destination: Identifier, purpose: string): Charge[] {
       const to = tag(destination.key)
       const hourly: Charge = { key: `notice:${purpose}:${to}`, rule: window(limits.codesPerHour, HOUR_MS) }

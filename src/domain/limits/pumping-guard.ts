@@ -1,6 +1,7 @@
 /**
- * SMS pumping: somebody asks for codes at numbers whose operator pays them a share, and never enters one. A prefix of
- * numbers where that happens is closed to whoever pays the counter of strangers by prefix; its wait is the closure's.
+ * SMS pumping: somebody requests codes at numbers whose operator shares the price with them, and never enters one. A
+ * prefix of numbers where that happens is closed to every caller who is charged the counter of strangers by prefix;
+ * the wait is the rest of the closure.
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { LimitStore } from './store.ts'

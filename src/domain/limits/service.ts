@@ -1,6 +1,6 @@
 /**
- * The limits of the service: counts what is about to be done, in one step over all the counters it touches, and
- * refuses with the seconds to wait. Who asks is in callers.ts, what each group pays in counters.ts.
+ * The limits of the service: counts what is about to be done, on all of its counters in one step, and refuses with
+ * the seconds to wait. The groups of callers are in callers.ts, what each group pays in counters.ts.
  */
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -27,11 +27,14 @@ export interface LimitService {
   /** `admits` for a code; false also where its country is not allowed. */
   admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
   clear(charges: Charge[]): Promise<void>
-  /** Counts a message without code that is about to go to an owner, and says whether it may. */
+  /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
   admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
   /** SMS of the running day that may still be sent, whoever asks. */
   smsLeft(): Promise<number>
-  /** A code was wrong, whoever tried it: too many of them over the whole service are said in the log. Never throws. */
+  /**
+   * Counts a wrong code of any caller: if there are too many over the whole service, the log reports it. Never
+   * throws.
+   */
   noteWrongCode(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Ask for a code and log in with it: alone, or as the second factor. */
+/** Requesting a code and logging in with it, on its own or as the second factor. */
 import { Elysia, t } from 'elysia'
 import { bearerSecurity } from '../../platform/http/bearer.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
@@ -21,7 +21,7 @@ export function createLoginByCodeRoutes(
       '/request-otp',
       async ({ body, headers: { authorization }, client, status }) => {
         const signedIn = authorization === undefined ? null : await authenticate(authorization)
-        // Where two factors are off there is nothing to confirm in a session: what is named gets its code to log in.
+        // Without two-factor login there is nothing to confirm in a session, so the named contact gets a code to log in.
         if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
           await loginByCode.requestStepUpCode(signedIn, client)
         } else

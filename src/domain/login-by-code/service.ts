@@ -1,6 +1,6 @@
 /**
- * Login by one-time code. An account with two factors needs its password too, in the call or in a login of the last
- * ten minutes from the same client; which of the two was wrong shows neither in the answer nor in the work.
+ * Login by one-time code. An account with two-factor login needs its password too, in this call or in a login of the
+ * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong.
  */
 
 import { AppError } from '../../errors.ts'
@@ -19,18 +19,18 @@ export interface VerifyBody {
   identifier: string
   otp: string
   password?: string | null | undefined
-  /** Of the login that proved the first factor. */
+  /** The token of the login that verified the first factor. */
   login_token?: string | null | undefined
 }
 
 export interface LoginByCodeService {
-  /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
+  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
   requestCode(
     body: { identifier?: string | null | undefined; login_token?: string | null | undefined },
     client: ProvingClient,
   ): Promise<void>
   /**
-   * For somebody signed in: a code that confirms a change of the account. Throws `two_factor_not_enabled`,
+   * Inside a session: sends a code that confirms a change of the account. Throws `two_factor_not_enabled`,
    * `too_many_requests`, `country_not_allowed`.
    */
   requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
@@ -62,7 +62,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
 
   const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login
 
-  /** What the first factor says of this call; `newDigest` as the password check gives it. */
+  /** The outcome of the first factor in this call; `newDigest` as the password check returns it. */
   async function checkFirstFactor(
     account: Account | null,
     identifier: Identifier,
@@ -87,7 +87,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
   }
 
-  /** Throws it again. */
+  /** Throws the error again. */
   function noteFailure(account: Account | null, error: unknown): never {
     if (error instanceof AppError)
       events.add(account?.twoFactorEnabled ? 'two_factor.failed' : 'login.failed', account)
@@ -103,7 +103,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       const caller = await callerOf(account, client, login_token ?? null)
       await limits.charge(limits.counters.codeRequests(caller))
       const named = key === identifier.key ? identifier : decoyIdentifier(typed)
-      // A stranger pays for what was typed, the others for where the code goes.
+      // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
       const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier)
       await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
       const sendsTo = account && mayUseCode(account) ? account : null
@@ -142,7 +142,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     },
   }
 
-  /** Who asks for a code: a known device, or a login that waits for its second step. */
+  /** The caller group: a known device, or a login that waits for its second factor. */
   async function callerOf(
     account: Account | null,
     client: ProvingClient,
@@ -158,7 +158,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     return withFirstFactor(recognized, proof?.factor ?? null, account, client)
   }
 
-  /** The contact a code goes to; what was named where the account has none. */
+  /** The contact to which a code goes; the named one if the account has none. */
   function ownRecipient(account: Account | null, named: Identifier): Identifier {
     const contact = account && secondFactor.recipientOf(account, named)
     return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
@@ -178,7 +178,7 @@ function withFirstFactor(
 interface FirstFactorResult {
   passes: boolean
   first: FirstFactor | null
-  /** What an earlier login left; null where this call itself proved the password. */
+  /** What an earlier login recorded; null if this call itself verified the password. */
   proof: FirstFactorProof | null
   newDigest: string | null
 }

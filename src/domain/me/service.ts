@@ -29,7 +29,7 @@ export interface AccountService {
   describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
   /** What happened to the account, newest first. Throws `validation_failed`. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
-  /** Nothing brings it back. Throws what Reauthentication does. */
+  /** Cannot be undone. Throws what Reauthentication throws. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 

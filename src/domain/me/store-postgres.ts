@@ -20,10 +20,10 @@ import type { NewEvent } from '../events/event.ts'
 import type { ErasureStore } from './store.ts'
 
 /**
- * Codes in a store die with what they are bound to: the account's uuid, or that of the pending change. The messages of
- * the person are found by their codes and by where they went, the contacts of the last seven days included; what went
- * to a contact that the account merely claims is somebody else's. The notice of the erasure is added by this very
- * statement and stays: the worker strips it when it is done with it.
+ * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The
+ * messages of the person are found by their codes and by their destinations, the contacts of the last seven days
+ * included; a message to a contact that the account merely claims belongs to somebody else. The notice of the erasure
+ * is added by this statement and stays; the worker removes its destination when it is sent.
  */
 const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQL) => sql`
   with gone as (

@@ -1,4 +1,7 @@
-/** A signature by a passkey, checked and then spent: for signing in, and to confirm a change inside a session. */
+/**
+ * Checks the signature of a passkey and uses its challenge up: for signing in, and to confirm a change inside a
+ * session.
+ */
 import { AppError } from '../../errors.ts'
 import type { AssertionBody } from '../../platform/http/passkey-schemas.ts'
 import type { Account } from '../accounts/account.ts'
@@ -21,11 +24,12 @@ export interface AssertionCheck {
   /** Throws `invalid_passkey`, or `unknown_passkey` for a credential that no account has. */
   check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
   /**
-   * Spends the challenge; of any number of callers with one signature exactly one gets past. Throws `invalid_passkey`
-   * for a challenge that was spent, and for a counter that fell, which means that the key was copied: the owner is told.
+   * Uses the challenge up: of any number of callers with one signature exactly one succeeds. Throws `invalid_passkey`
+   * for a used challenge, and for a counter that went back, which means that the key was copied; then the owner is
+   * notified.
    */
   spend(checked: CheckedAssertion): Promise<void>
-  /** The same, and opens the session with it; null when the account is not what was judged any more. */
+  /** The same, and opens the session with it. Null if the account has changed since it was read. */
   signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null>
 }
 

@@ -7,7 +7,7 @@ export interface Passkey {
   credentialId: string
   /** COSE key. */
   publicKey: Uint8Array
-  /** 32 random bytes, the same for all passkeys of an account: what an authenticator knows the account by. */
+  /** 32 random bytes, the same for all passkeys of an account: authenticators know the account by it. */
   userHandle: Uint8Array
   counter: number
   name: string

@@ -59,7 +59,7 @@ type Needs = Pick<
   'sessionOpener' | 'reauthentication' | 'limits' | 'notices' | 'clock' | 'config' | 'providers'
 > & { stores: Pick<Stores, 'passkeys'> }
 
-/** What is shared with the check of signatures that signing in stands on. */
+/** The part that signing in depends on. */
 export interface PasskeyFoundation {
   challenges: Challenges
   assertions: AssertionCheck
@@ -68,7 +68,7 @@ export interface PasskeyFoundation {
 
 export const MAXIMUM_PASSKEYS = 10
 
-/** A person who just proved password and second factor is not asked for them again. */
+/** Somebody who has just given the password and the second factor is not asked for them again. */
 const RECENT_SIGN_IN_MS = 5 * 60_000
 
 /** EdDSA, ES256, RS256: COSE algorithms, the preferred one first. */
@@ -92,7 +92,7 @@ export function createPasskeyService(
     timeout: CHALLENGE_LIFETIME_MS,
   })
 
-  /** Whether the sign-in of this session was a moment ago and proved all that the account asks for. */
+  /** Whether this session was opened a moment ago with everything that the account requires. */
   function isFresh({ account, claims }: Authenticated): boolean {
     if (clock.now().getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS) return false
     const proved =
@@ -100,7 +100,10 @@ export function createPasskeyService(
     return proved || claims.amr.includes('mfa')
   }
 
-  /** The password and, with two factors, the second one, unless the session has just proved them. */
+  /**
+   * Requires the password and, if two-factor login is on, the second factor, unless the session has just verified
+   * them.
+   */
   async function requireOwner(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void> {
     if (!isFresh(signedIn)) await reauthentication.require(signedIn, proof, client)
   }
@@ -108,7 +111,7 @@ export function createPasskeyService(
   const noticesOf = async (account: Account, purpose: NoticePurpose, passkey: string) =>
     (await notices.about(account, purpose)).map((notice) => ({ ...notice, values: { passkey } }))
 
-  /** One of another relying party can only be looked at and removed. */
+  /** A passkey of another relying party can only be listed and removed. */
   const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id
 
   const displayName = (account: Account) => account.email ?? account.phone ?? account.uuid

@@ -41,16 +41,16 @@ export interface PasskeyStore {
     now: Date,
   ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'>
   /**
-   * Spends the challenge and stores the counter. A challenge that comes with a counter that fell is spent too, so that
-   * the owner is told of it once.
+   * Uses the challenge up and stores the counter. A challenge whose counter went back is used up too, so that the
+   * owner is notified only once.
    */
   use(use: PasskeyUse, now: Date): Promise<'used' | UseRefusal>
   /**
-   * The same, and opens the session, in one statement. Null when the account is not what was judged any more, as
-   * SessionStore.signIn says it.
+   * The same, and opens the session, in one statement. Null if the account has changed since it was read, as
+   * SessionStore.signIn describes it.
    */
   signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<Account | null | UseRefusal>
-  /** Queues the notices of a passkey whose counter fell. */
+  /** Queues the notices about a passkey whose counter went back. */
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
   rename(accountId: number, id: string, name: string): Promise<Passkey | null>
   /**

@@ -1,7 +1,7 @@
 /**
- * What a browser or an app answers to options, checked as WebAuthn Level 3 §7.1 and §7.2 say. The library checks the
- * type, the challenge, the origin, the relying party, the flags and the signature; what it leaves open is refused here:
- * use inside a frame of another site, and a user handle that names somebody else.
+ * Verifies what a browser or an app returns for options, as WebAuthn Level 3 §7.1 and §7.2 require. The library
+ * checks the type, the challenge, the origin, the relying party, the flags and the signature; what it leaves open is
+ * refused here: use inside a frame of another site, and a user handle that names another account.
  */
 import {
   type AuthenticationResponseJSON,
@@ -51,7 +51,7 @@ function clientDataOf({ response }: { response: { clientDataJSON: string } }): R
   }
 }
 
-/** Made in a frame of another origin: nobody can tell what the person thought they confirmed. */
+/** Made in a frame of another origin: it is unknown what the person believed they confirmed. */
 function isFramed(credential: { response: { clientDataJSON: string } }): boolean {
   const { crossOrigin, topOrigin } = clientDataOf(credential)
   return crossOrigin === true || topOrigin !== undefined

@@ -1,10 +1,10 @@
 /**
  * The files that browsers and phones look for at the host of the relying party, made from the configuration. A site
- * whose host is another one than this service's serves or proxies them: docs/passkeys.md says which.
+ * on another host serves or proxies them itself, see docs/passkeys.md.
  */
 import type { Config } from '../../platform/config/types.ts'
 
-/** Null where the configuration gives nothing to say. */
+/** Null if the configuration has nothing for this file. */
 export interface WellKnownFiles {
   /** Related origins: other sites that may use the passkeys of this one. */
   webauthn: { origins: string[] } | null

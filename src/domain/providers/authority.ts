@@ -1,7 +1,7 @@
 /**
- * For which addresses a provider's word is as good as a code sent there. Others may once have verified an address that
- * has a new holder by now, or repeat what the administrator of a tenant wrote: an account opened by such a word would
- * be somebody else's.
+ * For which addresses a provider's statement is worth as much as a code that was sent there. Other providers may have
+ * verified an address that has a new holder by now, or repeat what the administrator of a tenant typed: opening an
+ * account on such a statement would give it to somebody else.
  */
 import type { Email } from '../identifiers/identifier.ts'
 
@@ -10,11 +10,11 @@ export interface EmailClaims {
   email_verified?: unknown
   /** Google: the domain of the organisation that the account belongs to. */
   hd?: unknown
-  /** Microsoft: the tenant has proved to own the domain of the address. */
+  /** Microsoft: the tenant has verified that it owns the domain of the address. */
   xms_edov?: unknown
 }
 
-/** Whether the provider answers for the address, by what it said of it. */
+/** Whether the provider is authoritative for the address, by its claims about it. */
 export type Authority = (email: Email, claims: EmailClaims) => boolean
 
 /** Only the boolean counts: nothing is guessed from text. */
@@ -37,7 +37,7 @@ export const appleAuthority: Authority = (email, claims) =>
 
 export const microsoftAuthority: Authority = (_, { xms_edov }) => xms_edov === true
 
-/** What the operator says of a provider of their own; `*`: every address. */
+/** What the operator configured for a provider of their own; `*`: every address. */
 export const configuredAuthority =
   (domains: readonly string[]): Authority =>
   (email, claims) =>

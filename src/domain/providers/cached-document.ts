@@ -1,13 +1,13 @@
 /**
- * A value that somebody else publishes (a provider's description, its keys): loaded when first asked for, renewed
- * behind the back of who asks once it is old, and kept for as long as the publisher is away.
+ * A document that somebody else publishes (a provider's description, its keys): loaded when it is first needed,
+ * refreshed in the background once it is old, and kept for as long as the publisher does not answer.
  */
 import type { Clock } from '../../platform/clock.ts'
 
 export interface CachedDocument<T> {
-  /** Waits, and fails, only while there is no value at all. */
+  /** Waits, and fails, only as long as there is no value at all. */
   get(): Promise<T>
-  /** The value as it is published now, unless that was asked for a moment ago or fails: then the one that is there. */
+  /** The current value, loaded anew unless that was done a moment ago or fails. */
   renewed(): Promise<T>
 }
 

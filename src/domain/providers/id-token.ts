@@ -1,6 +1,6 @@
 /**
- * Judges identity tokens (OpenID Connect Core 3.1.3.7), from the code exchange and from native apps alike: signature
- * by a published key, an algorithm with two keys, issuer, audience, nonce, expiry.
+ * Verifies identity tokens (OpenID Connect Core 3.1.3.7), those of the code exchange and those of native apps: the
+ * signature by a published key, an asymmetric algorithm, issuer, audience, nonce and expiry.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import type { ServerMetadata } from 'openid-client'
@@ -8,12 +8,13 @@ import type { Clock } from '../../platform/clock.ts'
 import type { CachedDocument } from './cached-document.ts'
 import { ProviderFailure } from './provider.ts'
 
-/** With HS256 whoever reads the public key could sign. */
+/** With HS256 everybody who can read the public key could sign. */
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
 const CLOCK_TOLERANCE_SECONDS = 30
 /**
- * A token serves for a day at most, whatever it says of itself: each must be remembered for as long as it serves
- * (OpenID Connect Core 3.1.3.7, 10, leaves that range to us). It may come from a clock that is ahead by as much.
+ * A token is accepted for a day at most, whatever its expiry is, because each must be remembered for as long as it is
+ * valid (OpenID Connect Core 3.1.3.7, 10, leaves that range to us). It may come from a clock that is ahead by as
+ * much.
  */
 const MAXIMUM_AGE_SECONDS = 86_400
 /** OpenID Connect Core 2: a subject has at most 255 ASCII characters. */

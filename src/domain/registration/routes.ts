@@ -1,4 +1,4 @@
-/** Register, confirm the account, send the confirmation code again (two paths, one handler). */
+/** Registering, confirming the account, and sending the confirmation code again (under two paths). */
 import { Elysia, t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'

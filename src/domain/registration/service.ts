@@ -1,6 +1,6 @@
 /**
- * Registration and confirmation: who verifies an identifier owns it. Answers, work and time are the same whether the
- * identifier is new, waits for its confirmation, or is somebody's already.
+ * Registration and confirmation: an identifier belongs to whoever verifies it. Answers, work and time are the same
+ * whether the identifier is new, waits for its confirmation, or belongs to somebody already.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -32,7 +32,7 @@ export interface ConfirmBody {
   sign_in?: boolean | null | undefined
 }
 
-/** Who asks. */
+/** What a registration needs to know about the calling client. */
 interface Client {
   address: string
   addressBucket: string
@@ -43,15 +43,16 @@ export interface RegistrationService {
   /** Throws `validation_failed`, `country_not_allowed`, `too_many_requests`, `identifier_taken`, `server_busy`. */
   register(body: RegisterBody, client: Client): Promise<{ channel: 'email' | 'sms' }>
   /**
-   * A password that comes with the code becomes the account's; one that is refused (`validation_failed`), and a full
-   * queue (`server_busy`), leave the code as it was. Throws `invalid_code`, `too_many_attempts`, `too_many_requests`.
+   * A password that is sent with the code becomes the password of the account. A rejected one (`validation_failed`)
+   * or a full queue (`server_busy`) leaves the code unused. Throws `invalid_code`, `too_many_attempts`,
+   * `too_many_requests`.
    */
   confirm(
     body: ConfirmBody,
     device: Device,
     client: Pick<Client, 'address' | 'addressBucket'>,
   ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
-  /** Says nothing about the identifier. Throws `too_many_requests`, `country_not_allowed`. */
+  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
   resend(
     body: { identifier: string },
     client: { addressBucket: string; fingerprint: string | null },
@@ -80,7 +81,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
 
-  /** All that is wrong with a body at once, or its identifiers: the first one is where the code goes. */
+  /** Everything that is wrong with the body, or its identifiers; the code goes to the first of them. */
   function read(body: RegisterBody) {
     const fields: FieldError[] = []
     const email = body.email ? parseEmail(body.email) : null
@@ -96,8 +97,8 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   }
 
   /**
-   * Two bytes of a keyed hash: enough to tell two strangers' passwords apart (one in 65,536 goes unnoticed), too
-   * little to search for a password with.
+   * Two bytes of a keyed hash: enough to notice that two people used different passwords (one pair in 65,536 goes
+   * unnoticed), and too little to search for a password with.
    */
   function passwordTag(contact: Identifier, password: string): Uint8Array {
     const form = normalizePassword(password)
@@ -105,8 +106,8 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   }
 
   /**
-   * The other contact of a registration has a code of its own: whoever added it to a registration of somebody
-   * else's address must not replace the code that went there.
+   * The other contact of a registration has a code of its own: somebody who adds a contact to a registration of
+   * somebody else's address must not replace the code that was sent there.
    */
   function subjectOf(account: Account | null, { key }: Identifier): string {
     if (account === null) return codes.decoySubject(key)
@@ -120,7 +121,10 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
 
-  /** The password that comes with a code, where one does: all that is wrong with it is said before the code counts. */
+  /**
+   * The password that is sent with a code, if there is one: everything that is wrong with it is reported before the
+   * code is counted.
+   */
   function readNamedPassword({ password, sign_in }: ConfirmBody, identifier: Identifier): string | null {
     const fields: FieldError[] =
       typeof password === 'string'
@@ -133,8 +137,9 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   }
 
   /**
-   * Whoever confirms, or asks for the code again, on a device with which the owner of that contact signs in, is not
-   * refused for what others did from the same address. An account that waits for its confirmation knows no device.
+   * Somebody who confirms, or asks for the code again, on a device with which the owner of the contact signs in, is
+   * not refused for what others did from the same address. An account that waits for its confirmation has no known
+   * devices.
    */
   async function callerOf(
     identifier: Identifier,
@@ -192,7 +197,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const binding = confirmationOf(account, identifier)
       const countsOn = account?.uuid ?? binding.subject
       await codes.take(binding, body.otp, { caller, name: identifier.key, countsOn })
-      // Once the code is taken nothing may refuse the caller any more: the queue was asked for room before.
+      // After the code was taken the call must not be refused any more, so the queue was asked for room before.
       const named =
         password === null
           ? null

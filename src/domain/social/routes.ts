@@ -27,7 +27,7 @@ const answerFields = {
   error: t.Optional(t.String({ maxLength: 256 })),
 }
 
-/** As at login; `two_factor.identifier` stands for the account where nobody typed an identifier. */
+/** As at login; `two_factor.identifier` names the account, because no identifier was typed. */
 const socialTwoFactorAnswer = component(
   'SocialTwoFactorDue',
   t.Object(

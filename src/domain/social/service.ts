@@ -41,7 +41,7 @@ export interface BrowserRedirect {
   cookie: BrowserBinding
 }
 
-/** `identifier` is what `2fa/verify` takes: here nobody typed one. */
+/** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
 export type SocialOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue & { identifier: string } }
 
 export interface SocialService {
@@ -172,7 +172,7 @@ export function createSocialService(needs: Needs): SocialService {
   }
 }
 
-/** What counts of an answer, each once. */
+/** The parameters of an answer that are used, each once. */
 function parametersOf({ state, code, iss, error }: ProviderAnswer): URLSearchParams {
   const given = Object.entries({ state, code, iss, error }).filter(([, value]) => value !== undefined)
   return new URLSearchParams(given as [string, string][])

@@ -154,7 +154,7 @@ export function isRedisUrl(text: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
 }
 
-/** A range that holds every address: whoever is trusted there is everybody. */
+/** A range that contains every address would make every client a trusted proxy. */
 const holdsEverybody = (text: string) => /\/0+$/.test(text)
 
 /** A range such as `10.0.0.0/8`, or one address. Octal and shortened forms are refused, because they are ambiguous. */

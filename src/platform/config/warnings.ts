@@ -1,4 +1,4 @@
-/** What is allowed and yet not wise: said by `config check` and at the start of the service, one line each. */
+/** Settings that are allowed but unwise: `config check` and the start of the service print one line for each. */
 import { parseDatabaseUrl } from '../postgres/address.ts'
 import { isPublicHost } from './formats.ts'
 import { type ConfigProblem, showValue } from './report.ts'

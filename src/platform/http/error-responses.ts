@@ -1,4 +1,4 @@
-/** How a route says which errors it can answer: `response: { 201: …, ...errorResponses('invalid_code') }`. */
+/** How a route declares which errors it can answer: `response: { 201: …, ...errorResponses('invalid_code') }`. */
 import { t } from 'elysia'
 import { type ErrorCode, errorStatus } from '../../errors.ts'
 

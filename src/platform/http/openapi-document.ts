@@ -50,7 +50,7 @@ export function toOpenapiDocument(gathered: unknown): Json {
 
 const tagsOf = ({ tags }: Json) => (tags ?? []) as string[]
 
-/** By the first tag of their first operation; within a tag as the routes stand in the code. */
+/** Ordered by the first tag of the first operation; within a tag in the order of the code. */
 function orderPaths(paths: Paths, tags: string[]): Paths {
   const placeOf = (operations: Record<string, Json>) =>
     tags.indexOf(tagsOf(Object.values(operations)[0] ?? {})[0] ?? '')

@@ -1,4 +1,4 @@
-/** Tells apart "the database is away" (503, try again) from everything else a database can say. */
+/** Distinguishes "the database does not answer" (503, try again) from every other error of a database. */
 
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'

@@ -126,7 +126,7 @@ export async function requireMigrated(database: Database): Promise<void> {
   throw new MigrationRefused(`the database lacks ${pending.join(', ')}: run "poterne migrate"`)
 }
 
-/** Throws VersionTooOld where a migration says that this version may not run beside it. */
+/** Throws VersionTooOld if a migration does not allow this version to run beside it. */
 export async function requireVersion(database: Database, version: string): Promise<void> {
   for (const { oldest } of await database.all(listOldestVersions, {})) {
     if (Bun.semver.order(version, oldest) < 0) throw new VersionTooOld(version, oldest)

@@ -1,7 +1,7 @@
 /**
  * Every table of poterne, for all three storage shapes. `bun run migration` writes the SQL under drizzle/ from it.
- * Times are timestamptz with milliseconds. Nothing secret stands here in clear: codes and tokens as keyed or
- * plain hashes, keys and TOTP secrets sealed under the server secret.
+ * Times are timestamptz with milliseconds. Nothing secret is stored in clear: codes and tokens are keyed or plain
+ * hashes, keys and TOTP secrets are sealed under the server secret.
  */
 import { sql } from 'drizzle-orm'
 import {
@@ -342,7 +342,7 @@ export const refusedAddresses = pgTable(
 )
 
 /**
- * A signed-in device. What a refresh changes stands in no index, and the migration leaves room in each page, so that
+ * A signed-in device. No index contains what a refresh changes, and the migration leaves room in each page, so that
  * the new version of the row stays beside the old one (a HOT update) however often a session is refreshed.
  */
 export const sessions = pgTable(
@@ -357,7 +357,7 @@ export const sessions = pgTable(
     deviceOs: text('device_os'),
     deviceFingerprint: text('device_fingerprint'),
     ip: text('ip'),
-    /** How the person proved who they are: space-separated RFC 8176 values. */
+    /** How the person was authenticated: space-separated RFC 8176 values. */
     amr: text('amr').notNull(),
     createdAt: time('created_at').notNull(),
     lastUsedAt: time('last_used_at').notNull(),
@@ -423,7 +423,9 @@ export const totpFactors = pgTable('totp_factors', {
   /** The session that enrolled it. */
   addedBy: uuid('added_by'),
   lastStep: bigint('last_step', { mode: 'number' }).notNull(),
-  /** When the owner was told that the secret cannot be opened, and when a recovery code replaced it since. */
+  /**
+   * When the owner was notified that the secret cannot be opened, and when a recovery code replaced it afterwards.
+   */
   lossToldAt: time('loss_told_at'),
   recoveredAt: time('recovered_at'),
 })
@@ -491,7 +493,7 @@ export const replacedContacts = pgTable(
   ],
 )
 
-/** A way in through another provider: issuer and subject, nothing else, say who it is. */
+/** An identity at a sign-in provider: only issuer and subject identify the person. */
 export const identities = pgTable(
   'identities',
   {
@@ -525,7 +527,7 @@ export const passkeys = pgTable(
     credentialId: text('credential_id').notNull(),
     /** COSE key. */
     publicKey: bytea('public_key').notNull(),
-    /** 32 random bytes, alike in all passkeys of an account. */
+    /** 32 random bytes, the same in all passkeys of an account. */
     userHandle: bytea('user_handle').notNull(),
     counter: bigint('counter', { mode: 'number' }).notNull(),
     name: text('name').notNull(),
@@ -565,7 +567,9 @@ export const spentIdTokens = pgTable(
   (table) => [index('spent_id_tokens_expires_at').on(table.expiresAt)],
 )
 
-/** When the next round of housekeeping is due, for all replicas: whoever moves it on does the round. One row. */
+/**
+ * When the next round of housekeeping is due, for all replicas: the replica that moves it on does the round. One row.
+ */
 export const housekeeping = pgTable('housekeeping', {
   id: integer('id').primaryKey(),
   nextAt: time('next_at').notNull(),
@@ -590,7 +594,10 @@ export const events = pgTable(
     sessionId: uuid('session_id'),
     requestId: text('request_id'),
     data: jsonb('data').notNull(),
-    /** In which it was written: who follows the events passes over none that is not committed yet. */
+    /**
+     * The transaction in which it was written: somebody who follows the events must not pass over one that is not
+     * committed yet.
+     */
     transaction: xid8('transaction').notNull().default(sql`pg_current_xact_id()`),
   },
   (table) => [
