@@ -55,16 +55,11 @@ function createSendingCodes(
   }
 }
 
-<<<<<<< HEAD
-/** What the services stand on. */
+/** What the services are built on. */
 export type Foundation = Pick<
   Services,
   'catalog' | 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'
 > & {
-=======
-/** What the services are built on. */
-export type Foundation = Pick<Services, 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'> & {
->>>>>>> ab06314 (Rewrite the comments of the other rooms where they spoke a dialect)
   database: Database
   stores: Stores
   sender: MessageSender
