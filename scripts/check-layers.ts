@@ -57,6 +57,7 @@ export const domainOrder = [
   'administrators',
   'administration',
   'housekeeping',
+  'backups',
   'health',
   'dev',
 ]

@@ -7,6 +7,7 @@ import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
 import type { Access, AdminRoute } from './domain/administrators/access.ts'
 import { createSocketDoor } from './domain/administrators/door.ts'
+import { createBackupRoutes } from './domain/backups/routes.ts'
 import type { Services } from './domain/services.ts'
 import { createGuard } from './platform/http/guard.ts'
 import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
@@ -32,6 +33,8 @@ const table = `
   GET     /keys                                    listSigningKeys          owner             administration
   POST    /keys/rotate                             rotateSigningKey         owner!            administration
   POST    /keys/revoke                             revokeSigningKey         owner!            administration
+  POST    /backups                                 noteBackup               operator          backups
+  POST    /backups/snapshot                        copyDatabase             operator          backups
 `
 
 export const adminRoutes: AdminRoute[] = table
@@ -55,7 +58,7 @@ export const adminRoutes: AdminRoute[] = table
     }
   })
 
-export type AdminServices = Pick<Services, 'administration' | 'people' | 'keys'>
+export type AdminServices = Pick<Services, 'administration' | 'backups' | 'people' | 'keys'>
 
 export function createAdminApp(
   services: AdminServices,
@@ -70,6 +73,7 @@ export function createAdminApp(
     .use(createAdministrationRoutes(httpBase, services.administration, options.catalog.tags))
     .use(createPeopleRoutes(httpBase, services.people, options.catalog.tags))
     .use(createSigningKeyRoutes(httpBase, services.keys))
+    .use(createBackupRoutes(httpBase, services.backups))
 }
 
 export type AdminApp = ReturnType<typeof createAdminApp>

@@ -131,7 +131,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
   if (metrics.isOn) addGauges(metrics, { services, stores, clock })
-  const { hashing, keys, funnel, events } = services
+  const { hashing, keys, funnel, events, backups } = services
   const ping = createReadiness({
     database,
     redis,
@@ -183,11 +183,13 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       funnel.start()
       housekeeping.start()
       hashing.start()
+      backups.start()
       lostApps = reportLostApps(services.authenticators, logger)
     },
     async close() {
       storeWatch?.close()
       await scrapes?.close()
+      await backups.close()
       await housekeeping.close()
       await lostApps
       await worker.close()

@@ -1,5 +1,6 @@
 /** argv to one command. No logic here: a command is a file in commands/ and a line below. */
 import { accountsCommand } from './commands/accounts.ts'
+import { backupCommand } from './commands/backup.ts'
 import { configCommand } from './commands/config.ts'
 import { eventsCommand } from './commands/events.ts'
 import { healthCommand } from './commands/health.ts'
@@ -12,6 +13,7 @@ import { sessionsCommand } from './commands/sessions.ts'
 import { smsCommand } from './commands/sms.ts'
 import { gatewaysCommand, mailCommand } from './commands/try.ts'
 import { versionCommand } from './commands/version.ts'
+import { workerCommand } from './commands/worker.ts'
 
 const commands = [
   serveCommand(),
@@ -24,9 +26,11 @@ const commands = [
   smsCommand(),
   gatewaysCommand(),
   mailCommand(),
+  backupCommand(),
   healthCommand(),
   secretCommand(),
   versionCommand(),
+  workerCommand(),
 ]
 
 process.exitCode = await run(commands, process.argv.slice(2))

@@ -3,6 +3,7 @@
  * the process, so that `serve` can keep running.
  */
 import { Command, CommanderError } from 'commander'
+import { WORKER_COMMAND } from '../platform/own-process.ts'
 import { CommandFailure } from './failure.ts'
 import { versionLine } from './version.ts'
 
@@ -15,7 +16,7 @@ export async function run(commands: Command[], argv: string[]): Promise<number> 
     .exitOverride()
   for (const command of commands) {
     inherit(program, command)
-    program.addCommand(command)
+    program.addCommand(command, { hidden: command.name() === WORKER_COMMAND })
   }
   process.stdout.on('error', passOverClosedPipe)
   try {

@@ -5,6 +5,7 @@ import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
 import { createAttempts } from '../domain/attempts/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
+import { createBackupService } from '../domain/backups/service.ts'
 import { type CodeService, createCodeService } from '../domain/codes/service.ts'
 import { type AccountCodeKind, accountCodeKinds, type SentCodePurpose } from '../domain/codes/store.ts'
 import { createContactsService } from '../domain/contacts/service.ts'
@@ -37,6 +38,7 @@ import { createSocialService } from '../domain/social/service.ts'
 import { createTokens } from '../domain/tokens/room.ts'
 import { createTwoFactorService } from '../domain/two-factor/service.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { createBackupMaker } from './backups.ts'
 
 /** Six digits or 16 letters: the purpose of a message says whose code it carries. */
 function createSendingCodes(
@@ -142,6 +144,12 @@ export function createServices(foundation: Foundation) {
     contacts: createContactsService(shared),
     administration,
     people: createPeopleService({ ...shared, administration }),
+    backups: createBackupService({
+      store: stores.backups,
+      files: foundation.database.files,
+      ...{ clock, logger, at: config.backup.at },
+      make: createBackupMaker(config, foundation.database, clock),
+    }),
     social: createSocialService(shared),
   }
   return { services, worker }

@@ -5,6 +5,7 @@ import { createPeopleStore } from '../domain/administration/people/store-postgre
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
 import { createAttemptStore } from '../domain/attempts/store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
+import { createBackupStore } from '../domain/backups/store-postgres.ts'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
 import { createContactStore } from '../domain/contacts/store-postgres.ts'
@@ -43,6 +44,7 @@ export function createStores(
     administration: createAdministrationStore(database),
     attempts: createAttemptStore(database),
     authenticators: createFactorStore(database),
+    backups: createBackupStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),
     contacts: createContactStore(database),
     deliveryRecords: createDeliveryRecords(database),

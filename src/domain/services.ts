@@ -21,6 +21,8 @@ import type { Attempts } from './attempts/service.ts'
 import type { AttemptStore } from './attempts/store.ts'
 import type { Authenticators } from './authenticators/service.ts'
 import type { FactorStore } from './authenticators/store.ts'
+import type { BackupService } from './backups/service.ts'
+import type { BackupStore } from './backups/store.ts'
 import type { CodeService } from './codes/service.ts'
 import type { CodeStore } from './codes/store.ts'
 import type { ContactsService } from './contacts/service.ts'
@@ -80,6 +82,7 @@ export interface Stores {
   administration: AdministrationStore
   attempts: AttemptStore
   authenticators: FactorStore
+  backups: BackupStore
   codes: CodeStore
   contacts: ContactStore
   deliveryRecords: DeliveryRecords
@@ -149,6 +152,7 @@ export interface Services {
   contacts: ContactsService
   administration: AdministrationService
   people: PeopleService
+  backups: BackupService
   social: SocialService
   identities: IdentityService
 }

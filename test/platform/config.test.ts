@@ -98,6 +98,7 @@ describe('without anything set', () => {
       admin: { socket: null },
       metrics: { listen: '' },
       events: { retentionSeconds: 180 * 86_400, addressRetentionSeconds: 30 * 86_400 },
+      backup: { at: null, directory: './backups', keep: 7, passphraseFile: null },
       social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },
       passkeys: {
         rpId: null,

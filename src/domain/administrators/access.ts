@@ -24,9 +24,9 @@ export type Role = (typeof roles)[number]
 
 /**
  * What a route asks for. `owner`: an administrator with that role, or the operator, and never a token; `page`: an
- * administrator who is signed in on the page; `open`: nothing.
+ * administrator who is signed in on the page; `operator`: whoever may open the socket; `open`: nothing.
  */
-export type Access = Scope | 'owner' | 'page' | 'open'
+export type Access = Scope | 'owner' | 'page' | 'operator' | 'open'
 
 export interface AdminRoute {
   method: string
@@ -111,6 +111,7 @@ function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Bo
   if (access === 'open') return true
   if (access === 'page') return caller.type === 'administrator'
   if (caller.type === 'operator') return true
+  if (access === 'operator') return false
   if (access === 'owner') return caller.type === 'administrator' && caller.role === 'owner'
   if (!scopesOf(caller).includes(access)) return false
   const isSupport = caller.type === 'administrator' && caller.role === 'support'

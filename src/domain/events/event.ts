@@ -49,6 +49,10 @@ export const eventTypes = [
   'message.refused',
   'message.retried',
   'undo.used',
+  'backup.created',
+  'backup.failed',
+  'backup.restored',
+  'backup.moved',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

@@ -25,6 +25,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
     'expected https: over http everybody on the way reads passwords and tokens',
   )
   checkStores(values, check)
+  checkBackup(values, check)
   checkSmtp(values.smtp, check)
   checkOrder(values, check)
   checkPasskeys(values.passkeys, check)
@@ -88,6 +89,15 @@ function checkStores({ server, database, redis }: SchemaValues, check: Check): v
     redis.master === null
       ? 'must be set with redis.mode = "sentinel"'
       : 'expected only with redis.mode = "sentinel"',
+  )
+}
+
+/** The secret that poterne makes is lost with the machine, and a backup that is sealed with it too. */
+function checkBackup({ server, backup }: SchemaValues, check: Check): void {
+  check(
+    ['backup.at', 'backup.passphrase_file', 'server.secret'],
+    () => backup.at === null || server.secret !== null || backup.passphraseFile !== null,
+    'expected together with backup.passphrase_file or server.secret: the secret that poterne made is lost together with the machine',
   )
 }
 

@@ -420,6 +420,20 @@ export const schema = {
       'How long events keep the address and the device. After that they hold neither.',
     ),
   }),
+  backup: section('Scheduled backups: see docs/operations.md. `poterne backup` makes one at any time.', {
+    at: text(null, 'When one is made each day, in the time zone of the machine. Default: never.', {
+      check: (time) => /^([01]\d|2[0-3]):[0-5]\d$/.test(time),
+      expected: 'a time from "00:00" to "23:59"',
+      example: '03:30',
+    }),
+    directory: text('./backups', 'Where the files go; better not on the disk of the database.'),
+    keep: integer(7, [1, 10_000], 'How many files stay there.'),
+    passphrase_file: text(
+      null,
+      'A file whose first line is a passphrase of at least 12 characters, with which backups are sealed instead of `server.secret`. Needed where poterne made the secret itself.',
+      { example: '/etc/poterne/backup-passphrase' },
+    ),
+  }),
   social: {
     ...section('Sign-in through other providers.', {
       redirect_uris: list('Where a browser may be sent after sign-in. Exact matches only.', {

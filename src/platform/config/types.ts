@@ -73,6 +73,8 @@ export interface Config {
   /** `listen` empty: metrics are off. */
   metrics: { listen: string }
   events: { retentionSeconds: number; addressRetentionSeconds: number }
+  /** `at`: `HH:MM` in the machine's time zone; null: no scheduled backups. */
+  backup: { at: string | null; directory: string; keep: number; passphraseFile: string | null }
   social: {
     redirectUris: string[]
     linkByEmail: 'authoritative' | 'never'

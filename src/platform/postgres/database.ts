@@ -58,7 +58,17 @@ export interface Database extends Executor {
    * not the statement found anything to insert.
    */
   onInsert(table: string, listener: InsertListener): void
+  /** Of the embedded database only. */
+  readonly files?: DatabaseFiles
   close(): Promise<void>
+}
+
+export interface DatabaseFiles {
+  /**
+   * Copies the files while they are in use, and gives the directory of the copy, which the caller removes: opened, it is
+   * the database as it was at some moment before this returns. Throws SnapshotRefused where there is no space for it.
+   */
+  snapshot(): Promise<string>
 }
 
 /** What a driver provides; `announceInserts` makes a Database of it. */

@@ -20,8 +20,20 @@ const startParams = [
 const asDate = (value: string) => new Date(value)
 const asText = (value: string) => value
 
+/** For filling a database: rows of tables that the same transaction made are not written to the log as well. */
+const BULK_PARAMS = ['wal_level=minimal', 'max_wal_senders=0'].flatMap((setting) => ['-c', setting])
+
+export interface InstanceOptions {
+  bulk?: boolean
+  /** Nothing of it needs to survive a crash. */
+  throwAway?: boolean
+}
+
 /** Creates the directory if it is missing, and recovers the database after a crash. */
-export async function openInstance(directory: string): Promise<PGlite> {
+export async function openInstance(
+  directory: string,
+  { bulk = false, throwAway = false }: InstanceOptions = {},
+): Promise<PGlite> {
   // In parallel, because these three take most of the time to the first answer.
   const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
   const [module, bundle] = await Promise.all([
@@ -31,7 +43,7 @@ export async function openInstance(directory: string): Promise<PGlite> {
   ])
   return PGlite.create({
     dataDir: directory,
-    startParams,
+    startParams: [...startParams, ...(bulk ? BULK_PARAMS : []), ...(throwAway ? ['-F'] : [])],
     initDbStartParams: ['--wal-segsize=1'],
     pgliteWasmModule: module,
     ...(existsSync(join(directory, 'PG_VERSION')) ? {} : { initdbWasmModule: await compile(initdbWasm) }),

@@ -5,7 +5,7 @@
  * there is a reserve, and everything works again by itself once there is space.
  */
 import { Database as LockFile } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import {
@@ -18,6 +18,7 @@ import {
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { abandonInstance, endedBy, openInstance } from './embedded-instance.ts'
+import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
 import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
 export interface EmbeddedOptions {
@@ -52,6 +53,17 @@ export class DataDirectoryFull extends Error {
   }
 }
 
+/** A copy of the files would leave too little space for the database itself. */
+export class SnapshotRefused extends Error {
+  override name = 'SnapshotRefused'
+  constructor(dataDir: string, neededBytes: number) {
+    const mebibytes = Math.ceil(neededBytes / 2 ** 20)
+    super(
+      `storage.data_dir: ${resolve(dataDir)} needs ${mebibytes} MiB of free space for a copy: make space on its disk`,
+    )
+  }
+}
+
 /** An operating-system lock that ends with the process, however it ends. */
 function lockDirectory(directory: string): () => void {
   const lock = openLock(resolve(directory, 'lock'))
@@ -82,6 +94,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   const unlock = lockDirectory(dataDir)
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
+    removeOldSnapshots(dataDir)
     options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
     return await keepOpen(dataDir, unlock, options)
   } catch (error) {
@@ -97,6 +110,9 @@ async function keepOpen(
 ): Promise<Database> {
   const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
+  const snapshotInTurn = createTurns()
+  /** While the files are copied, the log since the first of them must stay. */
+  let isCopying = false
   /** Null after it ended by itself, until it can be opened again. */
   let instance: PGlite | null = await openFirst(directory)
   let isReadOnly = false
@@ -141,7 +157,33 @@ async function keepOpen(
     timer.unref()
     return timer
   }
-  const timers = [every(WATCH_INTERVAL_MS, watch), every(CHECKPOINT_INTERVAL_MS, () => run('checkpoint', []))]
+  const timers = [every(WATCH_INTERVAL_MS, watch), every(CHECKPOINT_INTERVAL_MS, checkpoint)]
+
+  async function checkpoint(): Promise<void> {
+    if (!isCopying) await run('checkpoint', [])
+  }
+
+  async function snapshot(): Promise<string> {
+    const needed = snapshotBytes(directory) + 2 * ENOUGH_BYTES
+    if (measure(dataDir) < needed) throw new SnapshotRefused(dataDir, needed)
+    const target = newSnapshotDirectory(dataDir)
+    const life = instance
+    isCopying = true
+    try {
+      const turn: Parameters<typeof copySnapshot>[0]['turn'] = (work) =>
+        inTurn(() => {
+          if (instance === null || instance !== life || closed) throw new DatabaseUnavailable('ended')
+          return work((text) => run(text, []))
+        })
+      await copySnapshot({ turn }, directory, target)
+      return target
+    } catch (error) {
+      rmSync(target, { recursive: true, force: true })
+      throw error
+    } finally {
+      isCopying = false
+    }
+  }
 
   return announceInserts({
     kind: 'embedded',
@@ -163,6 +205,7 @@ async function keepOpen(
       const [row] = await inTurn(() => run(`select current_setting('transaction_read_only') as state`, []))
       if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')
     },
+    files: { snapshot: () => snapshotInTurn(snapshot) },
     close: async () => {
       closed = true
       timers.forEach(clearInterval)

@@ -8,6 +8,8 @@ import { databaseCode } from './failure.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import type { Migration } from './read-migrations.ts'
 
+export type { Migration } from './read-migrations.ts'
+
 /** Those in this executable, oldest first. */
 export const ownMigrations: readonly Migration[] = readMigrations()
 
@@ -195,7 +197,10 @@ async function applyTogether(
       const together = end < 0 ? pending : pending.slice(0, end)
       for (const migration of together) {
         for (const text of migration.statements) {
-          await transaction.all({ text: migration.concurrent ? plain(text) : text, params: [] }, {})
+          await transaction.all(
+            { text: migration.concurrent ? withoutConcurrently(text) : text, params: [] },
+            {},
+          )
         }
         await transaction.all(noteApplied, { ...migration, now })
       }
@@ -245,4 +250,6 @@ const createdIndex = (text: string): string | null =>
   /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i.exec(text)?.[1] ??
   null
 
-const plain = (text: string): string => text.replace(/\bindex\s+concurrently\b/gi, 'index')
+/** The same index, made in a transaction. */
+export const withoutConcurrently = (text: string): string =>
+  text.replace(/\bindex\s+concurrently\b/gi, 'index')

@@ -575,6 +575,25 @@ export const housekeeping = pgTable('housekeeping', {
   nextAt: time('next_at').notNull(),
 })
 
+/** When backups are taken, and how the last ones went, for all replicas. One row. */
+export const backups = pgTable('backups', {
+  id: integer('id').primaryKey(),
+  /** The scheduled time that one of the replicas took on last. */
+  takenFor: time('taken_for'),
+  lastSuccessAt: time('last_success_at'),
+  lastFailureAt: time('last_failure_at'),
+  /** Why the last one failed, in one line. */
+  lastFailure: text('last_failure'),
+})
+
+/** A row once the data was moved to another database: then no poterne starts with this one. */
+export const relocations = pgTable('relocations', {
+  id: integer('id').primaryKey(),
+  /** Where to, without the password. */
+  movedTo: text('moved_to').notNull(),
+  movedAt: time('moved_at').notNull(),
+})
+
 /**
  * What happened: inserts only, which a trigger enforces; `sweep_events` removes what is old. No foreign key: an event
  * outlives the account that it is about.

@@ -1,0 +1,46 @@
+/** A bar for long work: on a terminal it shows how far the work is, in a pipe nothing. */
+
+const WIDTH = 30
+const INTERVAL_MS = 100
+/** Back to the beginning of the line, and removes what stands there. */
+const CLEAR = '\r\x1b[K'
+
+export interface ProgressBar {
+  show(what: string, done: number): void
+  /** Removes the bar. */
+  end(): void
+}
+
+export function createProgressBar(out: NodeJS.WriteStream = process.stderr): ProgressBar {
+  let shownAt = Number.NEGATIVE_INFINITY
+  let shown = ''
+  return {
+    show(what, done) {
+      if (!out.isTTY || (what === shown && performance.now() - shownAt < INTERVAL_MS)) return
+      shownAt = performance.now()
+      shown = what
+      const filled = Math.round(Math.min(1, Math.max(0, done)) * WIDTH)
+      const percent = `${Math.floor(Math.min(1, done) * 100)} %`.padStart(5)
+      out.write(`${CLEAR}[${'#'.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${percent}  ${what}`)
+    },
+    end() {
+      if (out.isTTY && shown !== '') out.write(CLEAR)
+      shown = ''
+    },
+  }
+}
+
+/** Runs `work`; the first signal undoes what it began, and ends the process. */
+export async function interruptible<T>(undo: () => void, work: () => Promise<T>): Promise<T> {
+  const onSignal = () => {
+    undo()
+    process.stderr.write('interrupted: nothing was changed\n')
+    process.exit(130)
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  try {
+    return await work()
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}

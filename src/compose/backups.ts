@@ -1,0 +1,60 @@
+/** How the service makes its scheduled backups: in a process of its own, so that requests come first. */
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { FinishedBackup } from '../domain/backups/store.ts'
+import { backupName, removeOldBackups } from '../platform/backup/files.ts'
+import { type BackupJob, keyToJob, type MadeBackup } from '../platform/backup/job.ts'
+import { type BackupKey, readPassphrase } from '../platform/backup/keys.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/types.ts'
+import { runInWorker } from '../platform/own-process.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { readSecretFile } from '../platform/secret-file.ts'
+import { version } from '../platform/version.ts'
+
+type BackupConfig = Pick<Config, 'server' | 'storage' | 'backup'>
+
+/**
+ * A passphrase where one is named, else the configured secret. Throws BackupRefused where only the generated secret is
+ * left: it is lost with the machine, and what is sealed with it too.
+ */
+export function backupKeyOf({ server, storage, backup }: BackupConfig, passphraseFile?: string): BackupKey {
+  const file = passphraseFile ?? backup.passphraseFile
+  if (file !== null && file !== undefined) return readPassphrase(file)
+  if (server.secret !== null) return { kind: 'secret', secret: server.secret }
+  throw new BackupRefused(
+    `is the file that poterne made in ${resolve(storage.dataDir)}, which is lost together with the machine: name a passphrase file (--passphrase-file, backup.passphrase_file), or set server.secret`,
+    'the server secret',
+  )
+}
+
+/** The server secret of this configuration, in bytes. Throws SecretFileRefused. */
+export const secretBytesOf = ({ server, storage }: Pick<Config, 'server' | 'storage'>): Uint8Array =>
+  server.secret ?? readSecretFile(storage.dataDir)
+
+export function createBackupMaker(config: Config, database: Database, clock: Clock) {
+  const { directory, keep } = config.backup
+  return async (signal: AbortSignal): Promise<FinishedBackup> => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const name = backupName(clock.now())
+    const copy = database.files ? await database.files.snapshot() : null
+    try {
+      const job: BackupJob = {
+        task: 'backup',
+        source:
+          copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
+        file: resolve(join(directory, name)),
+        key: keyToJob(backupKeyOf(config)),
+        secret: Buffer.from(secretBytesOf(config)).toString('hex'),
+        withSecret: false,
+        version: version.version,
+      }
+      const { bytes, rows } = await runInWorker<MadeBackup>(job, { signal })
+      removeOldBackups(directory, keep)
+      return { file: name, bytes, rows }
+    } finally {
+      if (copy !== null && existsSync(copy)) rmSync(copy, { recursive: true, force: true })
+    }
+  }
+}

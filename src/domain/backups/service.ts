@@ -1,0 +1,102 @@
+/**
+ * Backups as the running service takes part in them: it copies the files of its embedded database for the command line,
+ * takes the scheduled ones, by one replica at a time, and remembers how the last ones went.
+ */
+import { AppError } from '../../errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/http/logging.ts'
+import type { DatabaseFiles } from '../../platform/postgres/database.ts'
+import type { BackupStore, FinishedBackup } from './store.ts'
+
+export interface BackupService {
+  getState: BackupStore['getState']
+  /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
+  snapshot(): Promise<string>
+  /** A backup that was made and verified. */
+  noteSuccess(backup: FinishedBackup): Promise<void>
+  /** Takes the scheduled backup if its time has come since the last call. Never throws. */
+  takeDue(): Promise<void>
+  /** Begins to look at the clock. */
+  start(): void
+  /** Interrupts the one under way. */
+  close(): Promise<void>
+}
+
+export interface BackupServiceOptions {
+  store: BackupStore
+  files: DatabaseFiles | undefined
+  clock: Clock
+  logger: Logger
+  /** `HH:MM`, in the time zone of the machine; null: none is taken. */
+  at: string | null
+  /** Makes and verifies a backup in its directory, and removes those that are too old. */
+  make: (signal: AbortSignal) => Promise<FinishedBackup>
+}
+
+const INTERVAL_MS = 20_000
+
+/** The last time before `now` at which the clock on the wall showed `HH:MM`. */
+export function lastDue(at: string, now: Date): Date {
+  const [hours, minutes] = at.split(':').map(Number) as [number, number]
+  const due = new Date(now)
+  due.setHours(hours, minutes, 0, 0)
+  if (due > now) due.setDate(due.getDate() - 1)
+  return due
+}
+
+export function createBackupService(options: BackupServiceOptions): BackupService {
+  const { store, files, clock, logger, at, make } = options
+  const ending = new AbortController()
+  /** What was due before this process began is not made up for. */
+  let seen = clock.now()
+  let running: Promise<void> | null = null
+  let timer: Timer | undefined
+
+  async function take(dueAt: Date): Promise<void> {
+    try {
+      if (!(await store.claimTurn(dueAt))) return
+      const startedAt = performance.now()
+      const backup = await make(ending.signal)
+      await store.noteSuccess(backup, clock.now())
+      const seconds = Math.round(performance.now() - startedAt) / 1000
+      logger.info({ ...backup, seconds }, 'a backup was made and verified')
+    } catch (error) {
+      if (ending.signal.aborted) return
+      const cause = error instanceof Error ? error.message : 'unknown cause'
+      logger.error({ cause }, 'the scheduled backup failed')
+      await store.noteFailure(cause, clock.now()).catch(() => {})
+    }
+  }
+
+  async function takeDue(): Promise<void> {
+    if (at === null || ending.signal.aborted) return
+    const now = clock.now()
+    const dueAt = lastDue(at, now)
+    if (dueAt <= seen) return running ?? undefined
+    seen = now
+    running ??= take(dueAt).finally(() => {
+      running = null
+    })
+    await running
+  }
+
+  return {
+    getState: store.getState,
+    snapshot() {
+      if (!files) throw new AppError('route_not_found')
+      return files.snapshot()
+    },
+    noteSuccess: (backup) => store.noteSuccess(backup, clock.now()),
+    takeDue,
+    start() {
+      if (at === null) return
+      timer = setInterval(takeDue, INTERVAL_MS)
+      timer.unref()
+    },
+    async close() {
+      ending.abort()
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,71 @@
+/** Table `backups`: see store.ts. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../platform/postgres/database.ts'
+import { backups } from '../../platform/postgres/schema.ts'
+import { defineStatement, pick, rowOf } from '../../platform/postgres/statement.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
+import type { BackupStore } from './store.ts'
+
+const get = defineStatement({
+  name: 'backups.get',
+  params: {},
+  row: pick(rowOf(backups), 'lastSuccessAt', 'lastFailureAt', 'lastFailure'),
+  sql: () => sql`select last_success_at, last_failure_at, last_failure from ${backups} where id = 1`,
+})
+
+/** A time further ahead than the next day was written before the clock was set back, and is ignored. */
+const claim = defineStatement({
+  name: 'backups.claim',
+  params: { dueAt: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set taken_for = ${p.dueAt}
+   where id = 1 and (taken_for is null or taken_for < ${p.dueAt} or taken_for > ${p.dueAt} + interval '1 day')
+  returning id`,
+})
+
+const noteSuccess = defineStatement({
+  name: 'backups.note_success',
+  params: { at: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`update ${backups} set last_success_at = ${p.at} where id = 1 returning id`,
+})
+
+const noteFailure = defineStatement({
+  name: 'backups.note_failure',
+  params: { at: 'timestamptz', cause: 'text' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set last_failure_at = ${p.at}, last_failure = ${p.cause} where id = 1 returning id`,
+})
+
+export function createBackupStore(database: Database): BackupStore {
+  return {
+    getState: async () =>
+      (await database.first(get, {})) ?? { lastSuccessAt: null, lastFailureAt: null, lastFailure: null },
+    claimTurn: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
+    async noteSuccess({ file, bytes, rows }, at) {
+      const data = { file, bytes, rows }
+      await changeAndRecord(
+        database,
+        noteSuccess,
+        { at },
+        {
+          at,
+          eventsOf: () => [{ type: 'backup.created', account: null, data }],
+        },
+      )
+    },
+    async noteFailure(cause, at) {
+      await changeAndRecord(
+        database,
+        noteFailure,
+        { at, cause },
+        {
+          at,
+          eventsOf: () => [{ type: 'backup.failed', account: null, data: { cause } }],
+        },
+      )
+    },
+  }
+}

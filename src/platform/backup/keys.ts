@@ -1,0 +1,96 @@
+/**
+ * With what a backup is sealed: the server secret, or a passphrase. The key of a file is derived from it and from random
+ * bytes of that file, so that no two files share one.
+ */
+import { hkdfSync, scryptSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { BackupRefused } from './refused.ts'
+
+export type BackupKey = { kind: 'secret'; secret: Uint8Array } | { kind: 'passphrase'; passphrase: string }
+
+/** What a file says in clear about its key. */
+export interface KeyHeader {
+  key: BackupKey['kind']
+  /** Of the secret: names it, and says nothing about it. */
+  key_id?: string
+  /** Of a passphrase: the base-2 logarithm of scrypt's N. */
+  scrypt?: number
+  /** Hex. */
+  salt: string
+  /** Tells a wrong key from a damaged file. */
+  check: string
+}
+
+/** 128 MiB of memory and about half a second: what OWASP asks of scrypt. */
+const SCRYPT_LOG_N = 17
+/** More would let a forged file fill the memory of whoever opens it. */
+const MAXIMUM_LOG_N = 20
+const MINIMUM_PASSPHRASE = 12
+
+const derive = (material: Uint8Array, salt: Uint8Array, info: string, length: number) =>
+  Buffer.from(hkdfSync('sha256', material, salt, `poterne backup ${info}`, length))
+
+/** By which a backup names the server secret. */
+export const secretKeyId = (secret: Uint8Array): string =>
+  derive(secret, new Uint8Array(), 'key id', 8).toString('hex')
+
+function materialOf(key: BackupKey, salt: Uint8Array, logN: number): Uint8Array {
+  if (key.kind === 'secret') return key.secret
+  const N = 2 ** logN
+  return scryptSync(key.passphrase.normalize('NFC'), salt, 32, { N, r: 8, p: 1, maxmem: 256 * N * 8 })
+}
+
+/** For a new file. */
+export function makeFileKey(key: BackupKey): { fileKey: Uint8Array; header: KeyHeader } {
+  const salt = crypto.getRandomValues(new Uint8Array(32))
+  const material = materialOf(key, salt, SCRYPT_LOG_N)
+  const header: KeyHeader = {
+    key: key.kind,
+    ...(key.kind === 'secret' ? { key_id: secretKeyId(key.secret) } : { scrypt: SCRYPT_LOG_N }),
+    salt: Buffer.from(salt).toString('hex'),
+    check: derive(material, salt, 'check', 8).toString('hex'),
+  }
+  return { fileKey: derive(material, salt, 'file', 32), header }
+}
+
+/** The key among these that sealed the file. Throws BackupRefused. */
+export function findFileKey(header: KeyHeader, keys: readonly BackupKey[]): Uint8Array {
+  const salt = Buffer.from(header.salt, 'hex')
+  const logN = header.scrypt ?? SCRYPT_LOG_N
+  if (logN > MAXIMUM_LOG_N) throw new BackupRefused('is damaged: its header asks for too much memory')
+  const fitting = keys.filter(({ kind }) => kind === header.key)
+  for (const key of fitting) {
+    const material = materialOf(key, salt, logN)
+    if (derive(material, salt, 'check', 8).toString('hex') === header.check)
+      return derive(material, salt, 'file', 32)
+  }
+  if (header.key === 'passphrase')
+    throw new BackupRefused(
+      fitting.length > 0
+        ? 'is sealed with another passphrase'
+        : 'is sealed with a passphrase: name its file with --passphrase-file',
+    )
+  throw new BackupRefused(
+    `is sealed with another server secret (key ${header.key_id}): name a file that holds it with --secret-file`,
+  )
+}
+
+/** The first line of the file. Throws BackupRefused. */
+export function readPassphrase(file: string): BackupKey {
+  const passphrase = readLine(file)
+  if (passphrase.length < MINIMUM_PASSPHRASE)
+    throw new BackupRefused(
+      `holds fewer than ${MINIMUM_PASSPHRASE} characters`,
+      `the passphrase file ${file}`,
+    )
+  return { kind: 'passphrase', passphrase }
+}
+
+export function readLine(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0]!.trim()
+  } catch (error) {
+    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+    throw new BackupRefused(`cannot be read (${code})`, file)
+  }
+}

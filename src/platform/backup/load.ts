@@ -1,0 +1,53 @@
+/** From a backup to a database: all of it in one transaction of the caller's. */
+import type { CopySession } from '../postgres/copy.ts'
+import { ownMigrations } from '../postgres/migrate.ts'
+import { countRows, finishTables, makeEmptyTables, setSequence, withoutIndexes } from '../postgres/rebuild.ts'
+import type { BackupKey } from './keys.ts'
+import { bytesIn, type Manifest } from './manifest.ts'
+import { readParts } from './read.ts'
+import { BackupRefused } from './refused.ts'
+import type { Progress } from './write.ts'
+
+/** Throws BackupRefused where the backup comes from another version than this one can read. */
+export function requireKnownMigration({ migration: { number, name, hash }, version }: Manifest): void {
+  const own = ownMigrations[number]
+  if (own === undefined)
+    throw new BackupRefused(`was made by a newer poterne (${version}, ${name}): restore it with that version`)
+  if (own.hash !== hash)
+    throw new BackupRefused(`holds migration ${name}, which is not the one in this executable`)
+}
+
+/** Replaces whatever poterne had there. The rows are counted, the newer migrations applied, the statistics made. */
+export async function loadBackup(
+  target: CopySession,
+  path: string,
+  options: { keys: readonly BackupKey[]; manifest: Manifest; now: Date; onProgress?: Progress },
+): Promise<void> {
+  const { keys, manifest, now, onProgress = () => {} } = options
+  requireKnownMigration(manifest)
+  const migrations = manifest.migration.number + 1
+  const total = bytesIn(manifest) + 1
+  let loaded = 0
+  async function* noted(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const block of blocks) {
+      yield block
+      loaded += block.length
+      onProgress('loading', loaded / total)
+    }
+  }
+  await makeEmptyTables(target, migrations, now)
+  await withoutIndexes(target, async () => {
+    for await (const item of readParts(path, keys)) {
+      if ('manifest' in item) break
+      const { name, columns, blocks } = item.part
+      await target.copyIn(name, columns, noted(blocks))
+    }
+    onProgress('making indexes', 1)
+  })
+  for (const { name, rows } of manifest.parts) {
+    const found = await countRows(target, name)
+    if (found !== rows) throw new BackupRefused(`gave ${found} rows of ${name}, not ${rows}`)
+  }
+  for (const sequence of manifest.sequences) await setSequence(target, sequence)
+  await finishTables(target, migrations, now)
+}

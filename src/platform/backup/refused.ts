@@ -1,0 +1,17 @@
+/** Why a backup cannot be made or used, as one line for people: `backup.poterne is damaged`. */
+export class BackupRefused extends Error {
+  override name = 'BackupRefused'
+
+  /** `subject`: what it is about, where that is not the backup itself. */
+  constructor(
+    readonly reason: string,
+    readonly subject?: string,
+  ) {
+    super(subject === undefined ? reason : `${subject} ${reason}`)
+  }
+
+  /** With the name of the backup in front. */
+  describe(file: string): string {
+    return this.subject === undefined ? `${file} ${this.reason}` : this.message
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * One connection for copying whole tables by COPY, beside the pool and without its deadlines. Used by backups, restores and
+ * moves; the caller begins and ends the transaction.
+ */
+import type { PGlite } from '@electric-sql/pglite'
+import postgres from 'postgres'
+import { StoreUnreachable } from '../store-unreachable.ts'
+import { parseDatabaseUrl } from './address.ts'
+import { camelCase, createExecutor, type Executor } from './database.ts'
+import { type CopiedTable, selectOf, targetOf } from './tables.ts'
+
+export interface CopySession {
+  readonly kind: 'postgres' | 'embedded'
+  query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
+  /** The rows in COPY's text format: each ends with a line feed, and holds none. */
+  copyOut(table: CopiedTable, where?: string): AsyncIterable<Uint8Array>
+  copyIn(table: string, columns: readonly string[], chunks: AsyncIterable<Uint8Array>): Promise<void>
+  close(): Promise<void>
+}
+
+/** Throws StoreUnreachable. */
+export async function openServerCopy(address: string, key = 'database.url'): Promise<CopySession> {
+  const { url, ...socket } = parseDatabaseUrl(address)
+  const client = postgres(url, {
+    ...socket,
+    max: 1,
+    connect_timeout: 10,
+    idle_timeout: 0,
+    max_lifetime: null,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: { application_name: 'poterne copy', statement_timeout: 0, TimeZone: 'UTC', DateStyle: 'ISO' },
+  })
+  await client.unsafe('select 1').catch(async (error: unknown) => {
+    await client.end({ timeout: 0 })
+    throw new StoreUnreachable(key, error)
+  })
+  return {
+    kind: 'postgres',
+    query: async (text, values = []) => [...(await client.unsafe(text, values as never[]))] as never,
+    async *copyOut(table, where) {
+      const rows = await client.unsafe(`copy (${selectOf(table, where)}) to stdout`).readable()
+      yield* rows
+      // The driver stops reading from the socket while its buffer is full, and goes on when more rows are asked for: at
+      // the end nobody asks, and the answer to the next statement would stay unread.
+      rows._read(0)
+    },
+    async copyIn(table, columns, chunks) {
+      const writable = await client.unsafe(`copy ${targetOf(table, columns)} from stdin`).writable()
+      const failed = new Promise<never>((_, reject) => writable.once('error', reject))
+      failed.catch(() => {})
+      for await (const chunk of chunks) {
+        if (!writable.write(chunk)) {
+          await Promise.race([new Promise((resolve) => writable.once('drain', resolve)), failed])
+        }
+      }
+      writable.end()
+      // Of what fails after the last row the driver says nothing. The next statement fails then, since the transaction is
+      // aborted.
+      await Promise.race([client.unsafe('select 1'), failed])
+    },
+    close: () => client.end({ timeout: 2 }),
+  }
+}
+
+/** What one COPY of the embedded database holds in memory. */
+const PAGES = 2048
+const BATCH_BYTES = 8 * 1024 * 1024
+const LINE_FEED = 10
+
+/** `close` is what closes the instance. */
+export function createEmbeddedCopy(instance: PGlite, close: () => Promise<void>): CopySession {
+  const query = async (text: string, values: unknown[] = []) =>
+    (await instance.query<Record<string, unknown>>(text, values)).rows
+  async function insert(target: string, parts: Uint8Array[]): Promise<void> {
+    await instance.query(`copy ${target} from '/dev/blob'`, [], {
+      blob: new Blob(parts as Uint8Array<ArrayBuffer>[]),
+    })
+  }
+  return {
+    kind: 'embedded',
+    query: query as CopySession['query'],
+    async *copyOut(table, where = 'true') {
+      const [size] = await query(`select pg_relation_size('"${table.name}"') / 8192 as pages`)
+      const pages = Number(size?.pages)
+      for (let page = 0; page < pages; page += PAGES) {
+        const slice = `ctid >= '(${page},0)' and ctid < '(${page + PAGES},0)' and (${where})`
+        const { blob } = await instance.query(`copy (${selectOf(table, slice)}) to '/dev/blob'`)
+        yield new Uint8Array(await blob!.arrayBuffer())
+      }
+    },
+    async copyIn(table, columns, chunks) {
+      const target = targetOf(table, columns)
+      let parts: Uint8Array[] = []
+      let bytes = 0
+      for await (const chunk of chunks) {
+        const end = chunk.lastIndexOf(LINE_FEED) + 1
+        bytes += chunk.length
+        if (end === 0 || bytes < BATCH_BYTES) {
+          parts.push(chunk)
+          continue
+        }
+        await insert(target, [...parts, chunk.subarray(0, end)])
+        parts = [chunk.subarray(end)]
+        bytes = chunk.length - end
+      }
+      if (bytes > 0) await insert(target, parts)
+    },
+    close,
+  }
+}
+
+/** For statements with parameters, within the session's transaction. */
+export function executorOf(session: CopySession): Executor {
+  return createExecutor(async (text, values) =>
+    (await session.query(text, values)).map((row) =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [camelCase(column), value])),
+    ),
+  )
+}

@@ -1,0 +1,120 @@
+/**
+ * Fills a database with the tables of a backup or of another database, within one transaction of the caller's: until it
+ * commits, whatever was there before stays as it was.
+ */
+import type { CopySession } from './copy.ts'
+import { type Migration, ownMigrations, withoutConcurrently } from './migrate.ts'
+
+const MIGRATIONS = 'poterne_migrations'
+
+/** Every table and function that any version of poterne made. */
+function madeByMigrations(kind: 'table' | 'function'): string[] {
+  const pattern = new RegExp(
+    `\\bcreate\\s+(?:or\\s+replace\\s+|unlogged\\s+)?${kind}\\s+(?:if\\s+not\\s+exists\\s+)?"(\\w+)"`,
+    'gi',
+  )
+  const names = ownMigrations.flatMap(({ statements }) =>
+    statements.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name as string)),
+  )
+  return [...new Set(names)]
+}
+
+/** Drops what poterne made there, and makes the tables as the first `count` migrations left them, empty. */
+export async function makeEmptyTables(session: CopySession, count: number, now: Date): Promise<void> {
+  for (const name of [...madeByMigrations('table'), MIGRATIONS])
+    await session.query(`drop table if exists "${name}" cascade`)
+  for (const name of madeByMigrations('function'))
+    await session.query(`drop function if exists "${name}" cascade`)
+  await session.query(
+    `create table "${MIGRATIONS}" (
+       number integer primary key, name text not null, hash text not null, applied_at timestamptz not null,
+       oldest_version text)`,
+  )
+  await applyWithin(session, ownMigrations.slice(0, count), now)
+  await session.query(`select set_config('poterne.keeps_events', 'off', true)`)
+  // Some migrations add the rows that a new database begins with.
+  const names = (await listTables(session)).filter((name) => name !== MIGRATIONS)
+  await session.query(`truncate ${names.map((name) => `"${name}"`).join(', ')}`)
+}
+
+/** Those after the first `count`. */
+export async function finishTables(session: CopySession, count: number, now: Date): Promise<void> {
+  await applyWithin(session, ownMigrations.slice(count), now)
+  await session.query(`select set_config('poterne.keeps_events', 'on', true)`)
+  if (session.kind === 'embedded') {
+    for (const { name } of await session.query<{ name: string }>(
+      `select relname as name from pg_class where relpersistence = 'u' and relkind = 'r'`,
+    ))
+      await session.query(`alter table "${name}" set logged`)
+  }
+  for (const name of await listTables(session)) await session.query(`analyze "${name}"`)
+}
+
+async function applyWithin(session: CopySession, migrations: readonly Migration[], now: Date): Promise<void> {
+  for (const { statements, number, name, hash, oldestVersion } of migrations) {
+    for (const text of statements) await session.query(withoutConcurrently(text))
+    await session.query(
+      `insert into ${MIGRATIONS} (number, name, hash, oldest_version, applied_at)
+       values ($1::int, $2::text, $3::text, $4::text, $5::timestamptz)`,
+      [number, name, hash, oldestVersion, now],
+    )
+  }
+}
+
+const listTables = async (session: CopySession): Promise<string[]> =>
+  (
+    await session.query<{ name: string }>(
+      `select relname as name from pg_class
+        where relkind = 'r' and relnamespace = current_schema()::regnamespace
+          and relname = any(string_to_array($1::text, ','))`,
+      [[...madeByMigrations('table'), MIGRATIONS].join(',')],
+    )
+  ).map(({ name }) => name)
+
+/**
+ * Runs `work` while the tables have no foreign keys and no indexes but those of their keys, which are made again after
+ * it: many rows are much faster that way, and are checked all the same.
+ */
+export async function withoutIndexes(session: CopySession, work: () => Promise<void>): Promise<void> {
+  const foreignKeys = await session.query<{ owner: string; name: string; definition: string }>(
+    `select conrelid::regclass::text as owner, conname as name, pg_get_constraintdef(oid) as definition
+       from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
+  )
+  const indexes = await session.query<{ name: string; definition: string }>(
+    `select pg_class.oid::regclass::text as name, pg_get_indexdef(pg_class.oid) as definition
+       from pg_index join pg_class on pg_class.oid = indexrelid
+      where relnamespace = current_schema()::regnamespace
+        and not exists (select 1 from pg_constraint where conindid = indexrelid)`,
+  )
+  for (const { owner, name } of foreignKeys)
+    await session.query(`alter table ${owner} drop constraint "${name}"`)
+  for (const { name } of indexes) await session.query(`drop index ${name}`)
+  await work()
+  await session.query(`set local maintenance_work_mem = '64MB'`)
+  for (const { definition } of indexes) await session.query(definition)
+  for (const { owner, name, definition } of foreignKeys)
+    await session.query(`alter table ${owner} add constraint "${name}" ${definition}`)
+}
+
+/** The numbering of rows goes on where it was. */
+export async function setSequence(
+  session: CopySession,
+  {
+    table,
+    column,
+    last_value,
+    is_called,
+  }: { table: string; column: string; last_value: number; is_called: boolean },
+): Promise<void> {
+  await session.query(`select setval(pg_get_serial_sequence($1::text, $2::text), $3::bigint, $4::boolean)`, [
+    table,
+    column,
+    last_value,
+    is_called,
+  ])
+}
+
+export async function countRows(session: CopySession, table: string): Promise<number> {
+  const [row] = await session.query<{ count: number }>(`select count(*)::int as count from "${table}"`)
+  return row!.count
+}

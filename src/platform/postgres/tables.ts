@@ -1,0 +1,54 @@
+/**
+ * Every table of schema.ts as backups and moves copy it, those that others refer to first. A new table is in the list by
+ * being in the schema.
+ */
+import { is } from 'drizzle-orm'
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
+import * as schema from './schema.ts'
+
+export interface CopiedTable {
+  name: string
+  columns: readonly string[]
+  /** The columns as a backup holds them. */
+  selected: readonly string[]
+  /** The column that numbers its rows, whose sequence goes on where it was. */
+  identity: string | null
+}
+
+const quote = (name: string) => `"${name}"`
+
+/**
+ * Numbers of transactions mean something on their own server only. The first ordinary one is older than all others
+ * everywhere, so that the order of events is that of their ids.
+ */
+const FIRST_TRANSACTION = `'3'::xid8`
+
+function describe(table: PgTable): CopiedTable & { refersTo: string[] } {
+  const { name, columns, foreignKeys } = getTableConfig(table)
+  return {
+    name,
+    columns: columns.map((column) => column.name),
+    selected: columns.map((column) =>
+      column.getSQLType() === 'xid8' ? FIRST_TRANSACTION : quote(column.name),
+    ),
+    identity: columns.find(({ generatedIdentity }) => generatedIdentity !== undefined)?.name ?? null,
+    refersTo: foreignKeys.map((key) => getTableConfig(key.reference().foreignTable).name),
+  }
+}
+
+const described = Object.values(schema)
+  .filter((value) => is(value, PgTable))
+  .map((table) => describe(table as PgTable))
+
+export const copiedTables: readonly CopiedTable[] = [
+  ...described.filter(({ refersTo }) => refersTo.length === 0),
+  ...described.filter(({ refersTo }) => refersTo.length > 0),
+]
+
+/** What COPY reads, for the rows that `where` selects. */
+export const selectOf = ({ name, selected }: CopiedTable, where = 'true'): string =>
+  `select ${selected.join(', ')} from ${quote(name)} where ${where}`
+
+/** What COPY writes into. */
+export const targetOf = (name: string, columns: readonly string[]): string =>
+  `${quote(name)} (${columns.map(quote).join(', ')})`

@@ -1,0 +1,180 @@
+/** The file of a backup: what is sealed, what is refused, and that no table is left out. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { backupName, removeOldBackups } from '../../src/platform/backup/files.ts'
+import type { BackupKey } from '../../src/platform/backup/keys.ts'
+import { requireKnownMigration } from '../../src/platform/backup/load.ts'
+import type { Manifest } from '../../src/platform/backup/manifest.ts'
+import { readParts, verifyBackup } from '../../src/platform/backup/read.ts'
+import { createSealedFile, readSealedFile } from '../../src/platform/backup/sealed-file.ts'
+import { writeBackup } from '../../src/platform/backup/write.ts'
+import { type CopySession, openServerCopy } from '../../src/platform/postgres/copy.ts'
+import { copiedTables } from '../../src/platform/postgres/tables.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { createDatabase } from '../helpers/servers.ts'
+import { use } from '../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
+
+const secret = (byte: string): BackupKey => ({ kind: 'secret', secret: Buffer.from(byte.repeat(32), 'hex') })
+const key = secret('ab')
+const passphrase: BackupKey = { kind: 'passphrase', passphrase: 'a passphrase of some length' }
+const CHUNK = 64 * 1024
+
+const newFile = () => join(newDirectory('backup'), 'file')
+
+async function seal(content: Uint8Array, by = key): Promise<string> {
+  const file = newFile()
+  const writer = await createSealedFile(file, by)
+  await writer.write(content)
+  await writer.end()
+  await writer.close()
+  return file
+}
+
+async function open(file: string, keys: BackupKey[] = [key]): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(readSealedFile(file, keys)))
+}
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  )
+
+describe('a sealed file', () => {
+  test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 20 * CHUNK])('gives back %d bytes', async (length) => {
+    const content = crypto.getRandomValues(new Uint8Array(Math.min(length, CHUNK)))
+    const whole = Buffer.alloc(length, content)
+    expect((await open(await seal(whole))).equals(whole)).toBeTrue()
+  })
+
+  test('holds nothing in clear, and nothing twice', async () => {
+    const content = Buffer.from('a secret of somebody '.repeat(10_000))
+    const [one, other] = [await seal(content), await seal(content)].map((file) => readFileSync(file))
+    expect(one!.includes('a secret of somebody')).toBeFalse()
+    expect(one!.subarray(-CHUNK).equals(other!.subarray(-CHUNK))).toBeFalse()
+  })
+
+  test('is refused when a byte was changed, wherever it stands', async () => {
+    const bytes = readFileSync(await seal(Buffer.alloc(3 * CHUNK, 'x')))
+    for (const at of [0, 20, 60, 250, 400, CHUNK + 500, bytes.length - 1]) {
+      const changed = Buffer.from(bytes)
+      changed[at]! ^= 1
+      const file = newFile()
+      writeFileSync(file, changed)
+      expect(await refusal(open(file))).toMatch(
+        /^(is damaged|is no backup|is sealed with|was made by a newer)/,
+      )
+    }
+  })
+
+  test('is refused when it was cut off, also between two chunks, or when chunks changed places', async () => {
+    const bytes = readFileSync(await seal(Buffer.alloc(3 * CHUNK, 'x')))
+    const body = bytes.length - 3 * (CHUNK + 16)
+    const chunk = (number: number) => {
+      const start = body + number * (CHUNK + 16)
+      return bytes.subarray(start, start + CHUNK + 16)
+    }
+    const head = bytes.subarray(0, body)
+    const damaged = [
+      bytes.subarray(0, -1),
+      bytes.subarray(0, body + 2 * (CHUNK + 16)),
+      head,
+      Buffer.concat([bytes, chunk(2)]),
+      Buffer.concat([head, chunk(1), chunk(0), chunk(2)]),
+    ]
+    for (const each of damaged) {
+      const file = newFile()
+      writeFileSync(file, each)
+      expect(await refusal(open(file))).toBe('is damaged or cut off')
+    }
+  })
+
+  test('is refused when it is foreign, newer, missing, or sealed with something else', async () => {
+    const foreign = newFile()
+    writeFileSync(foreign, 'PGDMP something else')
+    expect(await refusal(open(foreign))).toBe('is no backup of poterne')
+    const newer = newFile()
+    writeFileSync(newer, 'poterne backup 2\n{}\n')
+    expect(await refusal(open(newer))).toContain('made by a newer poterne')
+    expect(await refusal(open('/nowhere/at-all'))).toBe('cannot be read (ENOENT)')
+    const sealed = await seal(Buffer.from('x'))
+    expect(await refusal(open(sealed, [secret('cd')]))).toMatch(
+      /^is sealed with another server secret \(key [\da-f]{16}\): name a file that holds it with --secret-file$/,
+    )
+    expect((await open(sealed, [secret('cd'), passphrase, key])).toString()).toBe('x')
+    const byPassphrase = await seal(Buffer.from('x'), passphrase)
+    expect((await open(byPassphrase, [key, passphrase])).toString()).toBe('x')
+    expect(await refusal(open(byPassphrase))).toContain('is sealed with a passphrase')
+    const other: BackupKey = { kind: 'passphrase', passphrase: 'another passphrase' }
+    expect(await refusal(open(byPassphrase, [other]))).toBe('is sealed with another passphrase')
+  })
+})
+
+describe('a backup of a database', () => {
+  const source = use<CopySession & { drop?: () => Promise<void> }>(async () => {
+    const { url } = await createDatabase()
+    return openServerCopy(url)
+  })
+  const about = { version: '1.2.3', secret_key_id: 'ab' }
+  const write = (file: string) => writeBackup(source, file, { key, about, now: new Date() })
+
+  test('holds every table that the migrations make', async () => {
+    const made = await source.query<{ name: string }>(
+      `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    )
+    const names = made.map(({ name }) => name).filter((name) => name !== 'poterne_migrations')
+    expect(copiedTables.map(({ name }) => name).sort()).toEqual(names.sort())
+    const manifest = await write(newFile())
+    expect(manifest.parts.map(({ name }) => name).sort()).toEqual(names)
+  })
+
+  test('holds what was committed when it began, byte for byte', async () => {
+    await source.query(
+      `insert into tickets (key, value, expires_at)
+       select number::text, to_jsonb(E'tab\\t line\\n back\\\\ é ' || number), now() from generate_series(1, 20000) number`,
+    )
+    const file = newFile()
+    const manifest = await write(file)
+    expect(await verifyBackup(file, [key])).toEqual(manifest)
+    let rows = ''
+    for await (const item of readParts(file, [key])) {
+      if ('manifest' in item) continue
+      for await (const block of item.part.blocks)
+        if (item.part.name === 'tickets') rows += Buffer.from(block).toString()
+    }
+    const found = await source.query<{ line: string }>(
+      `select key || E'\\t' || replace(replace(value::text, E'\\\\', E'\\\\\\\\'), E'\\n', '') as line from tickets order by key::int`,
+    )
+    expect(
+      rows
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => line.split('\t').slice(0, 2).join('\t')),
+    ).toEqual(found.map(({ line }) => line))
+  })
+
+  test('is refused by a version that does not know its migrations', async () => {
+    const manifest = await write(newFile())
+    const of = (migration: Partial<Manifest['migration']>) => () =>
+      requireKnownMigration({ ...manifest, migration: { ...manifest.migration, ...migration } })
+    expect(of({})).not.toThrow()
+    expect(of({ number: 999, name: '0999_later' })).toThrow(
+      'was made by a newer poterne (1.2.3, 0999_later): restore it with that version',
+    )
+    expect(of({ hash: 'other' })).toThrow('is not the one in this executable')
+  })
+})
+
+test('of scheduled backups the newest stay, and what an interrupted one left behind goes', () => {
+  const directory = newDirectory('backups')
+  const names = [1, 2, 3, 4].map((day) => backupName(new Date(`2026-07-0${day}T01:30:00Z`)))
+  expect(names[0]).toBe('poterne-20260701-013000.backup')
+  for (const name of [...names, `${names[3]}.partial`, 'mine.backup'])
+    writeFileSync(join(directory, name), '')
+  removeOldBackups(directory, 2)
+  const left = [...names.slice(2), 'mine.backup'].sort()
+  expect([...new Bun.Glob('*').scanSync({ cwd: directory })].sort()).toEqual(left)
+})
