@@ -55,6 +55,7 @@ export const domainOrder = [
   'me',
   'social',
   'administrators',
+  'administration-sessions',
   'administration',
   'housekeeping',
   'backups',

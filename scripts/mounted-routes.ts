@@ -1,5 +1,5 @@
 /** The routes that an app really has, to compare them with the table that describes it. */
-import { createAdminApp } from '../src/admin-app.ts'
+import { createAdminApp, createAdminListener } from '../src/admin-app.ts'
 import type { AppRoute } from '../src/app.ts'
 import { createApp } from '../src/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
@@ -37,14 +37,23 @@ export function mountedRoutes(): Mounted[] {
   return routesOf(app).map(({ detail, ...route }) => ({ ...route, authentication: authenticationOf(detail) }))
 }
 
-/** Those of administration. */
-export const mountedAdminRoutes = () =>
-  routesOf(
-    createAdminApp(services, {
-      catalog: createCatalog({ language: 'en' }),
-      logger: createLogger({ clock: systemClock, write: () => {} }),
-    }),
-  ).map(({ method, path, operation }) => ({ method, path, operation }))
+/** Those of administration, behind either door. */
+export function mountedAdminRoutes() {
+  const options = {
+    catalog: createCatalog({ language: 'en' }),
+    logger: createLogger({ clock: systemClock, write: () => {} }),
+  }
+  const listener = createAdminListener(services, {
+    ...options,
+    listen: { host: '127.0.0.1', port: 8081 },
+    baseUrl: null,
+    trustedProxies: [],
+    clock: systemClock,
+  })
+  return [...routesOf(createAdminApp(services, options)), ...routesOf(listener)].map(
+    ({ method, path, operation }) => ({ method, path, operation }),
+  )
+}
 
 interface RouteDetail {
   operationId?: string

@@ -5,12 +5,26 @@
 import { Elysia } from 'elysia'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
-import type { Access, AdminRoute } from './domain/administrators/access.ts'
-import { createSocketDoor } from './domain/administrators/door.ts'
+import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
+import { PROVED_MS } from './domain/administration-sessions/service.ts'
+import type { Access, AdminCaller, AdminRoute } from './domain/administrators/access.ts'
+import { createSocketDoor, type Door } from './domain/administrators/door.ts'
+import { createListenerDoor } from './domain/administrators/listener-door.ts'
+import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
 import type { Services } from './domain/services.ts'
+import { AppError } from './errors.ts'
+import type { Clock } from './platform/clock.ts'
+import { isLoopbackHost } from './platform/config/formats.ts'
+import type { Config } from './platform/config/types.ts'
 import { createGuard } from './platform/http/guard.ts'
-import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
+import {
+  appSettings,
+  createHttpBase,
+  type HttpBase,
+  type HttpBaseOptions,
+} from './platform/http/http-base.ts'
+import { createPageCookie } from './platform/http/page-cookie.ts'
 
 /**
  * Method, path under /admin/v1, operation, what it asks for (domain/administrators/access.ts), room; `!` marks what asks
@@ -24,17 +38,27 @@ const table = `
   PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
-  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover  administration/people
+  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration/people
   GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
   GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration
   GET     /events                                  listAllEvents            events:read       administration
+  GET     /administrators                          listAdministrators       owner             administrators
+  POST    /administrators                          addAdministrator         owner!            administrators
+  DELETE  /administrators/:uuid                    removeAdministrator      owner!            administrators
   GET     /keys                                    listSigningKeys          owner             administration
   POST    /keys/rotate                             rotateSigningKey         owner!            administration
   POST    /keys/revoke                             revokeSigningKey         owner!            administration
   POST    /backups                                 noteBackup               operator          backups
   POST    /backups/snapshot                        copyDatabase             operator          backups
+  POST    /session                                 beginPageSession         open              administration-sessions
+  POST    /session/app                             requestPageApp           open              administration-sessions
+  POST    /session/passkey                         requestPagePasskey       open              administration-sessions
+  POST    /session/verify                          verifyPageSession        open              administration-sessions
+  GET     /session                                 showPageSession          page              administration-sessions
+  POST    /session/reauthenticate                  provePageSession         page              administration-sessions
+  DELETE  /session                                 endPageSession           page              administration-sessions
 `
 
 export const adminRoutes: AdminRoute[] = table
@@ -58,22 +82,88 @@ export const adminRoutes: AdminRoute[] = table
     }
   })
 
-export type AdminServices = Pick<Services, 'administration' | 'backups' | 'people' | 'keys'>
+export type AdminServices = Pick<
+  Services,
+  'administration' | 'administrators' | 'backups' | 'keys' | 'pageSessions' | 'people'
+>
 
-export function createAdminApp(
+type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
+
+const guardOf = (httpBase: HttpBase, door: Door) => createGuard<AdminCaller>(httpBase, door.admit)
+
+/** What both doors lead to. */
+const routesBehind = (
+  httpBase: HttpBase,
+  guard: ReturnType<typeof guardOf>,
   services: AdminServices,
-  options: Pick<HttpBaseOptions, 'catalog' | 'logger'>,
-) {
+  { catalog }: AdminAppOptions,
+) =>
+  new Elysia({ name: 'administration-operations' })
+    .use(createAdministrationRoutes(httpBase, services.administration, catalog.tags))
+    .use(createPeopleRoutes(httpBase, services.people, catalog.tags))
+    .use(createAdministratorRoutes(httpBase, guard, services.administrators))
+    .use(createSigningKeyRoutes(httpBase, services.keys))
+
+/** Behind the Unix socket, and for commands that find no service: whoever reaches it may do everything. */
+export function createAdminApp(services: AdminServices, options: AdminAppOptions) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [] })
-  const door = createSocketDoor({ routes: adminRoutes, isAdministrator: async () => false })
-  const guard = createGuard(httpBase, door.admit)
+  const { isAdministrator } = services.administrators
+  const guard = guardOf(httpBase, createSocketDoor({ routes: adminRoutes, isAdministrator }))
   return new Elysia(appSettings)
     .use(httpBase)
     .use(guard)
-    .use(createAdministrationRoutes(httpBase, services.administration, options.catalog.tags))
-    .use(createPeopleRoutes(httpBase, services.people, options.catalog.tags))
-    .use(createSigningKeyRoutes(httpBase, services.keys))
+    .use(routesBehind(httpBase, guard, services, options))
     .use(createBackupRoutes(httpBase, services.backups))
 }
 
 export type AdminApp = ReturnType<typeof createAdminApp>
+
+export interface AdminListenerOptions extends AdminAppOptions {
+  listen: NonNullable<Config['admin']['listen']>
+  baseUrl: string | null
+  trustedProxies: string[]
+  clock: Clock
+}
+
+/** The TCP listener: scripts with tokens, and the page. */
+export function createAdminListener(services: AdminServices, listenerOptions: AdminListenerOptions) {
+  const { listen, baseUrl, clock, ...options } = listenerOptions
+  const httpBase = createHttpBase({ ...options, corsOrigins: [] })
+  const { pageSessions } = services
+  const cookies = createPageCookie({ secure: baseUrl !== null })
+  const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)
+  const door = createListenerDoor({
+    routes: adminRoutes,
+    isAdministrator: services.administrators.isAdministrator,
+    hosts: ownHosts,
+    origins: () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl]),
+    authenticateToken: async () => {
+      throw new AppError('invalid_token')
+    },
+    async findSession(header) {
+      const cookie = cookies.read(header)
+      const administrator = await pageSessions.find(cookie)
+      if (cookie === undefined || administrator === null) return null
+      return { administrator, csrfToken: pageSessions.csrfTokenOf(cookie) }
+    },
+    now: clock.now,
+    provedMs: PROVED_MS,
+  })
+  const guard = guardOf(httpBase, door)
+  const app = new Elysia(appSettings)
+  return app
+    .use(httpBase)
+    .use(guard)
+    .use(routesBehind(httpBase, guard, services, options))
+    .use(createPageSessionRoutes(httpBase, guard, pageSessions, cookies))
+}
+
+export type AdminListener = ReturnType<typeof createAdminListener>
+
+/** How requests may name the listener: as browsers and proxies reach it, and on loopback by any of its names. */
+function hostsOf({ host }: { host: string }, port: number, baseUrl: string | null): string[] {
+  const bracketed = host.includes(':') ? `[${host}]` : host
+  const names = isLoopbackHost(host) ? [bracketed, 'localhost', '127.0.0.1', '[::1]'] : []
+  const local = names.map((name) => (port === 80 ? name : `${name}:${port}`.toLowerCase()))
+  return [...new Set([...(baseUrl === null ? [] : [new URL(baseUrl).host]), ...local])]
+}

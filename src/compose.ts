@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AdminApp, createAdminApp } from './admin-app.ts'
+import { type AdminApp, type AdminListener, createAdminApp, createAdminListener } from './admin-app.ts'
 import { createApp } from './app.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
@@ -49,8 +49,10 @@ export interface ComposeOptions {
 
 export interface Service {
   app: ReturnType<typeof createApp>
-  /** Administration. It lets in whoever reaches it. */
+  /** Administration behind the socket. It lets in whoever reaches it. */
   adminApp: AdminApp
+  /** Administration on TCP, with tokens and a page. Null where `admin.listen` is not set. */
+  adminListener: AdminListener | null
   services: Services
   /** Only with --dev. */
   mailbox: Mailbox | null
@@ -158,9 +160,21 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       ...(metrics.isOn && { onAnswer: (answer) => countAnswer(metrics, answer) }),
     },
   )
+  const { listen } = config.admin
+  const adminOptions = { catalog, logger, ...(dev && { onInternalError: printStack }) }
   return {
     app,
-    adminApp: createAdminApp(services, { catalog, logger }),
+    adminApp: createAdminApp(services, adminOptions),
+    adminListener:
+      listen === null
+        ? null
+        : createAdminListener(services, {
+            ...adminOptions,
+            listen,
+            baseUrl: config.admin.baseUrl,
+            trustedProxies,
+            clock,
+          }),
     services,
     mailbox,
     database,

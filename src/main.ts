@@ -1,5 +1,6 @@
 /** argv to one command. No logic here: a command is a file in commands/ and a line below. */
 import { accountsCommand } from './commands/accounts.ts'
+import { adminsCommand } from './commands/admins.ts'
 import { backupCommand } from './commands/backup.ts'
 import { configCommand } from './commands/config.ts'
 import { eventsCommand } from './commands/events.ts'
@@ -20,6 +21,7 @@ const commands = [
   migrateCommand(),
   configCommand(),
   accountsCommand(),
+  adminsCommand(),
   sessionsCommand(),
   eventsCommand(),
   keysCommand(),

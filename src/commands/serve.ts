@@ -42,6 +42,7 @@ async function serve(options: ServeOptions): Promise<void> {
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
+  await listenForAdministration(service, config, logger)
   await openAdminSocket(service, config, logger)
   keepHeapTidy()
   const { version: number, commit } = version
@@ -90,6 +91,28 @@ async function listen({ app, close }: Service, { server }: Config): Promise<stri
   }
   const { hostname, port } = app.server!
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+}
+
+async function listenForAdministration(service: Service, { admin }: Config, logger: Logger): Promise<void> {
+  const { adminListener, app, close } = service
+  if (adminListener === null || admin.listen === null) return
+  const { host, port } = admin.listen
+  try {
+    adminListener.listen({ hostname: host, port, reusePort: false })
+  } catch (error) {
+    await app.server?.stop(true)
+    await close()
+    const { code } = error as { code?: string }
+    throw new CommandFailure(
+      1,
+      code === 'EADDRINUSE'
+        ? `${host}:${port} is in use: stop what listens there, or set admin.listen`
+        : `cannot listen on ${host}:${port} (${code ?? 'unknown cause'}): admin.listen must be an address of this machine`,
+    )
+  }
+  const { hostname, port: bound } = adminListener.server!
+  const url = admin.baseUrl ?? `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${bound}`
+  logger.info({ url: `${url}/admin/` }, 'administration listens')
 }
 
 /** Without it the service runs as well: the command line then opens the database itself, where it can. */
@@ -162,10 +185,10 @@ function signalled(): Promise<void> {
   })
 }
 
-async function stop({ app, adminApp, close }: Service, logger: Logger): Promise<void> {
+async function stop({ app, adminApp, adminListener, close }: Service, logger: Logger): Promise<void> {
   logger.info('ending: requests under way are answered first')
   const late = Bun.sleep(END_MS)
-  await adminApp.server?.stop(true)
+  await Promise.all([adminApp.server?.stop(true), adminListener?.server?.stop(true)])
   const drained = await Promise.race([
     app.server!.stop().then(() => true),
     Bun.sleep(DRAIN_MS).then(() => false),

@@ -3,6 +3,8 @@ import { createAccountCodeSending, createAccountCodes } from '../domain/account-
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
+import { createPageSessions } from '../domain/administration-sessions/service.ts'
+import { createAdministratorService } from '../domain/administrators/service.ts'
 import { createAttempts } from '../domain/attempts/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
 import { createBackupService } from '../domain/backups/service.ts'
@@ -142,6 +144,8 @@ export function createServices(foundation: Foundation) {
     passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),
     contacts: createContactsService(shared),
+    administrators: createAdministratorService(shared),
+    pageSessions: createPageSessions(shared),
     administration,
     people: createPeopleService({ ...shared, administration }),
     backups: createBackupService({

@@ -3,6 +3,8 @@ import { createAccountCodeStore } from '../domain/account-codes/store-postgres.t
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
 import { createPeopleStore } from '../domain/administration/people/store-postgres.ts'
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
+import { createPageSessionStore } from '../domain/administration-sessions/store-postgres.ts'
+import { createAdministratorStore } from '../domain/administrators/store-postgres.ts'
 import { createAttemptStore } from '../domain/attempts/store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
 import { createBackupStore } from '../domain/backups/store-postgres.ts'
@@ -42,6 +44,7 @@ export function createStores(
     accountCodes: createAccountCodeStore(database),
     accounts: createAccountStore(database),
     administration: createAdministrationStore(database),
+    administrators: createAdministratorStore(database),
     attempts: createAttemptStore(database),
     authenticators: createFactorStore(database),
     backups: createBackupStore(database),
@@ -56,6 +59,7 @@ export function createStores(
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
     messages: createMessageStore(database),
+    pageSessions: createPageSessionStore(database),
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),

@@ -17,6 +17,10 @@ import type { PeopleService } from './administration/people/service.ts'
 import type { PeopleStore } from './administration/people/store.ts'
 import type { AdministrationService } from './administration/service.ts'
 import type { AdministrationStore } from './administration/store.ts'
+import type { PageSessions } from './administration-sessions/service.ts'
+import type { PageSessionStore } from './administration-sessions/store.ts'
+import type { AdministratorService } from './administrators/service.ts'
+import type { AdministratorStore } from './administrators/store.ts'
 import type { Attempts } from './attempts/service.ts'
 import type { AttemptStore } from './attempts/store.ts'
 import type { Authenticators } from './authenticators/service.ts'
@@ -80,6 +84,7 @@ export interface Stores {
   accountCodes: AccountCodeStore
   accounts: AccountStore
   administration: AdministrationStore
+  administrators: AdministratorStore
   attempts: AttemptStore
   authenticators: FactorStore
   backups: BackupStore
@@ -94,6 +99,7 @@ export interface Stores {
   identities: IdentityStore
   limits: LimitStore
   messages: MessageStore
+  pageSessions: PageSessionStore
   passkeys: PasskeyStore
   passwords: PasswordStore
   people: PeopleStore
@@ -150,6 +156,8 @@ export interface Services {
   passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService
+  administrators: AdministratorService
+  pageSessions: PageSessions
   administration: AdministrationService
   people: PeopleService
   backups: BackupService

@@ -90,6 +90,25 @@ describe('over the socket of a service with the embedded database', () => {
     expect((await over('accounts', 'create')).exitCode).toBe(2)
   })
 
+  test('administrators are added, listed and removed', async () => {
+    const person = await service.signUp(newEmail())
+    const added = await over('admins', 'add', person.identifier, '--role', 'support')
+    expect([added.exitCode, added.out]).toEqual([
+      0,
+      `${person.identifier} is an administrator now: support\n`,
+    ])
+    const listed = await over('admins', 'list', '--json')
+    expect(JSON.parse(listed.out)).toMatchObject([{ email: person.identifier, role: 'support' }])
+    const without = await over('admins', 'add', person.identifier)
+    expect([without.exitCode, without.error]).toEqual([
+      2,
+      'name the role: --role viewer, --role support, --role owner\n',
+    ])
+    expect((await over('admins', 'remove', person.identifier)).exitCode).toBe(2)
+    expect((await over('admins', 'remove', person.identifier, '--yes')).exitCode).toBe(0)
+    expect((await over('admins', 'list')).out).not.toContain(person.identifier)
+  })
+
   test('what cannot be is said, with an exit code', async () => {
     const unknown = await over('accounts', 'show', 'nobody@example.com')
     expect([unknown.exitCode, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])

@@ -73,6 +73,8 @@ export interface ServiceOptions {
 
 export interface TestService extends ApiClient {
   url: string
+  /** Of administration; null where `admin.listen` is not set. */
+  adminUrl: string | null
   clock: TestClock
   inbox: Inbox
   smtp: TestSmtp
@@ -192,10 +194,13 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   inside.app.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
   const url = `http://127.0.0.1:${inside.app.server!.port}`
+  const { adminListener } = inside
+  adminListener?.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
   const inbox = createInbox(smtp, gateway)
   return {
     ...createApiClient(url, inbox),
     url,
+    adminUrl: adminListener ? `http://127.0.0.1:${adminListener.server!.port}` : null,
     clock,
     inbox,
     smtp,
@@ -212,7 +217,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       return inbox.count()
     },
     async close() {
-      await inside.app.server!.stop(true)
+      await Promise.all([inside.app.server!.stop(true), adminListener?.server?.stop(true)])
       await inside.close()
       await Promise.all([smtp.stop(), gateway.stop()])
       await stores.drop()

@@ -1,7 +1,13 @@
 /** Services for the tests of a file or of a `describe`: started before them, closed after them. */
 import { afterAll, beforeAll } from 'bun:test'
 import { startLimited } from './limited-service.ts'
-import { deliverySettings, type ServiceOptions, startService, type TestService } from './service.ts'
+import {
+  deliverySettings,
+  mergeSettings,
+  type ServiceOptions,
+  startService,
+  type TestService,
+} from './service.ts'
 
 const START_TIMEOUT_MS = 60_000
 
@@ -15,11 +21,14 @@ export const useLimited = (options?: ServiceOptions): TestService => use(() => s
  * A second process on the same stores, whose messages arrive where the first one's do. The embedded shape has only one:
  * there it is the service itself.
  */
-export function useReplica(service: TestService, { shape }: Pick<ServiceOptions, 'shape'> = {}): TestService {
+export function useReplica(
+  service: TestService,
+  { shape, settings: own }: Pick<ServiceOptions, 'shape' | 'settings'> = {},
+): TestService {
   if (shape === 'embedded') return service
   const start = () => {
     const { storage, clock, smtp, gateway } = service
-    const settings = deliverySettings(smtp, gateway)
+    const settings = mergeSettings(deliverySettings(smtp, gateway), own)
     return startService({ ...(shape && { shape }), storage, clock, settings })
   }
   return use(start, service)

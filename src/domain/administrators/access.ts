@@ -68,7 +68,14 @@ export interface AdministratorCaller {
   sessionId: string
 }
 
-export type AdminCaller = Operator | TokenCaller | AdministratorCaller
+/** Whoever calls a route that is open. */
+export interface Nobody {
+  type: 'nobody'
+  id: null
+  name: null
+}
+
+export type AdminCaller = Operator | TokenCaller | AdministratorCaller | Nobody
 
 const scopesOfRole: Record<Role, readonly Scope[]> = {
   viewer: ['accounts:read', 'messages:read', 'events:read'],
@@ -85,8 +92,11 @@ const scopesOfRole: Record<Role, readonly Scope[]> = {
   owner: scopes,
 }
 
-export const scopesOf = (caller: AdminCaller): readonly Scope[] =>
-  caller.type === 'operator' ? scopes : caller.type === 'token' ? caller.scopes : scopesOfRole[caller.role]
+export function scopesOf(caller: AdminCaller): readonly Scope[] {
+  if (caller.type === 'operator') return scopes
+  if (caller.type === 'nobody') return []
+  return caller.type === 'token' ? caller.scopes : scopesOfRole[caller.role]
+}
 
 /** The fields that support staff may change of an account. */
 const SUPPORT_FIELDS = new Set(['locked', 'locked_reason'])

@@ -20,8 +20,7 @@ export interface Door {
   admit(knock: Knock): Promise<AdminCaller>
 }
 
-/** Stands for whoever calls a route that is open to everybody. */
-export const NOBODY: AdminCaller = { type: 'operator', id: null, name: null }
+export const NOBODY: AdminCaller = { type: 'nobody', id: null, name: null }
 
 export interface DoorRules {
   routes: readonly AdminRoute[]
@@ -29,7 +28,7 @@ export interface DoorRules {
   isAdministrator: (uuid: string) => Promise<boolean>
 }
 
-/** `recognize` says who calls, or throws; it is not asked where the route is open. */
+/** `recognize` says who calls, or throws. */
 export function createDoor(
   { routes, isAdministrator }: DoorRules,
   recognize: (knock: Knock, route: AdminRoute) => Promise<AdminCaller>,
@@ -44,9 +43,7 @@ export function createDoor(
       // What the table does not know is open to nobody.
       if (!route) throw new AppError('route_not_found')
       const caller = await recognize(knock, route)
-      if (route.access === 'open') return caller
-      const { id, name } = caller
-      setCurrentActor({ type: caller.type, id, name })
+      if (caller.type !== 'nobody') setCurrentActor({ type: caller.type, id: caller.id, name: caller.name })
       const body = typeof knock.body === 'object' ? (knock.body as Record<string, unknown> | null) : null
       requireAccess(caller, route, body)
       const { uuid } = knock.params

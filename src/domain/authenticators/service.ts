@@ -6,7 +6,7 @@
  */
 
 import { AppError } from '../../errors.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Account, AccountSession } from '../accounts/account.ts'
 import { decoyAccount } from '../decoys/decoys.ts'
 import type { NoticePurpose } from '../delivery/message.ts'
 import { serviceName } from '../delivery/render.ts'
@@ -47,6 +47,12 @@ export interface Authenticators {
    * only this once. Null if the code is not one of that app, or if no app is waiting.
    */
   confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
+  /** The same two steps where nobody is signed in yet: an app that is stored nowhere, */
+  createApp(label: string): NewTotp
+  /** whether a code is one of it, */
+  matchesApp(sealedSecret: Uint8Array, typed: string): boolean
+  /** and its becoming the one in use, as soon as there is a session. Null where that session ended meanwhile. */
+  enrol(owner: AccountSession, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
   /** Turns two-factor login on with sent codes, and returns the recovery codes. */
   enable(signedIn: Authenticated): Promise<string[]>
   /** Turns two-factor login off, and removes app and recovery codes. */
@@ -72,14 +78,26 @@ export function createAuthenticators(needs: Needs): Authenticators {
 
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccount.id)
 
-  async function prepare({ account, claims }: Authenticated, purpose: NoticePurpose) {
+  async function prepare(account: Account, amr: string[], purpose: NoticePurpose) {
     const { codes, hashes } = recoveryCodes.create(account.uuid)
     const enabling: Enabling = {
-      amr: [...new Set([...claims.amr, 'otp', 'mfa'])],
+      amr: [...new Set([...amr, 'otp', 'mfa'])],
       recoveryHashes: hashes,
       notices: await notices.about(account, purpose),
     }
     return { enabling, codes }
+  }
+
+  async function confirmEnrolment(owner: AccountSession, amr: string[], typed: string) {
+    const now = clock.now()
+    const { account } = owner
+    const app = await store.findEnrolment(account.id, new Date(now.getTime() - ENROLMENT_MS))
+    const step = totp.match(app?.sealedSecret ?? null, typed, now)
+    if (app === null || step === null) return null
+    const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
+    const { enabling, codes } = await prepare(account, amr, purpose)
+    const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
+    return (await store.confirmEnrolment(owner, confirmed, now)) ? codes : null
   }
 
   return {
@@ -130,20 +148,15 @@ export function createAuthenticators(needs: Needs): Authenticators {
         throw new AppError('invalid_token', { cause: 'session_over' })
       return created
     },
-    async confirmEnrolment(signedIn, typed) {
-      const now = clock.now()
-      const { account } = signedIn
-      const app = await store.findEnrolment(account.id, new Date(now.getTime() - ENROLMENT_MS))
-      const step = totp.match(app?.sealedSecret ?? null, typed, now)
-      if (app === null || step === null) return null
-      const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
-      const { enabling, codes } = await prepare(signedIn, purpose)
-      const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
-      if (!(await store.confirmEnrolment(signedIn, confirmed, now))) return null
-      return codes
+    confirmEnrolment: (signedIn, typed) => confirmEnrolment(signedIn, signedIn.claims.amr, typed),
+    createApp: totp.create,
+    matchesApp: (sealedSecret, typed) => totp.match(sealedSecret, typed, clock.now()) !== null,
+    async enrol(owner, amr, app, typed) {
+      if (!(await store.putEnrolment(owner, app, clock.now()))) return null
+      return confirmEnrolment(owner, amr, typed)
     },
     async enable(signedIn) {
-      const { enabling, codes } = await prepare(signedIn, 'two_factor_enabled')
+      const { enabling, codes } = await prepare(signedIn.account, signedIn.claims.amr, 'two_factor_enabled')
       if (!(await store.enable(signedIn, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
       return codes

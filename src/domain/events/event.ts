@@ -61,6 +61,7 @@ export const failureTypes = [
   'login.failed',
   'login.locked_out',
   'two_factor.failed',
+  'administrator.sign_in_failed',
   'token.refused',
 ] as const satisfies EventType[]
 

@@ -16,7 +16,7 @@ import type { ServerSecret } from '../../platform/secret.ts'
  */
 export type ChallengePurpose =
   | { kind: 'login' }
-  | { kind: 'registration' | 'step_up'; accountUuid: string; sessionId: string }
+  | { kind: 'registration' | 'step_up' | 'administration'; accountUuid: string; sessionId: string }
 
 export interface OpenedChallenge {
   /** SHA-256 of the challenge, under which a spent one is remembered. */

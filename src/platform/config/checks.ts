@@ -1,5 +1,5 @@
 /** Rules about several keys together. A rule is skipped if one of its keys is already wrong by itself. */
-import { isLoopbackHost, isOpenToAll } from './formats.ts'
+import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { placeholdersIn } from './placeholders.ts'
 import { type Report, showValue } from './report.ts'
 import type { Settings } from './settings.ts'
@@ -28,6 +28,12 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   checkBackup(values, check)
   checkSmtp(values.smtp, check)
   checkOrder(values, check)
+  const { listen, baseUrl } = values.admin
+  check(
+    ['admin.listen', 'admin.base_url'],
+    () => baseUrl !== null || isLoopbackHost(parseListenAddress(listen)?.host ?? 'localhost'),
+    'expected a loopback address such as "127.0.0.1:8081", or admin.base_url, the https address of the reverse proxy',
+  )
   checkPasskeys(values.passkeys, check)
   const { allowedCountries, gateways } = values.sms
   check(

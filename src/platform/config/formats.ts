@@ -98,6 +98,9 @@ export function isOrigin(text: string): boolean {
   return url !== null && isWeb(url) && url.origin === text
 }
 
+/** The same, over TLS only. */
+export const isSecureOrigin = (text: string): boolean => isOrigin(text) && text.startsWith('https:')
+
 /** A domain of at least two labels that is no address, or localhost: what WebAuthn takes as a relying party. */
 export function isRelyingPartyId(text: string): boolean {
   if (text === 'localhost') return true

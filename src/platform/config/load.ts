@@ -3,7 +3,7 @@
  * the files that it is told to, never throws, and never shows a secret.
  */
 import { checkDelivery, checkTogether } from './checks.ts'
-import { isLoopbackHost, isOpenToAll } from './formats.ts'
+import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting } from './settings.ts'
@@ -63,7 +63,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
-  const { server, tokens, redis, passkeys, two_factor: twoFactor, ...others } = values
+  const { server, tokens, redis, passkeys, admin, two_factor: twoFactor, ...others } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
@@ -73,6 +73,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
     server: { ...server, baseUrl },
     redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
+    admin: { ...admin, listen: parseListenAddress(admin.listen) },
     passkeys: { ...passkeys, origins: passkeyOrigins(passkeys) },
   }
 }

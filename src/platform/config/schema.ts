@@ -399,6 +399,25 @@ export const schema = {
       'The Unix socket that the command line uses; only its owner may open it. "": none. Default: /run/poterne/admin.sock where that directory is ours, else admin.sock in `storage.data_dir`.',
       { example: '/run/poterne/admin.sock' },
     ),
+    listen: text(
+      '',
+      'Where the interface of administration listens for scripts and for the page /admin/. "": nowhere. On loopback only, unless `base_url` is set.',
+      {
+        check: (value) => value === '' || formats.parseListenAddress(value) !== null,
+        expected: 'an address and a port such as "127.0.0.1:8081", or ""',
+        emptyAllowed: true,
+        example: '127.0.0.1:8081',
+      },
+    ),
+    base_url: text(
+      null,
+      'How browsers and scripts reach that listener, where a reverse proxy with TLS stands before it. Requests for another host are refused.',
+      {
+        check: formats.isSecureOrigin,
+        expected: 'an https origin without path, such as "https://admin.example.com"',
+        example: 'https://admin.example.com',
+      },
+    ),
   }),
   metrics: section('What is measured, for Prometheus: see docs/monitoring.md.', {
     listen: text(

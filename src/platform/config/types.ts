@@ -68,8 +68,7 @@ export interface Config {
   }
   password: { minimumLength: number; memoryKib: number; iterations: number }
   limits: LimitsConfig
-  /** `socket` null: at its default place; empty: none. */
-  admin: { socket: string | null }
+  admin: AdminConfig
   /** `listen` empty: metrics are off. */
   metrics: { listen: string }
   events: { retentionSeconds: number; addressRetentionSeconds: number }
@@ -81,6 +80,15 @@ export interface Config {
     providers: SocialProviderConfig[]
   }
   passkeys: PasskeysConfig
+}
+
+export interface AdminConfig {
+  /** Null: at its default place; empty: none. */
+  socket: string | null
+  /** Null: nothing listens. */
+  listen: { host: string; port: number } | null
+  /** An https origin; null: the listener is on loopback. */
+  baseUrl: string | null
 }
 
 export interface PasskeysConfig {

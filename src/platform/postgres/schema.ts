@@ -642,3 +642,75 @@ export const eventDetails = pgTable(
     uniqueIndex('event_details_failure_key').on(table.failureKey).where(sql`${table.failureKey} is not null`),
   ],
 )
+
+/** The accounts that may sign in on the page of administration. */
+export const administrators = pgTable('administrators', {
+  accountId: bigint('account_id', { mode: 'number' })
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: 'cascade' }),
+  role: text('role').$type<'viewer' | 'support' | 'owner'>().notNull(),
+  createdAt: time('created_at').notNull(),
+  lastSignedInAt: time('last_signed_in_at'),
+})
+
+/** A session of the account that the page of administration opened: its cookie, and how long ago it was used. */
+export const administratorSessions = pgTable(
+  'administrator_sessions',
+  {
+    sessionId: uuid('session_id')
+      .primaryKey()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    cookieHash: bytea('cookie_hash').notNull(),
+    seenAt: time('seen_at').notNull(),
+    /** When the person last proved password and second factor. */
+    provedAt: time('proved_at').notNull(),
+  },
+  (table) => [uniqueIndex('administrator_sessions_cookie_hash').on(table.cookieHash)],
+)
+
+/** Tokens of the interface of administration, as SHA-256. */
+export const administrationTokens = pgTable(
+  'administration_tokens',
+  {
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    uuid: uuid('uuid').notNull().unique(),
+    hash: bytea('hash').notNull(),
+    name: text('name').notNull(),
+    scopes: jsonb('scopes').$type<string[]>().notNull(),
+    /** Ranges of addresses from which it is taken; empty: from everywhere. */
+    addresses: jsonb('addresses').$type<string[]>().notNull(),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    /** Who made it; of a token, its uuid. */
+    creatorType: text('creator_type').notNull(),
+    creatorId: text('creator_id'),
+    creatorName: text('creator_name'),
+    lastUsedAt: time('last_used_at'),
+    revokedAt: time('revoked_at'),
+  },
+  (table) => [
+    uniqueIndex('administration_tokens_hash').on(table.hash),
+    index('administration_tokens_creator').on(table.creatorId),
+    index('administration_tokens_expires_at').on(table.expiresAt),
+  ],
+)
+
+/** What calls with an `Idempotency-Key` made, for 24 hours. `answeredAt` null: the call is still under way. */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    /** Of caller and key. */
+    hash: bytea('hash').primaryKey(),
+    /** Of path and body. */
+    requestHash: bytea('request_hash').notNull(),
+    createdAt: time('created_at').notNull(),
+    /** Until then nobody else may begin what is under way. */
+    heldUntil: time('held_until').notNull(),
+    holder: uuid('holder').notNull(),
+    answeredAt: time('answered_at'),
+    status: integer('status'),
+    /** The id of what was made. */
+    madeId: text('made_id'),
+  },
+  (table) => [index('idempotency_keys_created_at').on(table.createdAt)],
+)

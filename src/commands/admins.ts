@@ -1,0 +1,91 @@
+/** `poterne admins …`: who may sign in on the page of administration. */
+import { Command } from 'commander'
+import { configOption } from './configuration.ts'
+import {
+  confirm,
+  type DoorOptions,
+  findAccount,
+  listAll,
+  readLimit,
+  socketOption,
+  throughDoor,
+  yesOption,
+} from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printTable } from './print.ts'
+
+type Options = DoorOptions & { json?: boolean; yes?: boolean }
+
+interface Administrator {
+  uuid: string
+  email: string | null
+  phone: string | null
+  role: string
+  created_at: string
+  last_signed_in_at: string | null
+}
+
+const NAME = 'an e-mail address, a phone number or a uuid'
+const ROLES = ['viewer', 'support', 'owner']
+
+export function adminsCommand(): Command {
+  const command = new Command('admins').description('add, list and remove administrators of the page')
+  const add = (name: string, description: string) => {
+    const added = command.command(name).description(description)
+    added
+      .option(...configOption)
+      .option(...socketOption)
+      .option('--json', 'print for programs')
+    return added.option(...yesOption)
+  }
+  add('add', 'let an account sign in on the page, or change its role')
+    .argument('<account>', NAME)
+    .option('--role <role>', ROLES.join(' | '))
+    .action(addAdministrator)
+  add('list', 'print the administrators').option('--limit <number>', 'at most so many', '1000').action(list)
+  add('remove', 'end the sessions on the page and allow no more').argument('<account>', NAME).action(remove)
+  return command
+}
+
+async function addAdministrator(name: string, { role, ...options }: Options & { role?: string }) {
+  if (role === undefined || !ROLES.includes(role))
+    throw new CommandFailure(2, `name the role: --role ${ROLES.join(', --role ')}`)
+  const administrator = await throughDoor(options, async (call) => {
+    const { uuid } = await findAccount(call, name)
+    const body = { account: uuid, role }
+    return (await call<{ administrator: Administrator }>('POST', 'administrators', body)).administrator
+  })
+  if (options.json) return printJson(administrator)
+  process.stdout.write(`${nameOf(administrator)} is an administrator now: ${administrator.role}\n`)
+}
+
+async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
+  const wanted = readLimit(limit)
+  const administrators = await throughDoor(options, (call) =>
+    listAll<Administrator>(call, 'administrators', {}, wanted),
+  )
+  if (options.json) return printJson(administrators)
+  printTable(
+    ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'SINCE', 'LAST SIGN-IN'],
+    administrators.map(({ uuid, email, phone, role, created_at, last_signed_in_at }) => [
+      uuid,
+      email,
+      phone,
+      role,
+      created_at.slice(0, 10),
+      last_signed_in_at,
+    ]),
+  )
+}
+
+async function remove(name: string, options: Options): Promise<void> {
+  await throughDoor(options, async (call) => {
+    const account = await findAccount(call, name)
+    await confirm(`Remove the administrator ${nameOf(account)}?`, options.yes)
+    await call('DELETE', `administrators/${account.uuid}`)
+    if (!options.json) process.stdout.write(`${nameOf(account)} is an administrator no longer\n`)
+  })
+}
+
+const nameOf = ({ uuid, email, phone }: Pick<Administrator, 'uuid' | 'email' | 'phone'>) =>
+  email ?? phone ?? uuid

@@ -1,0 +1,132 @@
+/** The administrators: for owners on the page and for the operator, never for a token. */
+import { Elysia, t } from 'elysia'
+import { component } from '../../platform/http/components.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { Guard } from '../../platform/http/guard.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { pageQuery } from '../events/event-schema.ts'
+import type { AdminCaller } from './access.ts'
+import { roleField } from './administrator-schema.ts'
+import type { AdministratorService } from './service.ts'
+
+const administrator = component(
+  'Administrator',
+  t.Object(
+    {
+      uuid: t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
+      email: nullable(t.String({ examples: ['ada@example.com'] })),
+      phone: nullable(t.String({ examples: ['+33612345678'] })),
+      role: roleField,
+      created_at: timeField(),
+      last_signed_in_at: nullable(timeField()),
+    },
+    { description: 'An account that may sign in on the page of administration.' },
+  ),
+)
+
+const changedAnswer = component(
+  'AdministratorAnswer',
+  t.Object(
+    { status: t.Literal(200), administrator },
+    { description: 'It was an administrator, and has this role now.' },
+  ),
+)
+
+const addedAnswer = component(
+  'AdministratorAdded',
+  t.Object({ status: t.Literal(201), administrator }, { description: 'It is an administrator now.' }),
+)
+
+const administratorsAnswer = component(
+  'AdministratorPage',
+  t.Object(
+    { status: t.Literal(200), items: t.Array(administrator), next_cursor: nullable(t.String()) },
+    { description: 'One page of administrators.' },
+  ),
+)
+
+const removedAnswer = component(
+  'AdministratorRemoved',
+  t.Object({ status: t.Literal(200) }, { description: 'The account is an administrator no longer.' }),
+)
+
+const detail = (operationId: string, summary: string, description: string) => ({
+  tags: ['Administrators'],
+  operationId,
+  summary,
+  description,
+})
+
+export function createAdministratorRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  administrators: AdministratorService,
+) {
+  return new Elysia({ name: 'administrators', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .get(
+      '/administrators',
+      async ({ query }) => ({ status: 200 as const, ...(await administrators.list(query)) }),
+      {
+        query: t.Object(pageQuery),
+        response: { 200: administratorsAnswer, ...errorResponses('validation_failed') },
+        detail: detail(
+          'listAdministrators',
+          'List the administrators',
+          'Those of the newest accounts first.',
+        ),
+      },
+    )
+    .post(
+      '/administrators',
+      async ({ body, status }) => {
+        const { administrator, isNew } = await administrators.put(body.account, body.role)
+        return isNew
+          ? status(201, { status: 201 as const, administrator })
+          : { status: 200 as const, administrator }
+      },
+      {
+        body: t.Object({
+          account: t.String({
+            maxLength: 300,
+            description: 'Its uuid, or an e-mail address or a phone number that it verified',
+            examples: ['ada@example.com'],
+          }),
+          role: roleField,
+        }),
+        response: {
+          200: changedAnswer,
+          201: addedAnswer,
+          ...errorResponses(
+            'account_not_found',
+            'account_unconfirmed',
+            'account_locked',
+            'password_not_set',
+            'no_verified_contact',
+          ),
+        },
+        detail: detail(
+          'addAdministrator',
+          'Add an administrator, or change a role',
+          'The account is confirmed, and has a verified contact and a password.',
+        ),
+      },
+    )
+    .delete(
+      '/administrators/:uuid',
+      async ({ params }) => {
+        await administrators.remove(params.uuid)
+        return { status: 200 as const }
+      },
+      {
+        response: { 200: removedAnswer, ...errorResponses('administrator_not_found') },
+        detail: detail(
+          'removeAdministrator',
+          'Remove an administrator',
+          'The account stays as it is; its sessions on the page end.',
+        ),
+      },
+    )
+}

@@ -1,0 +1,116 @@
+/** Table `administrators`: see store.ts. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../platform/postgres/database.ts'
+import { accounts, administratorSessions, administrators, sessions } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
+import { updateLockedAccount } from '../accounts/account-sql.ts'
+import type { NewEvent } from '../events/event.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
+import type { Role } from './access.ts'
+import type { Administrator, AdministratorStore } from './store.ts'
+
+const administratorRow = {
+  id: 'bigint',
+  uuid: 'uuid',
+  email: 'text?',
+  phone: 'text?',
+  role: 'text',
+  createdAt: 'timestamptz',
+  lastSignedInAt: 'timestamptz?',
+} as const
+
+const columns = sql`
+  account.id, account.uuid, account.email, account.phone, administrator.role, administrator.created_at,
+  administrator.last_signed_in_at`
+
+const list = defineStatement({
+  name: 'administrators.list',
+  params: { before: 'bigint?', limit: 'int' },
+  row: administratorRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrators} administrator join ${accounts} account on account.id = account_id
+   where account_id < coalesce(${p.before}, 9223372036854775807)
+   order by account_id desc limit ${p.limit}`,
+})
+
+const find = defineStatement({
+  name: 'administrators.find',
+  params: { uuid: 'uuid' },
+  row: administratorRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrators} administrator join ${accounts} account on account.id = account_id
+   where account.uuid = ${p.uuid}`,
+})
+
+const put = defineStatement({
+  name: 'administrators.put',
+  params: { accountId: 'bigint', role: 'text', now: 'timestamptz' },
+  row: { was: 'text?' },
+  sql: (p) => sql`
+  with before as (select account_id, role from ${administrators} where account_id = ${p.accountId}),
+  written as (
+    insert into ${administrators} (account_id, role, created_at)
+    select id, ${p.role}, ${p.now} from ${accounts}
+     where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)
+    on conflict (account_id) do update set role = excluded.role
+    returning account_id)
+  select before.role as was from written left join before using (account_id)`,
+})
+
+const remove = defineStatement({
+  name: 'administrators.remove',
+  params: { uuid: 'uuid', now: 'timestamptz' },
+  row: { role: 'text' },
+  sql: (p) => sql`
+  with removed as (
+    delete from ${administrators} using ${accounts}
+     where ${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}
+    returning account_id, ${administrators}.role),
+  ended as (
+    update ${sessions} set revoked_at = ${p.now} from removed, ${administratorSessions} page
+     where ${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id and revoked_at is null)
+  select role from removed`,
+})
+
+export function createAdministratorStore(database: Database): AdministratorStore {
+  return {
+    list: async (before, limit) => (await database.all(list, { before, limit })).map(toAdministrator),
+    async find(uuid) {
+      const row = await database.first(find, { uuid })
+      return row && toAdministrator(row)
+    },
+    async put({ id, uuid }, role, now) {
+      const eventsOf = ({ was }: { was: string | null }): NewEvent[] => {
+        if (was === null) return [{ type: 'administrator.added', account: uuid, data: { role } }]
+        if (was === role) return []
+        return [{ type: 'administrator.role_changed', account: uuid, data: { role, was } }]
+      }
+      const row = await updateLockedAccount(
+        database,
+        put,
+        { accountId: id, role, now },
+        { at: now, eventsOf },
+      )
+      return row && { was: row.was as Role | null }
+    },
+    remove: async (uuid, now) =>
+      (await changeAndRecord(
+        database,
+        remove,
+        { uuid, now },
+        {
+          at: now,
+          eventsOf: ({ role }) => [{ type: 'administrator.removed', account: uuid, data: { role } }],
+        },
+      )) !== null,
+  }
+}
+
+const toAdministrator = ({
+  role,
+  ...row
+}: Omit<Administrator, 'role'> & { role: string }): Administrator => ({
+  ...row,
+  role: role as Role,
+})

@@ -1,0 +1,26 @@
+/** The accounts that are administrators, in PostgreSQL in every shape. */
+import type { Role } from './access.ts'
+
+export interface Administrator {
+  /** Of the account. */
+  id: number
+  uuid: string
+  email: string | null
+  phone: string | null
+  role: Role
+  createdAt: Date
+  lastSignedInAt: Date | null
+}
+
+export interface AdministratorStore {
+  /** Oldest account last; those before the account with this number (null: from the newest one). */
+  list(before: number | null, limit: number): Promise<Administrator[]>
+  find(uuid: string): Promise<Administrator | null>
+  /**
+   * Makes the account an administrator, or changes the role of one. `was`: the role before. Null where the account is
+   * not confirmed, is locked, or has no password or no verified contact.
+   */
+  put(account: { id: number; uuid: string }, role: Role, now: Date): Promise<{ was: Role | null } | null>
+  /** Ends the sessions of the page with it. False where the account is none. */
+  remove(uuid: string, now: Date): Promise<boolean>
+}
