@@ -102,11 +102,11 @@ export function createLimitService(options: Options): LimitService {
       return Math.max(0, rule.count - (await store.countOf(key, clock.now())))
     },
     async noteWrongCode() {
+      const nowMs = clock.now().getTime()
       const isMany = await admits([counters.wrongCodesOfMinute]).then(
         (isFew) => !isFew,
         () => false,
       )
-      const nowMs = clock.now().getTime()
       if (!isMany || nowMs - lastAlarmMs < 60_000) return
       lastAlarmMs = nowMs
       logger.warn(

@@ -1,0 +1,87 @@
+/** What wrong codes tell: the owner of somebody who knows the password, and the operator of many guesses. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { appCode, protectByApp } from '../helpers/authenticator.ts'
+import { newClient } from '../helpers/limited-service.ts'
+import { useLimited } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(30_000)
+
+const [MINUTE, DAY] = [60_000, 86_400_000]
+const WRONG = 'no code has these letters'
+const ALARM = 12
+const service = useLimited({ settings: { limits: { wrong_codes_alarm: ALARM } } })
+
+const alarms = () =>
+  service.log.map((line) => JSON.parse(line)).filter(({ more_than }) => more_than !== undefined)
+
+/** The notices of wrong second factors that the owner has. */
+async function noticesTo(identifier: string): Promise<number> {
+  await service.delivered()
+  const told = service.inbox.textsTo(identifier).filter((text) => text.includes('plusieurs codes erronés'))
+  return told.length
+}
+
+async function protectedOwner() {
+  const { person, secret } = await protectByApp(service, newEmail())
+  const logIn = async (device: object) =>
+    (await service.post('login', { ...person, ...device }, newClient())).body.two_factor.login_token
+  return { ...person, secret, logIn }
+}
+
+const verify = async (body: object) => (await service.post('2fa/verify', body, newClient())).status
+
+test('the third wrong second factor behind the right password is told to the owner, once a day', async () => {
+  const { identifier, logIn, secret } = await protectedOwner()
+  const guesses = [{ password: PASSWORD }, { login_token: await logIn({}) }, { password: PASSWORD }]
+  for (const [index, proof] of guesses.entries()) {
+    expect(await noticesTo(identifier)).toBe(0)
+    const device_fingerprint = `not known ${index}`
+    expect(await verify({ identifier, otp: WRONG, device_fingerprint, ...proof })).toBe(422)
+  }
+  expect(await noticesTo(identifier)).toBe(1)
+  for (let more = 0; more < 4; more++) await verify({ identifier, otp: WRONG, password: PASSWORD })
+  expect(await noticesTo(identifier)).toBe(1)
+  service.clock.advance(DAY)
+  for (let again = 0; again < 3; again++) await verify({ identifier, otp: WRONG, password: PASSWORD })
+  expect(await noticesTo(identifier)).toBe(2)
+  const otp = appCode(secret, service.clock.now())
+  expect(await verify({ identifier, otp, password: PASSWORD })).toBe(200)
+})
+
+test('the owner’s own slips on a known device are not told, nor what strangers try without the password', async () => {
+  const { identifier, logIn, secret } = await protectedOwner()
+  const device = { device_fingerprint: 'of the owner' }
+  const login_token = await logIn(device)
+  const otp = appCode(secret, service.clock.now(), 1)
+  expect(await verify({ identifier, otp, login_token, ...device })).toBe(200)
+  for (let slips = 0; slips < 4; slips++) {
+    expect(await verify({ identifier, otp: WRONG, password: PASSWORD, ...device })).toBe(422)
+    expect(await verify({ identifier, otp: WRONG })).toBe(422)
+    expect(await verify({ identifier, otp: WRONG, password: 'not this one' })).toBe(422)
+  }
+  expect(await noticesTo(identifier)).toBe(0)
+})
+
+test('more wrong codes in a minute than the alarm allows are one warning in the log, whoever tries them on whom', async () => {
+  service.clock.advance(2 * MINUTE)
+  const before = alarms().length
+  const guess = (n: number) =>
+    n % 2 === 0
+      ? verify({ identifier: newEmail(), otp: WRONG })
+      : service.post('verify-account', { identifier: newEmail(), otp: WRONG }, newClient())
+  for (let n = 0; n < ALARM; n++) await guess(n)
+  expect(alarms()).toHaveLength(before)
+  for (let n = 0; n < 5; n++) await guess(n)
+  const [alarm] = await waitFor(() => (alarms().length > before ? alarms().slice(before) : null), {
+    what: 'the alarm',
+  })
+  expect(alarm).toMatchObject({ level: 'warn', more_than: ALARM })
+  expect(alarm.msg).toContain('many wrong codes in a minute')
+  service.clock.advance(2 * MINUTE)
+  for (let n = 0; n < ALARM; n++) await guess(n)
+  expect(alarms()).toHaveLength(before + 1)
+  for (let n = 0; n < 5; n++) await guess(n)
+  await waitFor(() => alarms().length === before + 2, { what: 'the alarm of the next minute' })
+})
