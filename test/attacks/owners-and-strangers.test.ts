@@ -3,6 +3,7 @@
  * lets strangers fill a counter until it refuses them, and then lets the owner come.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { Redis } from 'ioredis'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
@@ -11,6 +12,7 @@ import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { deliverySettings, differingShapes, ruleOn, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -302,6 +304,8 @@ describe('calls by address', () => {
     }
     expect(await askMany(30)).toEqual(Array(30).fill(201))
     await service.delivered()
+    const unfinished = () => countRows(service, 'messages', sql`finished_at is null`)
+    await waitFor(async () => (await unfinished()) === 0, { what: 'the messages to nobody to be removed' })
     const before = await stored(service)
     expect(await askMany(40)).toEqual(Array(40).fill(429))
     expect(await stored(service)).toEqual(before)

@@ -10,7 +10,8 @@ import { type CallOptions, newEmail, newPhone, registration } from '../helpers/a
 import { countRows } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { type Shape, startService, type TestService } from '../helpers/service.ts'
+import { type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 
 setDefaultTimeout(120_000)
 
@@ -169,7 +170,10 @@ async function ownerGetsIn(identifier: string) {
   return answer.body
 }
 
-describe.each(['postgres', 'redis'] as Shape[])('before the owner has the account, on %s', (shape) => {
+/** Who owns what is decided by PostgreSQL in each shape. */
+const played = reduced<Shape[]>(['redis'], shapes)
+
+describe.each(played)('before the owner has the account, on %s', (shape) => {
   beforeAll(async () => {
     service = await startService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
   })
@@ -206,8 +210,10 @@ describe.each(['postgres', 'redis'] as Shape[])('before the owner has the accoun
   for (const [what, stranger] of Object.entries(strangers)) {
     for (const [how, owner] of Object.entries(owners)) {
       test(`a stranger ${what}; the owner comes ${how}`, async () => {
-        for (const steps of interleavings(owner.steps, stranger))
-          await play(steps.map(([name]) => name).join(', '), steps, owner.by)
+        const plays = interleavings(owner.steps, stranger)
+        await Promise.all(
+          plays.map((steps) => play(steps.map(([name]) => name).join(', '), steps, owner.by)),
+        )
       })
     }
   }
@@ -225,8 +231,11 @@ describe('a waiting registration is contested', () => {
   /** Registers with each [address, password] in turn, confirms with the last code, and says which passwords open it. */
   async function openedBy(tries: [string, string][]) {
     const email = newEmail()
-    for (const [address, password] of tries)
+    for (const [address, password] of tries) {
       expect((await service.post('register', registration(email, password), from(address))).status).toBe(201)
+      // Two mails may arrive in either order.
+      await service.delivered()
+    }
     const confirmed = await confirm(email)
     expect(confirmed.status).toBe(201)
     const opening: string[] = []
