@@ -211,9 +211,7 @@ describe.each(played)('before the owner has the account, on %s', (shape) => {
     for (const [how, owner] of Object.entries(owners)) {
       test(`a stranger ${what}; the owner comes ${how}`, async () => {
         const plays = interleavings(owner.steps, stranger)
-        await Promise.all(
-          plays.map((steps) => play(steps.map(([name]) => name).join(', '), steps, owner.by)),
-        )
+        await Promise.all(plays.map((steps) => play(steps.map(([name]) => name).join(', '), steps, owner.by)))
       })
     }
   }
