@@ -4,16 +4,15 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { newEmail } from '../helpers/api-client.ts'
+import { poterneCommand } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
-const main = join(import.meta.dir, '../../src/main.ts')
-
 async function run(args: string[], directory: string) {
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn([...poterneCommand(), ...args], {
     cwd: directory,
     env: { PATH: process.env.PATH ?? '', USER: 'ada-the-operator' },
     stdin: 'ignore',

@@ -4,6 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { createCertificate } from '../helpers/certificates.ts'
+import { poterneCommand } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
@@ -21,14 +22,14 @@ import { startSmtp } from '../helpers/smtp.ts'
 
 setDefaultTimeout(60_000)
 
-const main = join(import.meta.dir, '../../src/main.ts')
-
 async function check(settings: Settings, { env = {}, args = [] as string[] } = {}) {
   const { file, directory } = writeSettings(settings)
-  const child = Bun.spawn(
-    [process.execPath, main, 'config', 'check', '--connect', ...args, '--config', file],
-    { cwd: directory, env: { PATH: process.env.PATH ?? '', ...env }, stdout: 'pipe', stderr: 'pipe' },
-  )
+  const child = Bun.spawn([...poterneCommand(), 'config', 'check', '--connect', ...args, '--config', file], {
+    cwd: directory,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const [out, error] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -1,13 +1,12 @@
 /** `poterne health` beside a service that lives, hurts, hangs or is not there. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
+import { poterneCommand } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 
 setDefaultTimeout(20_000)
 
 async function health(port: number, host = '127.0.0.1'): Promise<{ code: number; printed: string }> {
-  const main = join(import.meta.dir, '../../src/main.ts')
-  const command = Bun.spawn([process.execPath, main, 'health'], {
+  const command = Bun.spawn([...poterneCommand(), 'health'], {
     env: {
       PATH: process.env.PATH,
       HTTP_PROXY: 'http://127.0.0.1:1',

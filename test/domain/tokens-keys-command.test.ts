@@ -1,8 +1,8 @@
 /** `poterne keys` beside services that run: what the command does, they follow. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import { newEmail } from '../helpers/api-client.ts'
+import { poterneCommand } from '../helpers/executable.ts'
 import {
   createStorage,
   type Settings,
@@ -18,10 +18,12 @@ const service = useService({ shape: 'postgres' })
 
 async function keys(storage: Settings, ...args: string[]) {
   const { directory, file } = writeSettings(storage)
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, '../../src/main.ts'), 'keys', ...args, '--config', file],
-    { cwd: directory, env: { PATH: process.env.PATH ?? '' }, stdout: 'pipe', stderr: 'pipe' },
-  )
+  const child = Bun.spawn([...poterneCommand(), 'keys', ...args, '--config', file], {
+    cwd: directory,
+    env: { PATH: process.env.PATH ?? '' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const [out, error] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -1,17 +1,15 @@
 /** `poterne gateways try` and `poterne mail try`, against servers on loopback. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
+import { poterneCommand } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { deliverySettings, mergeSettings, type Settings, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 
 setDefaultTimeout(30_000)
 
-const main = join(import.meta.dir, '../../src/main.ts')
-
 async function poterne(settings: Settings, ...argv: string[]) {
   const { file, directory } = writeSettings(settings)
-  const child = Bun.spawn([process.execPath, main, ...argv, '--config', file], {
+  const child = Bun.spawn([...poterneCommand(), ...argv, '--config', file], {
     cwd: directory,
     stdout: 'pipe',
     stderr: 'pipe',
