@@ -78,6 +78,7 @@ const table = `
   GET     /api/v1/auth/sessions                    listSessions             bearer    sessions
   DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions
   GET     /api/v1/auth/me                          getAccount               bearer    me
+  PATCH   /api/v1/auth/me                          changeAccountLanguage    bearer    me
   GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    me
   GET     /api/v1/auth/events                      listEvents               bearer    me
   DELETE  /api/v1/auth/me                          eraseAccount             bearer    me
@@ -154,7 +155,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createLoginRoutes(httpBase, services.login))
     .use(createLoginByCodeRoutes(httpBase, services.authentication.authenticate, services.loginByCode))
     .use(createSessionRoutes(httpBase, bearer, services.sessions))
-    .use(createAccountRoutes(httpBase, bearer, services.me))
+    .use(createAccountRoutes(httpBase, bearer, services.me, options.catalog.tags))
     .use(createTwoFactorRoutes(httpBase, bearer, services.twoFactor))
     .use(createPasswordRoutes(httpBase, bearer, services.passwords))
     .use(createContactRoutes(httpBase, bearer, services.contacts))

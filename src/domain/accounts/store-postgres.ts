@@ -18,7 +18,13 @@ import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Account } from './account.ts'
-import { accountRow, endOtherClaims, unqualifiedColumns, verifyIdentifier } from './account-sql.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  sessionLives,
+  unqualifiedColumns,
+  verifyIdentifier,
+} from './account-sql.ts'
 import { type AccountStore, type IdentifierUse, identifierUses } from './store.ts'
 
 /**
@@ -262,6 +268,16 @@ const confirmApartBy = (kind: Identifier['kind']) => {
 
 const confirmApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
 
+const changeLanguage = defineStatement({
+  name: 'accounts.change_language',
+  params: { accountId: 'bigint', sessionId: 'uuid', language: 'text', now: 'timestamptz' },
+  row: accountRow,
+  sql: (p) => sql`
+  update ${accounts} set language = ${p.language}, updated_at = ${p.now}
+   where id = ${p.accountId} and ${sessionLives(p)}
+  returning *`,
+})
+
 /** A crash may lose the count. Waiting for the disk would show a difference between known and unknown accounts. */
 const noteFailure = defineStatement({
   name: 'accounts.note_failure',
@@ -353,6 +369,18 @@ export function createAccountStore(database: Database): AccountStore {
         }),
       )
     },
+    changeLanguage: ({ account, sessionId }, language, now) =>
+      changeAndRecord(
+        database,
+        changeLanguage,
+        { accountId: account.id, sessionId, language, now },
+        {
+          at: now,
+          eventsOf: ({ uuid }) => [
+            { type: 'account.updated', account: uuid, data: { fields: ['language'] } },
+          ],
+        },
+      ),
     async noteFailure(accountId) {
       await database.all(noteFailure, { accountId })
     },

@@ -5,7 +5,7 @@
  */
 import type { Language } from '../../texts/languages.ts'
 import type { Email, Identifier, Phone } from '../identifiers/identifier.ts'
-import type { Account } from './account.ts'
+import type { Account, AccountSession } from './account.ts'
 
 export interface Registration {
   /** Used if this is the first registration that waits for the identifier. */
@@ -63,6 +63,8 @@ export interface AccountStore {
     password: NamedPassword | null,
     now: Date,
   ): Promise<Account | null>
+  /** The language of messages to the owner. Null if the session has ended or the account is gone. */
+  changeLanguage(signedIn: AccountSession, language: Language, now: Date): Promise<Account | null>
   /** Counts like Devise's lockable. For an id that does not exist (0) it does nothing in the same time. */
   noteFailure(accountId: number): Promise<void>
   /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */

@@ -1,10 +1,11 @@
-/** Reading and erasing one's own account. */
+/** One's own account: reading it, its language, and erasing it. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
+import type { Language } from '../../texts/languages.ts'
 import { accountAnswer } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -41,6 +42,7 @@ export function createAccountRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   accounts: AccountService,
+  languages: readonly Language[],
 ) {
   return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
     .use(httpBase)
@@ -54,6 +56,30 @@ export function createAccountRoutes(
         security: bearerSecurity,
       },
     })
+    .patch(
+      '/me',
+      async ({ signedIn, body }) => ({
+        status: 200 as const,
+        account: await accounts.changeLanguage(signedIn, body.language),
+      }),
+      {
+        body: t.Object({
+          language: t.Union(
+            languages.map((tag) => t.Literal(tag)),
+            { description: 'The language of messages to the owner', examples: ['en'] },
+          ),
+        }),
+        response: { 200: accountAnswer, ...errorResponses('validation_failed') },
+        detail: {
+          tags: ['Account'],
+          operationId: 'changeAccountLanguage',
+          summary: 'Change the language of your messages',
+          description:
+            'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is.',
+          security: bearerSecurity,
+        },
+      },
+    )
     .get(
       '/me/security',
       async ({ signedIn }) => ({ status: 200 as const, ...(await accounts.describeSecurity(signedIn)) }),

@@ -1,4 +1,4 @@
-/** The account of somebody who is signed in, as a whole: reading and erasing it. */
+/** The account of somebody who is signed in, as a whole: reading it, its language, and erasing it. */
 
 import { AppError, type TwoFactorMethod } from '../../errors.ts'
 import type { Language } from '../../texts/languages.ts'
@@ -26,6 +26,8 @@ export interface SecurityRecord {
 export interface AccountService {
   /** The current record, in the form in which login returns it. */
   describe(signedIn: Authenticated): AccountRecord
+  /** The language of messages to the owner; the record as it is then. Throws `invalid_token`. */
+  changeLanguage(signedIn: Authenticated, language: Language): Promise<AccountRecord>
   describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
   /** What happened to the account, newest first. Throws `validation_failed`. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
@@ -34,7 +36,7 @@ export interface AccountService {
 }
 
 type Needs = Pick<Services, 'reauthentication' | 'secondFactor' | 'notices' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'erasure' | 'events'>
+  stores: Pick<Stores, 'accounts' | 'erasure' | 'events'>
 }
 
 export function createAccountService(needs: Needs): AccountService {
@@ -42,6 +44,15 @@ export function createAccountService(needs: Needs): AccountService {
   const store = stores.erasure
   return {
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
+    async changeLanguage(signedIn, language) {
+      const { account } = signedIn
+      const changed =
+        account.language === language
+          ? account
+          : await stores.accounts.changeLanguage(signedIn, language, clock.now())
+      if (changed === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      return accountRecord(changed, config.accounts.passwordDigest)
+    },
     async describeSecurity({ account }) {
       const [held, counts] = await Promise.all([
         secondFactor.find(account),
