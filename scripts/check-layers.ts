@@ -54,6 +54,7 @@ export const domainOrder = [
   'contacts',
   'me',
   'social',
+  'two-factor-removals',
   'administrators',
   'administration-sessions',
   'administration',

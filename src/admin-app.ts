@@ -3,6 +3,7 @@
  * the listener of administration lead here.
  */
 import { Elysia } from 'elysia'
+import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
 import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
@@ -39,6 +40,15 @@ const table = `
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
   POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration/people
+  DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
+  GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration/factors
+  DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration/factors
+  GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration/factors
+  DELETE  /accounts/:uuid/identities/:id           removeAccountIdentity    accounts:recover! administration/factors
+  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write    administration/people
+  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write    administration/people
+  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write    administration/people
+  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write    administration/people
   GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
@@ -84,7 +94,7 @@ export const adminRoutes: AdminRoute[] = table
 
 export type AdminServices = Pick<
   Services,
-  'administration' | 'administrators' | 'backups' | 'keys' | 'pageSessions' | 'people'
+  'accountFactors' | 'administration' | 'administrators' | 'backups' | 'keys' | 'pageSessions' | 'people'
 >
 
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
@@ -101,6 +111,7 @@ const routesBehind = (
   new Elysia({ name: 'administration-operations' })
     .use(createAdministrationRoutes(httpBase, services.administration, catalog.tags))
     .use(createPeopleRoutes(httpBase, services.people, catalog.tags))
+    .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, services.administrators))
     .use(createSigningKeyRoutes(httpBase, services.keys))
 

@@ -19,6 +19,7 @@ import { createSocialRoutes } from './domain/social/routes.ts'
 import type { KeyService } from './domain/tokens/key-service.ts'
 import { createDiscoveryRoutes, createKeyRoutes } from './domain/tokens/routes.ts'
 import { createTwoFactorRoutes } from './domain/two-factor/routes.ts'
+import { createTwoFactorRemovalRoutes } from './domain/two-factor-removals/routes.ts'
 import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import { createDocumentation, type DocumentationOptions } from './platform/http/documentation.ts'
@@ -34,6 +35,7 @@ export type AppServices = Pick<
   | 'sessions'
   | 'me'
   | 'twoFactor'
+  | 'twoFactorRemovals'
   | 'passkeys'
   | 'passwords'
   | 'contacts'
@@ -163,6 +165,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))
     .use(createIdentityRoutes(httpBase, bearer, services.identities))
     .use(createReceiptRoutes(httpBase, services.receipts))
+    .use(createTwoFactorRemovalRoutes(httpBase, services.twoFactorRemovals))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
   if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.catalog))

@@ -127,7 +127,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
     store: stores.housekeeping,
-    chores: choresOf(stores),
+    chores: { ...choresOf(stores), two_factor_removals: services.twoFactorRemovals.removeDue },
     clock,
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),

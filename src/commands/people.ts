@@ -1,4 +1,4 @@
-/** `poterne accounts create | invite | recover`: makes accounts, and lets people back in. */
+/** `poterne accounts create | invite | recover | remove-two-factor`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
 import { type Account, NAME, type Options, print, readNumber, readObject } from './accounts.ts'
 import { confirm, findAccount, throughDoor } from './door.ts'
@@ -43,6 +43,9 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .option('--send <channel>', 'send it by email or sms to a verified contact, and do not show it')
     .option('--lifetime <duration>', 'how long it holds, at most 24h', '1h')
     .action(recover)
+  add('remove-two-factor', 'turn two factors off for somebody who lost every one of them')
+    .argument('<account>', NAME)
+    .action(removeTwoFactor)
 }
 
 async function create({ email, phone, role, accountableType, accountableId, ...options }: CreateOptions) {
@@ -91,4 +94,15 @@ async function recover(name: string, { lifetime, send, ...options }: CodeOptions
   process.stdout.write(
     code === null ? `sent; it holds until ${expires_at}\n` : `${code}\nholds until ${expires_at}\n`,
   )
+}
+
+async function removeTwoFactor(name: string, options: Options): Promise<void> {
+  const { due_at, who } = await throughDoor(options, async (call) => {
+    const { uuid, email, phone } = await findAccount(call, name)
+    const who = email ?? phone ?? uuid
+    await confirm(`Turn two-factor sign-in off for ${who}?`, options.yes)
+    return { who, ...(await call<{ due_at: string | null }>('DELETE', `accounts/${uuid}/two-factor`)) }
+  })
+  if (options.json) return printJson({ due_at })
+  process.stdout.write(`two-factor sign-in of ${who} is off${due_at === null ? '' : ` from ${due_at} on`}\n`)
 }

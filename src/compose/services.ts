@@ -1,6 +1,7 @@
 /** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
 import { createAccountCodeSending, createAccountCodes } from '../domain/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
+import { createAccountFactors } from '../domain/administration/factors/service.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
 import { createPageSessions } from '../domain/administration-sessions/service.ts'
@@ -39,6 +40,8 @@ import { createSignIn } from '../domain/sign-in/room.ts'
 import { createSocialService } from '../domain/social/service.ts'
 import { createTokens } from '../domain/tokens/room.ts'
 import { createTwoFactorService } from '../domain/two-factor/service.ts'
+import { createRemovalLinks } from '../domain/two-factor-removals/links.ts'
+import { createTwoFactorRemovals } from '../domain/two-factor-removals/service.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { createBackupMaker } from './backups.ts'
 
@@ -109,6 +112,10 @@ export function createServices(foundation: Foundation) {
   }
   const { worker, outbox, receipts, refusedAddresses } = createDelivery({
     ...base,
+    linkOf: ({ removal }) =>
+      removal === undefined
+        ? null
+        : createRemovalLinks({ secret, baseUrl: config.server.baseUrl }).linkTo(removal),
     sendingCodes: createSendingCodes(codes, createAccountCodeSending(base)),
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
   })
@@ -132,6 +139,7 @@ export function createServices(foundation: Foundation) {
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const administration = createAdministrationService(shared)
+  const twoFactorRemovals = createTwoFactorRemovals(shared)
   const services: Services = {
     ...shared,
     authentication: createAuthentication(shared),
@@ -154,6 +162,8 @@ export function createServices(foundation: Foundation) {
       ...{ clock, logger, at: config.backup.at },
       make: createBackupMaker(config, foundation.database, clock),
     }),
+    accountFactors: createAccountFactors({ ...shared, administration, twoFactorRemovals }),
+    twoFactorRemovals,
     social: createSocialService(shared),
   }
   return { services, worker }

@@ -1,6 +1,7 @@
 /** Every store, made once. */
 import { createAccountCodeStore } from '../domain/account-codes/store-postgres.ts'
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
+import { createAccountFactorStore } from '../domain/administration/factors/store-postgres.ts'
 import { createPeopleStore } from '../domain/administration/people/store-postgres.ts'
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
 import { createPageSessionStore } from '../domain/administration-sessions/store-postgres.ts'
@@ -29,6 +30,7 @@ import { createSessionStore } from '../domain/sessions/store-postgres.ts'
 import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
 import { createRedisTicketStore } from '../domain/tickets/store-redis.ts'
 import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
+import { createTwoFactorRemovalStore } from '../domain/two-factor-removals/store-postgres.ts'
 import type { Config } from '../platform/config/types.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { daysBefore, type Sweep } from '../platform/postgres/sweep.ts'
@@ -42,6 +44,7 @@ export function createStores(
 ): Stores {
   return {
     accountCodes: createAccountCodeStore(database),
+    accountFactors: createAccountFactorStore(database),
     accounts: createAccountStore(database),
     administration: createAdministrationStore(database),
     administrators: createAdministratorStore(database),
@@ -67,6 +70,7 @@ export function createStores(
     signingKeys: createKeyStore(database),
     spentTokens: createSpentTokenStore(database),
     tickets: redis ? createRedisTicketStore(redis) : createPostgresTicketStore(database),
+    twoFactorRemovals: createTwoFactorRemovalStore(database),
   }
 }
 

@@ -13,6 +13,8 @@ import type { AccountCodes } from './account-codes/service.ts'
 import type { AccountCodeStore } from './account-codes/store.ts'
 import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
+import type { AccountFactors } from './administration/factors/service.ts'
+import type { AccountFactorStore } from './administration/factors/store.ts'
 import type { PeopleService } from './administration/people/service.ts'
 import type { PeopleStore } from './administration/people/store.ts'
 import type { AdministrationService } from './administration/service.ts'
@@ -78,10 +80,13 @@ import type { KeyService } from './tokens/key-service.ts'
 import type { KeyStore } from './tokens/key-store.ts'
 import type { RefreshTokens } from './tokens/refresh-token.ts'
 import type { TwoFactorService } from './two-factor/service.ts'
+import type { TwoFactorRemovals } from './two-factor-removals/service.ts'
+import type { TwoFactorRemovalStore } from './two-factor-removals/store.ts'
 
 /** Each table belongs to one store. Codes, limits and tickets are in Redis where it is configured. */
 export interface Stores {
   accountCodes: AccountCodeStore
+  accountFactors: AccountFactorStore
   accounts: AccountStore
   administration: AdministrationStore
   administrators: AdministratorStore
@@ -107,6 +112,7 @@ export interface Stores {
   signingKeys: KeyStore
   spentTokens: SpentTokenStore
   tickets: TicketStore
+  twoFactorRemovals: TwoFactorRemovalStore
 }
 
 export interface Services {
@@ -153,6 +159,7 @@ export interface Services {
   sessions: SessionService
   me: AccountService
   twoFactor: TwoFactorService
+  twoFactorRemovals: TwoFactorRemovals
   passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService
@@ -161,6 +168,7 @@ export interface Services {
   administration: AdministrationService
   people: PeopleService
   backups: BackupService
+  accountFactors: AccountFactors
   social: SocialService
   identities: IdentityService
 }

@@ -98,6 +98,10 @@ export const en: Texts = {
     logged_out: 'You are signed out.',
     logged_out_everywhere: 'You are signed out on all your devices.',
     session_ended: 'This device has been signed out.',
+    removal_asked: 'Two-factor sign-in of your account is about to be turned off.',
+    removal_stop: 'Keep it on.',
+    removal_stopped: 'Two-factor sign-in stays on.',
+    removal_gone: 'There is nothing to stop here any more.',
     account_erased: 'Your account has been erased for good.',
   },
   messages: {
@@ -244,6 +248,14 @@ export const en: Texts = {
           'If you did not ask them for it, write to them at once.',
         ],
         sms: '{service}: administrators made a code to choose a new password for your account. If you did not ask, write to them.',
+      },
+      two_factor_removal: {
+        subject: 'Two-factor sign-in of your account at {service} is about to be turned off',
+        email: [
+          'The administrators of {service} were asked to turn off two-factor sign-in for your account, because its owner lost the second factor. It happens in 24 hours.',
+          'If you did not ask for this, keep it on: {link}',
+        ],
+        sms: '{service}: two-factor sign-in of your account is turned off in 24 h. Not your wish? {link}',
       },
       two_factor_disabled: {
         subject: 'Two-factor sign-in is off for your account at {service}',

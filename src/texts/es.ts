@@ -104,6 +104,10 @@ export const es: Texts = {
     logged_out: 'Ha cerrado la sesión.',
     logged_out_everywhere: 'Ha cerrado la sesión en todos sus dispositivos.',
     session_ended: 'Se ha cerrado la sesión en este dispositivo.',
+    removal_asked: 'La verificación en dos pasos de su cuenta se va a desactivar.',
+    removal_stop: 'Mantenerla.',
+    removal_stopped: 'La verificación en dos pasos sigue activa.',
+    removal_gone: 'Aquí ya no hay nada que detener.',
     account_erased: 'Su cuenta se ha eliminado definitivamente.',
   },
   messages: {
@@ -252,6 +256,14 @@ export const es: Texts = {
           'Si usted no lo pidió, escríbales de inmediato.',
         ],
         sms: '{service}: los administradores han creado un codigo para cambiar su contraseña. Si no lo ha pedido, escribales.',
+      },
+      two_factor_removal: {
+        subject: 'La verificación en dos pasos de su cuenta de {service} se va a desactivar',
+        email: [
+          'Se ha pedido a los administradores de {service} que desactiven la verificación en dos pasos de su cuenta, porque su titular perdió el segundo factor. Ocurrirá dentro de 24 horas.',
+          'Si no lo ha pedido usted, manténgala: {link}',
+        ],
+        sms: '{service}: los dos pasos de su cuenta se desactivan en 24 h. Si no lo ha pedido: {link}',
       },
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',

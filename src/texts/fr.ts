@@ -104,6 +104,10 @@ export const fr = {
     logged_out: 'Déconnexion effectuée.',
     logged_out_everywhere: 'Déconnexion effectuée sur tous vos appareils.',
     session_ended: 'Cet appareil est maintenant déconnecté.',
+    removal_asked: 'La double authentification de votre compte va être désactivée.',
+    removal_stop: 'La garder.',
+    removal_stopped: 'La double authentification reste active.',
+    removal_gone: 'Il n’y a plus rien à arrêter ici.',
     account_erased: 'Votre compte a été supprimé définitivement.',
   },
   messages: {
@@ -252,6 +256,14 @@ export const fr = {
           "Si vous ne l'avez pas demandé, écrivez-leur sans attendre.",
         ],
         sms: "{service} : les administrateurs ont créé un code pour changer votre mot de passe. Si ce n'est pas à votre demande, écrivez-leur.",
+      },
+      two_factor_removal: {
+        subject: 'La double authentification de votre compte {service} va être désactivée',
+        email: [
+          'On a demandé aux administrateurs de {service} de désactiver la double authentification de votre compte, parce que son titulaire aurait perdu son second facteur. Ce sera fait dans 24 heures.',
+          "Si vous ne l'avez pas demandé, gardez-la : {link}",
+        ],
+        sms: '{service} : la double authentification sera désactivée dans 24 h. Pas votre demande ? {link}',
       },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',

@@ -19,6 +19,8 @@ export interface MessageFacts {
   provider?: string
   /** The name of a passkey, in quotation marks. */
   passkey?: string
+  /** To a page of the service. */
+  link?: string
   /** The number of recovery codes that are left. */
   left?: string
   /** What a reset took from the account: `email`, `phone`, `passkey`, or `identity` and the name of its provider. */

@@ -105,6 +105,10 @@ export const pt: Texts = {
     logged_out: 'A sessão foi terminada.',
     logged_out_everywhere: 'A sessão foi terminada em todos os seus dispositivos.',
     session_ended: 'A sessão foi terminada neste dispositivo.',
+    removal_asked: 'Os dois fatores da sua conta vão ser desativados.',
+    removal_stop: 'Mantê-los.',
+    removal_stopped: 'Os dois fatores continuam ativos.',
+    removal_gone: 'Já não há nada para parar aqui.',
     account_erased: 'A sua conta foi apagada definitivamente.',
   },
   messages: {
@@ -251,6 +255,14 @@ export const pt: Texts = {
           'Se não o pediu, escreva-lhes de imediato.',
         ],
         sms: '{service}: os administradores criaram um codigo para alterar a sua senha. Se nao o pediu, escreva-lhes.',
+      },
+      two_factor_removal: {
+        subject: 'A verificação em dois fatores da sua conta em {service} vai ser desativada',
+        email: [
+          'Foi pedido aos administradores de {service} que desativem os dois fatores da sua conta, porque o titular perdeu o segundo fator. Acontecerá dentro de 24 horas.',
+          'Se não o pediu, mantenha-os: {link}',
+        ],
+        sms: '{service}: os dois fatores da sua conta serao desativados em 24 h. Se nao o pediu: {link}',
       },
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',

@@ -41,7 +41,7 @@ const session = t.Object({
   expires_at: timeField(),
 })
 const accountAnswer = t.Object({ status: t.Literal(200), account: accountDetails })
-const doneAnswer = t.Object({ status: t.Literal(200) })
+export const doneAnswer = t.Object({ status: t.Literal(200) })
 const key = t.Object({
   kid: t.String(),
   state: t.String(),
@@ -55,7 +55,7 @@ export const detail = (operationId: string, summary: string) => ({
   operationId,
   summary,
 })
-const done = { status: 200 as const }
+export const done = { status: 200 as const }
 
 export function createAdministrationRoutes(
   httpBase: HttpBase,

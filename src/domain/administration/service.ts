@@ -85,7 +85,7 @@ const MAXIMUM_SESSIONS = 1000
 const LOOK_MS = 3_600_000
 const MAXIMUM_LOOKS = 10_000
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export function createAdministrationService(needs: Needs): AdministrationService {
   const { secondFactor, notices, clock, config, stores } = needs

@@ -134,6 +134,10 @@ export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): v
   if (!mayCall(caller, route, body)) throw new AppError('insufficient_scope')
 }
 
+/** Whether the caller's removal of two factors waits, so that the owner can stop it. */
+export const isDelayed = (caller: AdminCaller): boolean =>
+  caller.type === 'administrator' && caller.role === 'support'
+
 /** Whether an account that is an administrator is out of the caller's reach. */
 export const isKeptFromAdministrators = (caller: AdminCaller): boolean =>
   caller.type === 'token' || (caller.type === 'administrator' && caller.role === 'support')

@@ -11,6 +11,7 @@ import {
   sessions,
   totpEnrolments,
   totpFactors,
+  twoFactorRemovals,
 } from '../../platform/postgres/schema.ts'
 import {
   defineStatement,
@@ -223,6 +224,7 @@ const disable = defineStatement({
   app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
   waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
   codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
+  removal as (delete from ${twoFactorRemovals} using disabled where account_id = disabled.id),
   notices as (${queueNotices(p, sql`disabled`)})
   select id from disabled`,
 })

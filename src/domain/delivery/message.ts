@@ -30,6 +30,7 @@ export const noticePurposes = [
   'identity_unlinked',
   'account_unlocked',
   'recovery_created',
+  'two_factor_removal',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = SentCodePurpose | NoticePurpose

@@ -15,6 +15,9 @@ const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKi
 
 export type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
 
+/** The link of a message, made of its values when it is sent, so that the outbox holds none. */
+export type LinkOf = (values: Record<string, string>) => string | null
+
 /**
  * `minutes` is the lifetime of the code. Throws for a purpose that this version does not know; a language that the
  * catalog does not have is replaced by its default.
@@ -22,6 +25,7 @@ export type RenderMessage = (message: QueuedMessage, code: string | null, minute
 export function createRenderer(
   config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'>,
   catalog: Catalog,
+  linkOf: LinkOf = () => null,
 ): RenderMessage {
   const service = serviceName(config)
   const { autofillDomain } = config.sms
@@ -35,7 +39,13 @@ export function createRenderer(
     const language = catalog.has(message.language) ? message.language : catalog.language
     const { greeting, quotes, templates, circumstances, footer } = languages.get(language)!
     const template = templates[purpose]
-    const facts = { ...factsOf(message, channel === 'sms' ? SMS_QUOTES : quotes), service, minutes }
+    const link = linkOf(message.values)
+    const facts = {
+      ...factsOf(message, channel === 'sms' ? SMS_QUOTES : quotes),
+      ...(link !== null && { link }),
+      service,
+      minutes,
+    }
     const common = { id, channel, to, purpose, language, code, minutes }
     if (channel === 'sms') {
       const sentence = template.sms(facts, code ?? '')

@@ -15,7 +15,7 @@ import { createOutbox } from './outbox.ts'
 import { createReceiptService } from './receipts.ts'
 import type { DeliveryRecords } from './records.ts'
 import { createRefusedAddresses } from './refused-addresses.ts'
-import { createRenderer } from './render.ts'
+import { createRenderer, type LinkOf } from './render.ts'
 import type { MessageStore } from './store.ts'
 import { createDeliveryWorker } from './worker.ts'
 
@@ -26,6 +26,7 @@ interface Options {
   codes: CodeService
   /** Every code that a message may carry. */
   sendingCodes: SendingCodes
+  linkOf: LinkOf
   /** See AttemptOptions. */
   strangersTurn(): Promise<number>
   sender: MessageSender
@@ -66,7 +67,7 @@ export function createDelivery(options: Options) {
     funnel,
     metrics,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
-    render: createRenderer(config, catalog),
+    render: createRenderer(config, catalog, options.linkOf),
     sender,
     clock,
     logger,

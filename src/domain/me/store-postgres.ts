@@ -45,7 +45,8 @@ const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQ
     select id from ${messages} where outcome is null and code_subject in (select uuid from subjects)
     union
     select id from ${messages}
-     where outcome is null and coalesce(account_uuid, code_subject) in (select uuid from gone)),
+     where coalesce(account_uuid, code_subject) in (select uuid from gone)
+       and (outcome is null or account_uuid is not null)),
   dropped as (delete from ${messages} where id in (select id from unwanted)),
   notices as (${queueNotices(p, sql`gone`)}),
   forgotten as (

@@ -10,8 +10,11 @@ export const MAXIMUM_BODY_BYTES = 16 * 1024
 /** The request ends if its body takes longer to arrive. */
 export const BODY_DEADLINE_MS = 15_000
 
-/** OAuth 2.0 Form Post Response Mode: the browser brings the answer of a sign-in provider as a form. */
-export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback'])
+/**
+ * OAuth 2.0 Form Post Response Mode: the browser brings the answer of a sign-in provider as a form. The other one is the
+ * button of a page of ours.
+ */
+export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback', '/stop'])
 
 /** Gateways of all kinds: JSON of any shape, or a form. */
 export const RECEIPT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway'])

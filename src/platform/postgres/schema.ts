@@ -450,6 +450,28 @@ export const recoveryCodes = pgTable('recovery_codes', {
   hashes: bytea('hashes').array().notNull(),
 })
 
+/** Two factors that are to be turned off for somebody who lost them, until then or until the owner stops it. */
+export const twoFactorRemovals = pgTable(
+  'two_factor_removals',
+  {
+    accountId: bigint('account_id', { mode: 'number' })
+      .primaryKey()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    /** What the link of the notices names. */
+    id: uuid('id').notNull(),
+    dueAt: time('due_at').notNull(),
+    createdAt: time('created_at').notNull(),
+    /** Who asked for it. */
+    actorType: text('actor_type').notNull(),
+    actorId: text('actor_id'),
+    actorName: text('actor_name'),
+  },
+  (table) => [
+    uniqueIndex('two_factor_removals_id').on(table.id),
+    index('two_factor_removals_due_at').on(table.dueAt),
+  ],
+)
+
 /** The exact new e-mail or phone a pending change is about; one for each kind, a second request voids the first. */
 export const contactChanges = pgTable(
   'contact_changes',

@@ -16,6 +16,14 @@ const sendingErrors = [
   'validation_failed',
 ] as const
 
+const accountAnswer = t.Object({ status: t.Literal(200), account: accountDetails })
+const contactBody = t.Object({
+  value: t.String({ examples: ['ada@example.com'] }),
+  verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
+})
+const putErrors = errorResponses('account_not_found', 'identifier_taken', 'validation_failed')
+const removeErrors = errorResponses('account_not_found', 'contact_not_found', 'last_sign_in_method')
+
 export function createPeopleRoutes(
   httpBase: HttpBase,
   people: PeopleService,
@@ -90,6 +98,52 @@ export function createPeopleRoutes(
           ...errorResponses(...sendingErrors),
         },
         detail: detail('recoverAccount', 'Make a recovery code'),
+      },
+    )
+    .put(
+      '/accounts/:uuid/email',
+      async ({ params, body }) => ({
+        status: 200 as const,
+        account: await people.putContact(params.uuid, 'email', body),
+      }),
+      {
+        body: contactBody,
+        response: { 200: accountAnswer, ...putErrors },
+        detail: detail('putAccountEmail', 'Set the e-mail address of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/email',
+      async ({ params }) => ({
+        status: 200 as const,
+        account: await people.removeContact(params.uuid, 'email'),
+      }),
+      {
+        response: { 200: accountAnswer, ...removeErrors },
+        detail: detail('removeAccountEmail', 'Remove the e-mail address of an account'),
+      },
+    )
+    .put(
+      '/accounts/:uuid/phone',
+      async ({ params, body }) => ({
+        status: 200 as const,
+        account: await people.putContact(params.uuid, 'phone', body),
+      }),
+      {
+        body: contactBody,
+        response: { 200: accountAnswer, ...putErrors },
+        detail: detail('putAccountPhone', 'Set the phone number of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/phone',
+      async ({ params }) => ({
+        status: 200 as const,
+        account: await people.removeContact(params.uuid, 'phone'),
+      }),
+      {
+        response: { 200: accountAnswer, ...removeErrors },
+        detail: detail('removeAccountPhone', 'Remove the phone number of an account'),
       },
     )
 }

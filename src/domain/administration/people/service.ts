@@ -30,6 +30,17 @@ export interface PeopleService {
   /** Throws `validation_failed`, `identifier_taken`, and what `invite` does. */
   create(body: NewAccountBody): Promise<AccountDetails>
   /**
+   * The old contact and the new one are told. `verified`: the administrator vouches for it. Throws `account_not_found`,
+   * `validation_failed`, `identifier_taken`.
+   */
+  putContact(
+    uuid: string,
+    kind: Identifier['kind'],
+    body: { value: string; verified?: boolean | undefined },
+  ): Promise<AccountDetails>
+  /** Throws `account_not_found`, `contact_not_found`, `last_sign_in_method` for the only verified one. */
+  removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails>
+  /**
    * Sends a code with which the person chooses a password; an older one is dead. Throws `account_not_found`,
    * `no_verified_contact`, `channel_not_available`, `too_many_requests`, `validation_failed`.
    */
@@ -44,7 +55,10 @@ export interface PeopleService {
   ): Promise<{ code: string | null; expiresAt: Date }>
 }
 
-type Needs = Pick<Services, 'administration' | 'accountCodes' | 'hashing' | 'limits' | 'clock' | 'config'> & {
+type Needs = Pick<
+  Services,
+  'administration' | 'accountCodes' | 'codes' | 'hashing' | 'limits' | 'notices' | 'clock' | 'config'
+> & {
   stores: Pick<Stores, 'people' | 'accounts'>
 }
 
@@ -57,7 +71,7 @@ const lifetimes = {
 }
 
 export function createPeopleService(needs: Needs): PeopleService {
-  const { administration, accountCodes, hashing, limits, clock, config } = needs
+  const { administration, accountCodes, codes, hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -126,6 +140,40 @@ export function createPeopleService(needs: Needs): PeopleService {
       const { destination, kind } = primary
       if (body.invite) await invitation(account, { channel: channelOf(kind), destination })
       return administration.describe(account)
+    },
+
+    async putContact(uuid, kind, { value, verified = false }) {
+      const contact = kind === 'email' ? parseEmail(value) : parseReachablePhone(value, config)
+      if (contact === null) {
+        const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
+        throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
+      }
+      const account = await administration.find(uuid)
+      const told = [
+        ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
+        { channel: channelOf(kind), destination: contact.destination },
+      ]
+      const [messages] = await Promise.all([
+        notices.about(account, kind === 'email' ? 'email_changed' : 'phone_changed', told),
+        codes.kill(account.uuid),
+      ])
+      const outcome = await people.putContact(account, contact, verified, messages, clock.now())
+      if (outcome === 'taken') throw new AppError('identifier_taken')
+      if (outcome === 'gone') throw new AppError('account_not_found')
+      return administration.describe(await administration.find(uuid))
+    },
+
+    async removeContact(uuid, kind) {
+      const account = await administration.find(uuid)
+      const [messages] = await Promise.all([
+        notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
+        codes.kill(account.uuid),
+      ])
+      const outcome = await people.removeContact(account, kind, messages, clock.now())
+      if (outcome === 'gone') throw new AppError('account_not_found')
+      if (outcome === 'not_found') throw new AppError('contact_not_found')
+      if (outcome === 'last') throw new AppError('last_sign_in_method')
+      return administration.describe(await administration.find(uuid))
     },
 
     async invite(uuid, { lifetime } = {}) {

@@ -1,5 +1,7 @@
 /** Accounts that an administrator makes: PostgreSQL, in every storage shape. */
 import type { Language } from '../../../texts/languages.ts'
+import type { Account } from '../../accounts/account.ts'
+import type { NewMessage } from '../../delivery/message.ts'
 import type { Email, Identifier, Phone } from '../../identifiers/identifier.ts'
 
 export interface MadeAccount {
@@ -22,4 +24,22 @@ export interface PeopleStore {
    * belongs to another account.
    */
   create(account: MadeAccount, identifiers: Identifier[], now: Date): Promise<boolean>
+  /**
+   * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
+   * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
+   */
+  putContact(
+    account: Account,
+    identifier: Email | Phone,
+    verified: boolean,
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<'put' | 'taken' | 'gone'>
+  /** `last`: it is the only verified contact. */
+  removeContact(
+    account: Account,
+    kind: Identifier['kind'],
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<'removed' | 'not_found' | 'last' | 'gone'>
 }

@@ -1,0 +1,86 @@
+/**
+ * Turning two factors off for somebody who lost every one of them. With a delay every verified contact is told at once and
+ * can stop it, so that nobody who talks support staff into it takes an account over unnoticed.
+ */
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { currentRequest, runAsRequest } from '../../platform/request-context.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Services, Stores } from '../services.ts'
+import { createRemovalLinks } from './links.ts'
+import type { DueRemoval } from './store.ts'
+
+export interface TwoFactorRemovals {
+  /**
+   * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. Throws
+   * `two_factor_not_enabled`.
+   */
+  remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
+  /** Whether the token of a link is one that was made here. */
+  isLink(token: string): boolean
+  /** By the token of a link. False where there is nothing to stop (any more). */
+  stop(token: string): Promise<boolean>
+  /** Does what is due; gives how many. For housekeeping. */
+  removeDue(now: Date, limit: number): Promise<number>
+}
+
+type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'twoFactorRemovals'>
+}
+
+export function createTwoFactorRemovals({
+  notices,
+  secret,
+  clock,
+  config,
+  stores,
+}: Needs): TwoFactorRemovals {
+  const store = stores.twoFactorRemovals
+  const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
+
+  async function removeNow(account: Account, id: string | null): Promise<boolean> {
+    const messages = await notices.about(account, 'two_factor_disabled')
+    return store.remove(account, id, messages, clock.now())
+  }
+
+  /** In the name of whoever asked for it. */
+  const removeOne = ({ id, account, actor }: DueRemoval) =>
+    runAsRequest({ requestId: randomUUID(), actor }, () => removeNow(account, id))
+
+  return {
+    async remove(account, { delaySeconds }) {
+      if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+      if (delaySeconds === 0) {
+        if (await removeNow(account, null)) return { dueAt: null }
+        throw new AppError('two_factor_not_enabled')
+      }
+      const waiting = await store.find(account.id)
+      if (waiting !== null) return { dueAt: waiting.dueAt }
+      const now = clock.now()
+      const id = randomUUID()
+      const told = await notices.about(account, 'two_factor_removal')
+      const requested = await store.request(
+        account,
+        {
+          id,
+          dueAt: new Date(now.getTime() + delaySeconds * 1000),
+          actor: currentRequest()?.actor ?? { type: 'system', id: null, name: null },
+        },
+        told.map((notice) => ({ ...notice, values: { removal: id } })),
+        now,
+      )
+      if (requested === null) throw new AppError('two_factor_not_enabled')
+      return { dueAt: requested.dueAt }
+    },
+    isLink: (token) => links.idOf(token) !== null,
+    async stop(token) {
+      const id = links.idOf(token)
+      return id !== null && store.stop(id, clock.now())
+    },
+    async removeDue(now, limit) {
+      const due = await store.listDue(now, limit)
+      for (const one of due) await removeOne(one)
+      return due.length
+    },
+  }
+}

@@ -1,0 +1,243 @@
+/** How an administrator repairs what opens an account: contacts, two factors, passkeys, identities. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { statement } from '../../src/platform/postgres/database.ts'
+import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { protectByApp } from '../helpers/authenticator.ts'
+import { countRows, dumpTables } from '../helpers/database.ts'
+import { race } from '../helpers/race.ts'
+import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
+import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+const HOUR_MS = 3_600_000
+
+describe('support', () => {
+  const service = useService()
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const person = async () => {
+    const known = await service.signUp(newEmail())
+    const { access_token, account } = await service.logIn(known)
+    return {
+      ...known,
+      bearer: access_token as string,
+      uuid: account.uuid as string,
+      id: account.id as number,
+    }
+  }
+  const typesOf = async (uuid: string): Promise<string[]> =>
+    (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
+  const protectedAccount = async () => {
+    const identifier = newEmail()
+    const protectedPerson = await protectByApp(service, identifier)
+    const { uuid } = (await call('GET', `accounts?query=${identifier}`)).body.items[0]
+    return { ...protectedPerson, identifier, uuid: uuid as string }
+  }
+  const isOn = async (uuid: string) =>
+    (await call('GET', `accounts/${uuid}`)).body.account.two_factor_enabled as boolean
+
+  describe('contacts', () => {
+    test('a contact is replaced, and the old one and the new one are told', async () => {
+      const { identifier, password, uuid } = await person()
+      const email = newEmail()
+      const { status, body } = await call('PUT', `accounts/${uuid}/email`, { value: email, verified: true })
+      expect([status, body.account.email]).toEqual([200, email])
+      expect(body.account.email_verified_at).not.toBeNull()
+      await service.delivered()
+      expect(service.inbox.textsTo(email)).toHaveLength(1)
+      expect(service.inbox.textsTo(identifier)).toHaveLength(2)
+      await service.logIn({ identifier: email, password })
+      expectRefusal(await service.post('login', { identifier, password }), 'invalid_credentials')
+      expect(await typesOf(uuid)).toContain('identifier.changed')
+    })
+
+    test('a contact that nobody vouches for is a claim, and the same one again stays verified', async () => {
+      const { identifier, uuid } = await person()
+      const phone = newPhone()
+      const added = await call('PUT', `accounts/${uuid}/phone`, { value: phone })
+      expect(added.body.account).toMatchObject({ phone, phone_verified_at: null })
+      const same = await call('PUT', `accounts/${uuid}/email`, { value: identifier.toUpperCase() })
+      expect(same.body.account.email_verified_at).not.toBeNull()
+      const confirmed = await call('PUT', `accounts/${uuid}/phone`, { value: phone, verified: true })
+      expect(confirmed.body.account.phone_verified_at).not.toBeNull()
+      expect(await typesOf(uuid)).toContain('identifier.added')
+    })
+
+    test('somebody else’s contact is refused, and a registration that waits for it ends', async () => {
+      const [mine, other] = [await person(), await person()]
+      const taken = { value: other.identifier, verified: true }
+      expectRefusal(await call('PUT', `accounts/${mine.uuid}/email`, taken), 'identifier_taken')
+      const waiting = newEmail()
+      await service.post('register', registration(waiting))
+      expect(
+        (await call('PUT', `accounts/${mine.uuid}/email`, { value: waiting, verified: true })).status,
+      ).toBe(200)
+      expect((await call('GET', `accounts?query=${waiting}`)).body.items).toHaveLength(1)
+      expectInvalid(await call('PUT', `accounts/${mine.uuid}/phone`, { value: '12' }), {
+        value: 'invalid_phone',
+      })
+      expectInvalid(await call('PUT', `accounts/${mine.uuid}/email`, { value: 'x' }), {
+        value: 'invalid_email',
+      })
+    })
+
+    test('of two accounts that get one contact at once, one has it', async () => {
+      const people = await Promise.all([person(), person()])
+      const value = newEmail()
+      const answers = await race(people, ({ uuid }) =>
+        call('PUT', `accounts/${uuid}/email`, { value, verified: true }),
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]))
+      const { items } = (await call('GET', `accounts?query=${value}`)).body
+      expect(items).toHaveLength(1)
+    })
+
+    test('a contact is removed and told, but not the last verified one', async () => {
+      const { identifier, password, uuid } = await person()
+      expectRefusal(await call('DELETE', `accounts/${uuid}/email`), 'last_sign_in_method')
+      expectRefusal(await call('DELETE', `accounts/${uuid}/phone`), 'contact_not_found')
+      const phone = newPhone()
+      await call('PUT', `accounts/${uuid}/phone`, { value: phone, verified: true })
+      const { status, body } = await call('DELETE', `accounts/${uuid}/email`)
+      expect([status, body.account.email, body.account.phone]).toEqual([200, null, phone])
+      await service.delivered()
+      expect(service.inbox.textsTo(identifier).length).toBeGreaterThan(2)
+      await service.logIn({ identifier: phone, password })
+      expect(await typesOf(uuid)).toContain('identifier.removed')
+    })
+  })
+
+  describe('two factors', () => {
+    test('are turned off at once for an operator, and the owner is told', async () => {
+      const { identifier, person: known, uuid } = await protectedAccount()
+      const before = await service.delivered()
+      const { status, body } = await call('DELETE', `accounts/${uuid}/two-factor`)
+      expect([status, body.due_at]).toEqual([200, null])
+      expect(await service.delivered()).toBe(before + 1)
+      await service.logIn({ identifier, password: known.password })
+      expectRefusal(await call('DELETE', `accounts/${uuid}/two-factor`), 'two_factor_not_enabled')
+      const [event] = (await call('GET', `events?type=two_factor.disabled&account=${uuid}`)).body.items
+      expect(event.actor).toMatchObject({ type: 'operator', name: 'root' })
+    })
+
+    const delayed = async (uuid: string) => {
+      const account = await service.inside.services.administration.find(uuid)
+      return service.inside.services.twoFactorRemovals.remove(account, { delaySeconds: 86_400 })
+    }
+    const linkTo = async (identifier: string) => {
+      await service.delivered()
+      const text = service.inbox.textsTo(identifier).at(-1) ?? ''
+      return /http:\/\/auth\.internal(\/stop\?t=([\w-]{43}))/.exec(text) ?? ['', '', '']
+    }
+    const press = (t: string) =>
+      fetch(`${service.url}/stop`, { method: 'POST', body: new URLSearchParams({ t }) }).then((answer) =>
+        answer.text(),
+      )
+    const keepHouse = async (hours: number) => {
+      service.clock.advance(hours * HOUR_MS)
+      await service.inside.housekeeping.run()
+    }
+
+    test('with a delay they go off after a day, in the name of whoever asked', async () => {
+      const { identifier, uuid } = await protectedAccount()
+      const { dueAt } = await delayed(uuid)
+      expect((dueAt?.getTime() ?? 0) - service.clock.now().getTime()).toBeWithin(86_390_000, 86_400_001)
+      expect(await delayed(uuid)).toEqual({ dueAt })
+      await service.delivered()
+      expect(service.inbox.textsTo(identifier).filter((text) => text.includes('/stop?t='))).toHaveLength(1)
+      await keepHouse(23)
+      expect(await isOn(uuid)).toBe(true)
+      await keepHouse(2)
+      expect(await isOn(uuid)).toBe(false)
+      const [event] = (await call('GET', `events?type=two_factor.disabled&account=${uuid}`)).body.items
+      expect(event.actor.type).toBe('system')
+      expect(await countRows(service, 'two_factor_removals')).toBe(0)
+    })
+
+    test('the owner keeps them on by one press of a button; opening the link changes nothing', async () => {
+      const { identifier, uuid } = await protectedAccount()
+      await delayed(uuid)
+      const [, path, token = ''] = await linkTo(identifier)
+      expect(token).toHaveLength(43)
+      expect(await dumpTables(service)).not.toContain(token)
+      for (let count = 0; count < 2; count++) {
+        const page = await fetch(`${service.url}${path}`, { headers: { 'accept-language': 'en' } })
+        expect(page.headers.get('content-security-policy')).toStartWith(
+          "default-src 'none'; style-src 'sha256-",
+        )
+        expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+        const html = await page.text()
+        expect(html).toContain('<button>Keep it on</button>')
+        expect(html).not.toMatch(/<script|src=|https?:/)
+      }
+      const pages = await race([service], () => press(token))
+      expect(pages.filter((page) => page.includes('reste active'))).toHaveLength(1)
+      await keepHouse(25)
+      expect(await isOn(uuid)).toBe(true)
+      expect(await typesOf(uuid)).toContain('undo.used')
+      expect(service.log.join('\n')).not.toContain(token)
+    })
+
+    test('a link that nobody made here has no button', async () => {
+      for (const token of ['', 'x', 'A'.repeat(43)]) {
+        const page = await fetch(`${service.url}/stop?t=${token}`)
+        expect(await page.text()).not.toContain('<button>')
+        expect(await press(token)).not.toContain('reste active')
+      }
+    })
+
+    test('stopping races the removal, and one of both has it', async () => {
+      const { identifier, uuid } = await protectedAccount()
+      await delayed(uuid)
+      const [, , token = ''] = await linkTo(identifier)
+      service.clock.advance(25 * HOUR_MS)
+      const removeDue = () => service.inside.services.twoFactorRemovals.removeDue(service.clock.now(), 10)
+      const [, page] = await Promise.all([removeDue(), press(token)])
+      expect(await isOn(uuid)).toBe(page.includes('reste active'))
+    })
+
+    test('an owner who turns them off leaves nothing that waits', async () => {
+      const { person: known, uuid, bearer, recoveryCodes } = await protectedAccount()
+      await delayed(uuid)
+      const proof = { password: known.password, otp: recoveryCodes[0] }
+      expect((await service.post('2fa/disable', proof, { bearer })).status).toBe(200)
+      expect(await countRows(service, 'two_factor_removals')).toBe(0)
+    })
+  })
+
+  describe('passkeys and identities', () => {
+    test('are listed and removed, and the owner is told', async () => {
+      const { id, uuid } = await person()
+      const passkey = crypto.randomUUID()
+      const { database } = service.inside
+      await database.all(
+        statement(sql`
+          insert into passkeys (id, account_id, credential_id, public_key, user_handle, counter, name, created_at,
+                                backup_eligible, backed_up, transports, aaguid, rp_id)
+          values (${sql.raw(`'${passkey}'`)}, ${sql.raw(String(id))}, ${sql.raw(`'${passkey}'`)}, 'k', 'h', 0, 'Blue key',
+                  now(), true, true, '[]', 'x', 'example.com')`),
+        {},
+      )
+      await database.all(
+        statement(sql`
+          insert into identities (account_id, provider, issuer, subject, created_at)
+          values (${sql.raw(String(id))}, 'google', 'https://accounts.google.com', ${sql.raw(`'${uuid}'`)}, now())`),
+        {},
+      )
+      const [listed] = (await call('GET', `accounts/${uuid}/passkeys`)).body.items
+      expect(listed).toMatchObject({ id: passkey, name: 'Blue key', backed_up: true })
+      const [identity] = (await call('GET', `accounts/${uuid}/identities`)).body.items
+      expect(identity).toMatchObject({ provider: 'google', provider_uid: uuid })
+      const before = await service.delivered()
+      expect((await call('DELETE', `accounts/${uuid}/passkeys/${passkey}`)).status).toBe(200)
+      expect((await call('DELETE', `accounts/${uuid}/identities/${identity.id}`)).status).toBe(200)
+      expect(await service.delivered()).toBe(before + 2)
+      expectRefusal(await call('DELETE', `accounts/${uuid}/passkeys/${passkey}`), 'passkey_not_found')
+      expectRefusal(await call('DELETE', `accounts/${uuid}/passkeys/x`), 'passkey_not_found')
+      expectRefusal(await call('DELETE', `accounts/${uuid}/identities/${identity.id}`), 'identity_not_found')
+      expect(await typesOf(uuid)).toEqual(expect.arrayContaining(['passkey.removed', 'identity.unlinked']))
+    })
+  })
+})
