@@ -1,4 +1,7 @@
-/** How the executable ends: nothing that was asked goes unanswered. */
+/**
+ * How the executable ends: nothing that was asked goes unanswered. Each test has an executable of its own and waits more
+ * than it works, so they run at the same time.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -47,7 +50,7 @@ async function refuses({ port }: Executable): Promise<boolean> {
 }
 
 describe.each(shapes)('SIGTERM on %s', (shape) => {
-  test('in mid-request: nothing new is taken, the request is answered, its mail leaves, exit code 0', async () => {
+  test.concurrent('in mid-request: nothing new is taken, the request is answered, its mail leaves, exit code 0', async () => {
     const service = await startExecutable({ shape })
     const email = newEmail()
     const request = await beginRequest(service, JSON.stringify(registration(email)))
@@ -73,7 +76,7 @@ describe.each(shapes)('SIGTERM on %s', (shape) => {
 })
 
 describe('a mail that is being sent', () => {
-  test('at SIGTERM is sent to its end and noted: it does not come twice', async () => {
+  test.concurrent('at SIGTERM is sent to its end and noted: it does not come twice', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     const email = newEmail()
     service.smtp.behave({ delayMs: 3000 })
@@ -92,7 +95,7 @@ describe('a mail that is being sent', () => {
 })
 
 describe('a request that does not end', () => {
-  test('does not keep the process beyond 10 s', async () => {
+  test.concurrent('does not keep the process beyond 10 s', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     await beginRequest(service, JSON.stringify(registration(newEmail())))
     await Bun.sleep(200)
@@ -102,7 +105,7 @@ describe('a request that does not end', () => {
     await service.close()
   })
 
-  test('a second signal ends the process at once', async () => {
+  test.concurrent('a second signal ends the process at once', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     await beginRequest(service, JSON.stringify(registration(newEmail())))
     await Bun.sleep(200)
@@ -114,7 +117,7 @@ describe('a request that does not end', () => {
     await service.close()
   })
 
-  test('idle kept-alive connections do not hold up the end', async () => {
+  test.concurrent('idle kept-alive connections do not hold up the end', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     await service.call('GET', '/healthz')
     const signalledAt = performance.now()
