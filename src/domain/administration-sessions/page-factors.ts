@@ -93,11 +93,11 @@ export function createPageFactors(needs: Needs): PageFactors {
   }
 }
 
-/** Null where a browser would refuse a passkey of this relying party on the page. */
+/** Null where there is no page, or where a browser would refuse a passkey of this relying party on it. */
 function pageRelyingParty({ admin, passkeys }: Pick<Config, 'admin' | 'passkeys'>) {
   const { rpId } = passkeys
-  if (rpId === null) return null
-  const origin = admin.baseUrl ?? `http://localhost:${admin.listen?.port}`
+  const origin = admin.baseUrl ?? (admin.listen && `http://localhost:${admin.listen.port}`)
+  if (rpId === null || origin === null) return null
   const { hostname } = new URL(origin)
   return hostname === rpId || hostname.endsWith(`.${rpId}`) ? { id: rpId, origins: [origin] } : null
 }
