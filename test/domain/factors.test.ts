@@ -1,7 +1,7 @@
 /** Turning two factors on and off through HTTP, by sent codes and by authenticator app, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'
-import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { newEmail, newPhone, PASSWORD, type Person } from '../helpers/api-client.ts'
 import {
   appCode,
   type LogInAnswer,
@@ -13,10 +13,11 @@ import {
   signedIn,
 } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
+import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { deliverySettings, shapes, startService } from '../helpers/service.ts'
-import { useService } from '../helpers/use-service.ts'
+import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -323,24 +324,74 @@ describe('with two_factor.allow_email = false', () => {
     expect((await service.post('2fa/enable', { password }, { bearer })).status).toBe(201)
     const enrolment = { otp: await service.inbox.nextCode(phone) }
     expect((await service.post('2fa/enable/confirm', enrolment, { bearer })).status).toBe(200)
-    expect((await service.post('login', person)).status).toBe(202)
+    // By whatever identifier, the code goes to the number.
+    const login = await service.post('login', person)
+    expect([login.status, login.body.two_factor.methods]).toEqual([202, ['sms']])
+    await service.inbox.nextCode(phone)
+    await service.post('2fa/request-otp', { identifier: email })
+    const otp2 = await service.inbox.nextCode(phone)
+    expect((await service.post('2fa/verify', { ...person, otp: otp2 })).status).toBe(200)
+    await service.post('2fa/request-otp', {}, { bearer })
+    const stepUp = { password, otp: await service.inbox.nextCode(phone) }
+    expect((await service.post('2fa/recovery-codes', stepUp, { bearer })).status).toBe(200)
+    await service.delivered()
+    const mails = service.inbox.textsTo(email).filter((text) => /(?<!\d)\d{6}(?!\d)/.test(text))
+    expect(mails).toHaveLength(1) // the confirmation
     const other = await protectByApp(service, newEmail())
     expect(other.recoveryCodes).toHaveLength(10)
   })
 })
 
-test('an account that turned two factors on by e-mail keeps them when two_factor.allow_email becomes false', async () => {
-  const before = await startService()
-  const { storage, smtp, gateway } = before
-  const settings = { ...deliverySettings(smtp, gateway), two_factor: { allow_email: false } }
-  const after = await startService({ storage, settings })
-  try {
+describe('when two_factor.allow_email becomes false, an account that turned two factors on by e-mail', () => {
+  const origin = 'https://app.example.com'
+  const passkeys = { rp_id: 'example.com', origins: [origin] }
+  const before = useService({ settings: { passkeys } })
+  const after = use(() => {
+    const { storage, smtp, gateway } = before
+    const delivery = deliverySettings(smtp, gateway)
+    const sms = { ...delivery.sms, allowed_countries: ['FR'] }
+    return startService({
+      storage,
+      settings: { ...delivery, sms, passkeys, two_factor: { allow_email: false } },
+    })
+  }, before)
+  const methodsOf = async (person: Person) => {
+    const { status, body } = await after.post('login', person)
+    return [status, body.two_factor?.methods]
+  }
+
+  test('keeps it as long as it has nothing else', async () => {
     const { person } = await protectBySentCodes(before, newEmail())
-    expect((await after.post('login', person)).status).toBe(202)
+    expect(await methodsOf(person)).toEqual([202, ['email']])
     const otp = await before.inbox.nextCode(person.identifier)
     expect((await after.post('2fa/verify', { ...person, otp })).status).toBe(200)
-  } finally {
-    await after.close()
-    await before.close()
-  }
+  })
+
+  test('keeps it beside a number that no SMS can reach', async () => {
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(before, newEmail())
+    const phone = '+12024561111'
+    const change = { phone, password: PASSWORD, otp: recoveryCodes[0] }
+    expect((await before.post('phone/change', change, { bearer })).status).toBe(201)
+    const otp = await before.inbox.nextCode(phone)
+    expect((await before.post('phone/confirm', { otp }, { bearer })).status).toBe(200)
+    expect(await methodsOf(person)).toEqual([202, ['email']])
+  })
+
+  test('is not sent it any more once it has a passkey', async () => {
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(before, newEmail())
+    const proof = { password: PASSWORD, otp: recoveryCodes[0] }
+    const { body } = await before.post('passkeys/registration/options', proof, { bearer })
+    const { credential } = createPasskey(body.options, origin)
+    expect((await before.post('passkeys/registration', { credential }, { bearer })).status).toBe(201)
+    await before.delivered()
+    const received = before.inbox.textsTo(person.identifier).length
+    expect(await methodsOf(person)).toEqual([202, ['passkey']])
+    const { identifier } = person
+    expect((await after.post('2fa/request-otp', { identifier })).status).toBe(201)
+    await after.delivered()
+    expect(before.inbox.textsTo(identifier)).toHaveLength(received)
+    const { two_factor } = (await after.get('me/security', { bearer })).body
+    expect(two_factor.methods).toEqual(['passkey'])
+    expect((await after.post('2fa/verify', { ...person, otp: recoveryCodes[1] })).status).toBe(200)
+  })
 })

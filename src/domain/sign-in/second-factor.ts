@@ -99,6 +99,31 @@ const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method)
 export function createSecondFactor(needs: Needs): SecondFactor {
   const { codes, attempts, notices, authenticators, limits, outbox, config } = needs
   const { defaultCountry } = config.accounts
+  const { allowEmail } = config.twoFactor
+
+  const isReachable = ({ destination }: Contact): boolean => {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    return identifier !== null && limits.counters.mayReceive(identifier)
+  }
+
+  /**
+   * The verified contacts that codes may go to. As a second step an e-mail counts only where the operator allows it, or
+   * where the account has no telephone number that SMS can reach.
+   */
+  function codeContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
+    const contacts = verifiedContacts(account, first)
+    if (allowEmail || !account.twoFactorEnabled) return contacts
+    const phones = contacts.filter((contact) => contact.channel === 'sms' && isReachable(contact))
+    return phones.length > 0 ? phones : contacts
+  }
+
+  /** Where the operator does not allow e-mail, a passkey too takes its place. */
+  async function find(account: Account | null): Promise<HeldFactors> {
+    const held = await authenticators.find(account)
+    if (allowEmail || account === null || !held.stored.hasPasskey) return held
+    const hasPhone = codeContacts(account).some(({ channel }) => channel === 'sms')
+    return hasPhone ? held : { ...held, acceptsSentCodes: false }
+  }
 
   const factors: Factor[] = [
     // A passkey is not a code to type: its owner calls passkeys/login, which needs no second step.
@@ -114,7 +139,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     },
     {
       methods: ({ account, acceptsSentCodes }) =>
-        account && acceptsSentCodes ? verifiedContacts(account).map(({ channel }) => channel) : [],
+        account && acceptsSentCodes ? codeContacts(account).map(({ channel }) => channel) : [],
       reads: (typed) => !authenticators.isRecoveryCode(typed),
       verify: ({ account, acceptsSentCodes }, _, compare) => compare(acceptsSentCodes && account !== null),
     },
@@ -126,7 +151,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   ]
 
   const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
-    (account && verifiedContacts(account, identifier.kind)[0]) ?? null
+    (account && codeContacts(account, identifier.kind)[0]) ?? null
 
   const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
     group,
@@ -140,7 +165,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     purpose: 'step_up',
     group: 'owner',
     subject: account.uuid,
-    destination: verifiedContacts(account)[0]?.destination ?? account.uuid,
+    destination: codeContacts(account)[0]?.destination ?? account.uuid,
   })
 
   /** Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort. */
@@ -204,14 +229,14 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   ): Promise<void> {
     const { caller, typed } = attempt
     await limits.charge(limits.counters.recoveryCodes(sent.subject, caller.addressBucket))
-    const held = await authenticators.find(account)
+    const held = await find(account)
     if ((await verify(held, typed, noSentCode)) !== 'right') throw new AppError('invalid_code')
   }
 
   async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt): Promise<void> {
     const { caller, name, byAddress = false, typed } = attempt
     if (authenticators.isRecoveryCode(typed)) return takeRecoveryCode(account, sent, attempt)
-    const held = await authenticators.find(account)
+    const held = await find(account)
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
     const { purpose } = sent
     const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
@@ -228,7 +253,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   return {
-    find: authenticators.find,
+    find,
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
@@ -242,14 +267,14 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     takeCode: (account, identifier, attempt) =>
       take(account, bindingOf(account, identifier, attempt.caller.group), attempt),
     async methodsInSession(account) {
-      const held = await authenticators.find(account)
-      return methods(held, verifiedContacts(account)[0] ?? null)
+      const held = await find(account)
+      return methods(held, codeContacts(account)[0] ?? null)
     },
     async sendStepUpCode(account, caller) {
-      const [contact] = verifiedContacts(account)
+      const [contact] = codeContacts(account)
       const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
       if (!contact || !identifier || !account.twoFactorEnabled) return
-      if (!(await authenticators.find(account)).acceptsSentCodes) return
+      if (!(await find(account)).acceptsSentCodes) return
       await limits.charge(limits.counters.codes(caller, identifier, 'step_up', true))
       const { channel } = contact
       await outbox.sendCode(stepUpBinding(account), { channel, language: account.language })

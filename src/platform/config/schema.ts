@@ -293,7 +293,7 @@ export const schema = {
   two_factor: section('The second step of a login.', {
     allow_email: boolean(
       true,
-      'false: no account turns two-factor login on with a code sent by e-mail; a code by SMS, an app or a passkey does. Accounts that did so before keep it.',
+      'false: a code sent by e-mail is no second factor. Nobody turns two-factor login on with one; an account that did so before keeps it until it has an app, a passkey or a number that SMS can reach.',
     ),
   }),
   tokens: section('Access and refresh tokens.', {
