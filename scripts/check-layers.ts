@@ -50,6 +50,7 @@ export const domainOrder = [
   'login',
   'login-by-code',
   'two-factor',
+  'undo',
   'passwords',
   'contacts',
   'me',

@@ -20,6 +20,7 @@ import type { KeyService } from './domain/tokens/key-service.ts'
 import { createDiscoveryRoutes, createKeyRoutes } from './domain/tokens/routes.ts'
 import { createTwoFactorRoutes } from './domain/two-factor/routes.ts'
 import { createTwoFactorRemovalRoutes } from './domain/two-factor-removals/routes.ts'
+import { createUndoRoutes } from './domain/undo/routes.ts'
 import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import { createDocumentation, type DocumentationOptions } from './platform/http/documentation.ts'
@@ -42,6 +43,7 @@ export type AppServices = Pick<
   | 'social'
   | 'identities'
   | 'receipts'
+  | 'undo'
 > & {
   keys: Pick<KeyService, 'published'>
   /** Throws when a store does not answer. */
@@ -166,6 +168,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createIdentityRoutes(httpBase, bearer, services.identities))
     .use(createReceiptRoutes(httpBase, services.receipts))
     .use(createTwoFactorRemovalRoutes(httpBase, services.twoFactorRemovals))
+    .use(createUndoRoutes(httpBase, services.undo, options.catalog))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
   if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.catalog))

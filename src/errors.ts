@@ -94,6 +94,13 @@ export interface UnknownPasskey {
   credential_id: string
 }
 
+/** A whole page, with its Content-Security-Policy. */
+export interface PageContent {
+  html: string
+  policy: string
+  language: string
+}
+
 export interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
@@ -102,6 +109,8 @@ export interface ErrorDetails {
   twoFactor?: { methods: TwoFactorMethod[] }
   /** Only, and always, with `unknown_passkey`: what the browser should forget. */
   passkey?: UnknownPasskey
+  /** What a person sees in place of the error body; only where a browser opens the address itself. */
+  page?: PageContent
   /** For the log only: why, in one word. Never holds what a person typed. */
   cause?: unknown
 }
@@ -113,6 +122,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined
   readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
   readonly passkey: UnknownPasskey | undefined
+  readonly page: PageContent | undefined
 
   constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
     super(errorCode, { cause: details.cause })
@@ -121,5 +131,6 @@ export class AppError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds
     this.twoFactor = details.twoFactor
     this.passkey = details.passkey
+    this.page = details.page
   }
 }

@@ -42,6 +42,8 @@ import { createTokens } from '../domain/tokens/room.ts'
 import { createTwoFactorService } from '../domain/two-factor/service.ts'
 import { createRemovalLinks } from '../domain/two-factor-removals/links.ts'
 import { createTwoFactorRemovals } from '../domain/two-factor-removals/service.ts'
+import { createUndoLinks } from '../domain/undo/links.ts'
+import { createUndoService } from '../domain/undo/service.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { createBackupMaker } from './backups.ts'
 
@@ -99,6 +101,9 @@ export function createServices(foundation: Foundation) {
   })
   const devices = createKnownDevices({ store: stores.devices, secret, clock })
   const events = createGatheredEvents(foundation)
+  const { baseUrl } = config.server
+  const removalLinks = createRemovalLinks({ secret, baseUrl })
+  const undoLinks = createUndoLinks({ secret, baseUrl })
   const base = {
     ...foundation,
     funnel,
@@ -112,10 +117,10 @@ export function createServices(foundation: Foundation) {
   }
   const { worker, outbox, receipts, refusedAddresses } = createDelivery({
     ...base,
-    linkOf: ({ removal }) =>
-      removal === undefined
-        ? null
-        : createRemovalLinks({ secret, baseUrl: config.server.baseUrl }).linkTo(removal),
+    linkOf: ({ removal, undo }) => {
+      if (undo !== undefined) return undoLinks.linkTo(undo)
+      return removal === undefined ? null : removalLinks.linkTo(removal)
+    },
     sendingCodes: createSendingCodes(codes, createAccountCodeSending(base)),
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
   })
@@ -130,6 +135,7 @@ export function createServices(foundation: Foundation) {
     outbox,
     receipts,
     refusedAddresses,
+    undoLinks,
     notices,
     accountCodes,
     authenticators,
@@ -140,6 +146,7 @@ export function createServices(foundation: Foundation) {
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const administration = createAdministrationService(shared)
   const twoFactorRemovals = createTwoFactorRemovals(shared)
+  const undo = createUndoService(shared)
   const services: Services = {
     ...shared,
     authentication: createAuthentication(shared),
@@ -151,9 +158,10 @@ export function createServices(foundation: Foundation) {
     twoFactor: createTwoFactorService(shared),
     passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),
-    contacts: createContactsService(shared),
+    contacts: createContactsService({ ...shared, undo }),
     administrators: createAdministratorService(shared),
     pageSessions: createPageSessions(shared),
+    undo,
     administration,
     people: createPeopleService({ ...shared, administration }),
     backups: createBackupService({

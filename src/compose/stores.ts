@@ -31,6 +31,7 @@ import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
 import { createRedisTicketStore } from '../domain/tickets/store-redis.ts'
 import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
 import { createTwoFactorRemovalStore } from '../domain/two-factor-removals/store-postgres.ts'
+import { createUndoStore } from '../domain/undo/store-postgres.ts'
 import type { Config } from '../platform/config/types.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { daysBefore, type Sweep } from '../platform/postgres/sweep.ts'
@@ -71,6 +72,7 @@ export function createStores(
     spentTokens: createSpentTokenStore(database),
     tickets: redis ? createRedisTicketStore(redis) : createPostgresTicketStore(database),
     twoFactorRemovals: createTwoFactorRemovalStore(database),
+    undo: createUndoStore(database),
   }
 }
 
@@ -85,7 +87,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
   delivery_records: stores.deliveryRecords.sweep,
   contact_changes: stores.contacts.sweep,
-  replaced_contacts: stores.contacts.sweepReplaced,
+  replaced_contacts: stores.undo.sweep,
   totp_enrolments: stores.authenticators.sweepEnrolments,
   codes: stores.codes.sweep,
   account_codes: stores.accountCodes.sweep,

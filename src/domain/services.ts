@@ -82,6 +82,9 @@ import type { RefreshTokens } from './tokens/refresh-token.ts'
 import type { TwoFactorService } from './two-factor/service.ts'
 import type { TwoFactorRemovals } from './two-factor-removals/service.ts'
 import type { TwoFactorRemovalStore } from './two-factor-removals/store.ts'
+import type { UndoLinks } from './undo/links.ts'
+import type { UndoService } from './undo/service.ts'
+import type { UndoStore } from './undo/store.ts'
 
 /** Each table belongs to one store. Codes, limits and tickets are in Redis where it is configured. */
 export interface Stores {
@@ -113,6 +116,7 @@ export interface Stores {
   spentTokens: SpentTokenStore
   tickets: TicketStore
   twoFactorRemovals: TwoFactorRemovalStore
+  undo: UndoStore
 }
 
 export interface Services {
@@ -160,6 +164,8 @@ export interface Services {
   me: AccountService
   twoFactor: TwoFactorService
   twoFactorRemovals: TwoFactorRemovals
+  undo: UndoService
+  undoLinks: UndoLinks
   passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService

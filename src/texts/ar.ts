@@ -6,6 +6,8 @@ import type { Texts } from './languages.ts'
 
 const alarm = 'إن لم تكن أنت من فعل ذلك، فغيّر كلمة المرور فورًا.'
 const smsAlarm = 'إن لم تكن أنت فغير كلمة المرور.'
+const restore = 'إن لم تكن أنت من فعل ذلك، فتراجع عن هذا التغيير خلال سبعة أيام: {link}'
+const smsRestore = 'إن لم تكن أنت فتراجع خلال 7 أيام: {link}'
 
 export const ar: Texts = {
   errors: {
@@ -201,26 +203,29 @@ export const ar: Texts = {
       },
       email_changed: {
         subject: 'تغيّر البريد الإلكتروني لحسابك في {service}',
-        email: ['تغيّر للتو عنوان البريد الإلكتروني لحسابك في {service}.', alarm],
-        sms: `تغير بريد حسابك في {service}. ${smsAlarm}`,
+        email: ['تغيّر للتو عنوان البريد الإلكتروني لحسابك في {service}.', `[${restore}|${alarm}]`],
+        sms: `تغير بريد حسابك في {service}. [${smsRestore}|${smsAlarm}]`,
       },
       phone_changed: {
         subject: 'تغيّر رقم الهاتف لحسابك في {service}',
-        email: ['تغيّر للتو رقم الهاتف لحسابك في {service}.', alarm],
-        sms: `تغير رقم حسابك في {service}. ${smsAlarm}`,
+        email: ['تغيّر للتو رقم الهاتف لحسابك في {service}.', `[${restore}|${alarm}]`],
+        sms: `تغير رقم حسابك في {service}. [${smsRestore}|${smsAlarm}]`,
       },
       email_removed: {
         subject: 'أُزيل البريد الإلكتروني من حسابك في {service}',
         email: [
           'أُزيل للتو عنوان البريد الإلكتروني من حسابك في {service}. لم يعد بإمكانك تسجيل الدخول به.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `أزيل بريد حسابك في {service}. ${smsAlarm}`,
+        sms: `أزيل بريد حسابك في {service}. [${smsRestore}|${smsAlarm}]`,
       },
       phone_removed: {
         subject: 'أُزيل رقم الهاتف من حسابك في {service}',
-        email: ['أُزيل للتو رقم الهاتف من حسابك في {service}. لم يعد بإمكانك تسجيل الدخول به.', alarm],
-        sms: `أزيل رقم حسابك في {service}. ${smsAlarm}`,
+        email: [
+          'أُزيل للتو رقم الهاتف من حسابك في {service}. لم يعد بإمكانك تسجيل الدخول به.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `أزيل رقم حسابك في {service}. [${smsRestore}|${smsAlarm}]`,
       },
       account_erased: {
         subject: 'حُذف حسابك في {service}',
@@ -239,6 +244,15 @@ export const ar: Texts = {
         subject: 'فُعّل التحقق بخطوتين لحسابك في {service}',
         email: ['فُعّل للتو التحقق بخطوتين لحسابك في {service}.', alarm],
         sms: `فعلت الخطوتان في {service}. ${smsAlarm}`,
+      },
+      contact_restored: {
+        subject: 'استُعيدت وسيلة اتصال سابقة في حسابك في {service}',
+        email: [
+          'استُعيد للتو عنوان البريد الإلكتروني أو رقم الهاتف السابق لحسابك في {service} بواسطة الرابط المرسل إليه. أُغلقت جميع الجلسات، ولم تعد كلمة المرور صالحة.',
+          '[أُزيل معه: {removed}.]',
+          'إن لم تكن على علم بذلك، فتواصل مع المسؤولين عن {service}.',
+        ],
+        sms: 'استعيدت وسيلة اتصال سابقة في حسابك في {service}. لم تعد كلمة المرور صالحة.',
       },
       account_unlocked: {
         subject: 'فُتح قفل حسابك في {service}',
@@ -343,6 +357,21 @@ export const ar: Texts = {
         sms: `فصل حسابك في {service} عن [{provider}|حساب آخر]. ${smsAlarm}`,
       },
     },
+  },
+  undo: {
+    title: 'استعادة وسيلة الاتصال',
+    about: 'لم تعد {contact} ضمن حسابك في {service}. إن لم تكن أنت من أجرى هذا التغيير، فتراجع عنه هنا.',
+    effects:
+      'ستُغلق جميع الجلسات، ويُزال ما أُضيف منذ ذلك الحين، ولن تعود كلمة المرور صالحة. ويبقى التحقق بخطوتين كما كان.',
+    button: 'استعادة',
+    done_title: 'تمت استعادة وسيلة الاتصال',
+    done: 'عادت {contact} إلى حسابك في {service}. أُغلقت جميع الجلسات.',
+    next: 'لتسجيل الدخول، اطلب كلمة مرور جديدة: سيُرسل رمز إلى {contact}.',
+    invalid_title: 'لم يعد هذا الرابط صالحًا',
+    invalid: 'إما أنه استُخدم من قبل، أو مضى عليه أكثر من سبعة أيام، أو أنه غير كامل.',
+    taken_title: 'لم يتغيّر شيء',
+    taken: '{contact} تخص الآن حسابًا آخر في {service}. تواصل مع المسؤولين عنه.',
+    refused_title: 'يرجى الانتظار',
   },
   mailbox: {
     title: 'صندوق الرسائل',

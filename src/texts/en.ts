@@ -3,6 +3,8 @@
 import type { Texts } from './languages.ts'
 
 const alarm = 'If this was not you, change your password at once.'
+const restore = 'If this was not you, undo this within seven days: {link}'
+const smsRestore = 'If this was not you, undo this within 7 days: {link}'
 
 export const en: Texts = {
   errors: {
@@ -192,29 +194,35 @@ export const en: Texts = {
       },
       email_changed: {
         subject: 'The e-mail address of your account at {service} has changed',
-        email: ['The e-mail address of your account at {service} has just been changed.', alarm],
-        sms: `{service}: the e-mail address of your account has changed. ${alarm}`,
+        email: [
+          'The e-mail address of your account at {service} has just been changed.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `{service}: the e-mail address of your account has changed. [${smsRestore}|${alarm}]`,
       },
       phone_changed: {
         subject: 'The phone number of your account at {service} has changed',
-        email: ['The phone number of your account at {service} has just been changed.', alarm],
-        sms: `{service}: the phone number of your account has changed. ${alarm}`,
+        email: [
+          'The phone number of your account at {service} has just been changed.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `{service}: the phone number of your account has changed. [${smsRestore}|${alarm}]`,
       },
       email_removed: {
         subject: 'The e-mail address of your account at {service} was removed',
         email: [
           'The e-mail address of your account at {service} has just been removed. You cannot sign in with it any more.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service}: the e-mail address of your account has been removed. ${alarm}`,
+        sms: `{service}: the e-mail address of your account has been removed. [${smsRestore}|${alarm}]`,
       },
       phone_removed: {
         subject: 'The phone number of your account at {service} was removed',
         email: [
           'The phone number of your account at {service} has just been removed. You cannot sign in with it any more.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service}: the phone number of your account has been removed. ${alarm}`,
+        sms: `{service}: the phone number of your account has been removed. [${smsRestore}|${alarm}]`,
       },
       account_erased: {
         subject: 'Your account at {service} has been erased',
@@ -235,6 +243,15 @@ export const en: Texts = {
         subject: 'Two-factor sign-in is on for your account at {service}',
         email: ['Two-factor sign-in has just been turned on for your account at {service}.', alarm],
         sms: `{service}: two-factor sign-in is now on for your account. ${alarm}`,
+      },
+      contact_restored: {
+        subject: 'A contact of your account at {service} was restored',
+        email: [
+          'The former e-mail address or phone number of your account at {service} has just been restored, with the link that was sent to it. All devices have been signed out, and the password no longer works.',
+          '[Removed with it: {removed}.]',
+          'If you do not recognise this, contact the administrators of {service}.',
+        ],
+        sms: '{service}: a former contact of your account was restored. All devices are signed out, and the password no longer works.',
       },
       account_unlocked: {
         subject: 'Your account at {service} is unlocked',
@@ -348,6 +365,22 @@ export const en: Texts = {
         sms: `{service}: your account can no longer be opened with [{provider}|an account elsewhere]. ${alarm}`,
       },
     },
+  },
+  undo: {
+    title: 'Restore your contact',
+    about:
+      '{contact} no longer belongs to your account at {service}. If you did not change this yourself, undo it here.',
+    effects:
+      'All devices will be signed out, what was added since then will be removed, and the password will no longer work. Two-factor sign-in will stay as it was.',
+    button: 'Restore',
+    done_title: 'Your contact is restored',
+    done: '{contact} belongs to your account at {service} again. All devices have been signed out.',
+    next: 'To sign in, ask for a new password: a code will be sent to {contact}.',
+    invalid_title: 'This link no longer works',
+    invalid: 'It has been used, it is more than seven days old, or it is incomplete.',
+    taken_title: 'Nothing has been changed',
+    taken: '{contact} now belongs to another account at {service}. Please contact its administrators.',
+    refused_title: 'Please wait',
   },
   mailbox: {
     title: 'Mailbox',

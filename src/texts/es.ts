@@ -5,6 +5,8 @@
 import type { Texts } from './languages.ts'
 
 const alarm = 'Si no fue usted, cambie su contraseña de inmediato.'
+const restore = 'Si no fue usted, deshaga este cambio en un plazo de siete días: {link}'
+const smsRestore = 'Si no fue usted, deshaga el cambio antes de 7 dias: {link}'
 
 export const es: Texts = {
   errors: {
@@ -198,29 +200,32 @@ export const es: Texts = {
       },
       email_changed: {
         subject: 'La dirección de correo de su cuenta de {service} ha cambiado',
-        email: ['La dirección de correo de su cuenta de {service} acaba de cambiar.', alarm],
-        sms: `{service}: el correo de su cuenta ha cambiado. ${alarm}`,
+        email: [
+          'La dirección de correo de su cuenta de {service} acaba de cambiar.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `{service}: el correo de su cuenta ha cambiado. [${smsRestore}|${alarm}]`,
       },
       phone_changed: {
         subject: 'El número de teléfono de su cuenta de {service} ha cambiado',
-        email: ['El número de teléfono de su cuenta de {service} acaba de cambiar.', alarm],
-        sms: `{service}: el numero de su cuenta ha cambiado. ${alarm}`,
+        email: ['El número de teléfono de su cuenta de {service} acaba de cambiar.', `[${restore}|${alarm}]`],
+        sms: `{service}: el numero de su cuenta ha cambiado. [${smsRestore}|${alarm}]`,
       },
       email_removed: {
         subject: 'Se ha quitado la dirección de correo de su cuenta de {service}',
         email: [
           'Se acaba de quitar la dirección de correo de su cuenta de {service}. Ya no sirve para iniciar sesión.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service}: se ha quitado el correo de su cuenta. ${alarm}`,
+        sms: `{service}: se ha quitado el correo de su cuenta. [${smsRestore}|${alarm}]`,
       },
       phone_removed: {
         subject: 'Se ha quitado el número de teléfono de su cuenta de {service}',
         email: [
           'Se acaba de quitar el número de teléfono de su cuenta de {service}. Ya no sirve para iniciar sesión.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service}: se ha quitado el numero de su cuenta. ${alarm}`,
+        sms: `{service}: se ha quitado el numero de su cuenta. [${smsRestore}|${alarm}]`,
       },
       account_erased: {
         subject: 'Su cuenta de {service} se ha eliminado',
@@ -241,6 +246,15 @@ export const es: Texts = {
         subject: 'Verificación en dos pasos activada en su cuenta de {service}',
         email: ['La verificación en dos pasos se acaba de activar en su cuenta de {service}.', alarm],
         sms: `{service}: se han activado los dos pasos en su cuenta. ${alarm}`,
+      },
+      contact_restored: {
+        subject: 'Se ha restablecido un contacto de su cuenta de {service}',
+        email: [
+          'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}, con el enlace enviado a ese contacto. Se han cerrado todas las sesiones y la contraseña ya no sirve.',
+          '[Se ha quitado al mismo tiempo: {removed}.]',
+          'Si no lo reconoce, diríjase a los administradores de {service}.',
+        ],
+        sms: '{service}: se ha restablecido un contacto anterior de su cuenta. Sesiones cerradas; la contraseña ya no sirve.',
       },
       account_unlocked: {
         subject: 'Su cuenta de {service} está desbloqueada',
@@ -356,6 +370,22 @@ export const es: Texts = {
         sms: `{service}: ya no se entra en su cuenta con [{provider}|una cuenta externa]. ${alarm}`,
       },
     },
+  },
+  undo: {
+    title: 'Restablecer su contacto',
+    about:
+      '{contact} ya no forma parte de su cuenta de {service}. Si no hizo usted este cambio, deshágalo aquí.',
+    effects:
+      'Se cerrarán todas las sesiones, se quitará lo que se haya añadido desde entonces y la contraseña dejará de servir. La verificación en dos pasos quedará como estaba.',
+    button: 'Restablecer',
+    done_title: 'Su contacto se ha restablecido',
+    done: '{contact} vuelve a formar parte de su cuenta de {service}. Se han cerrado todas las sesiones.',
+    next: 'Para iniciar sesión, pida una nueva contraseña: se enviará un código a {contact}.',
+    invalid_title: 'Este enlace ya no funciona',
+    invalid: 'Ya se ha utilizado, tiene más de siete días o está incompleto.',
+    taken_title: 'No se ha cambiado nada',
+    taken: '{contact} pertenece ahora a otra cuenta de {service}. Diríjase a sus administradores.',
+    refused_title: 'Espere un momento',
   },
   mailbox: {
     title: 'Buzón',

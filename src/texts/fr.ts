@@ -5,6 +5,8 @@
 import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from '../errors.ts'
 
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`
+const restore = "Si ce n'était pas vous, annulez ce changement sous sept jours : {link}"
+const smsRestore = "Si ce n'était pas vous, annulez sous 7 jours : {link}"
 
 export const fr = {
   errors: {
@@ -198,29 +200,32 @@ export const fr = {
       },
       email_changed: {
         subject: "L'adresse e-mail de votre compte {service} a changé",
-        email: ["L'adresse e-mail de votre compte {service} vient de changer.", alarm],
-        sms: `{service} : l'adresse e-mail de votre compte a changé. ${alarm}`,
+        email: ["L'adresse e-mail de votre compte {service} vient de changer.", `[${restore}|${alarm}]`],
+        sms: `{service} : l'adresse e-mail de votre compte a changé. [${smsRestore}|${alarm}]`,
       },
       phone_changed: {
         subject: 'Le numéro de votre compte {service} a changé',
-        email: ['Le numéro de téléphone de votre compte {service} vient de changer.', alarm],
-        sms: `{service} : le numéro de votre compte a changé. ${alarm}`,
+        email: [
+          'Le numéro de téléphone de votre compte {service} vient de changer.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `{service} : le numéro de votre compte a changé. [${smsRestore}|${alarm}]`,
       },
       email_removed: {
         subject: "L'adresse e-mail de votre compte {service} a été retirée",
         email: [
           "L'adresse e-mail de votre compte {service} vient d'être retirée. Elle ne permet plus de vous connecter.",
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service} : l'adresse e-mail de votre compte a été retirée. ${alarm}`,
+        sms: `{service} : l'adresse e-mail de votre compte a été retirée. [${smsRestore}|${alarm}]`,
       },
       phone_removed: {
         subject: 'Le numéro de votre compte {service} a été retiré',
         email: [
           "Le numéro de téléphone de votre compte {service} vient d'être retiré. Il ne permet plus de vous connecter.",
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service} : le numéro de votre compte a été retiré. ${alarm}`,
+        sms: `{service} : le numéro de votre compte a été retiré. [${smsRestore}|${alarm}]`,
       },
       account_erased: {
         subject: 'Votre compte {service} a été supprimé',
@@ -241,6 +246,15 @@ export const fr = {
         subject: 'Double authentification activée sur votre compte {service}',
         email: ["La double authentification vient d'être activée sur votre compte {service}.", alarm],
         sms: `{service} : la double authentification de votre compte est maintenant active. ${alarm}`,
+      },
+      contact_restored: {
+        subject: 'Un contact de votre compte {service} a été rétabli',
+        email: [
+          "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli, avec le lien envoyé à ce contact. Toutes les sessions ont été fermées et le mot de passe ne fonctionne plus.",
+          '[Retiré en même temps : {removed}.]',
+          "Si vous n'en êtes pas à l'origine, adressez-vous aux administrateurs de {service}.",
+        ],
+        sms: '{service} : un ancien contact de votre compte a été rétabli. Les sessions sont fermées, le mot de passe ne fonctionne plus.',
       },
       account_unlocked: {
         subject: 'Votre compte {service} est débloqué',
@@ -356,6 +370,22 @@ export const fr = {
         sms: `{service} : votre compte ne s'ouvre plus avec [{provider}|un compte extérieur]. ${alarm}`,
       },
     },
+  },
+  undo: {
+    title: 'Rétablir votre contact',
+    about:
+      '{contact} ne fait plus partie de votre compte {service}. Si vous n’êtes pas à l’origine de ce changement, annulez-le ici.',
+    effects:
+      'Toutes les sessions seront fermées, ce qui a été ajouté depuis sera retiré, et le mot de passe ne fonctionnera plus. La connexion à deux facteurs restera comme avant.',
+    button: 'Rétablir',
+    done_title: 'Votre contact est rétabli',
+    done: '{contact} fait de nouveau partie de votre compte {service}. Toutes les sessions ont été fermées.',
+    next: 'Pour vous connecter, demandez un nouveau mot de passe : un code sera envoyé à {contact}.',
+    invalid_title: 'Ce lien ne fonctionne plus',
+    invalid: 'Il a déjà servi, il date de plus de sept jours, ou il est incomplet.',
+    taken_title: 'Rien n’a été changé',
+    taken: '{contact} appartient désormais à un autre compte {service}. Adressez-vous à ses administrateurs.',
+    refused_title: 'Veuillez patienter',
   },
   mailbox: {
     title: 'Boîte aux lettres',

@@ -23,7 +23,7 @@ export interface MessageFacts {
   link?: string
   /** The number of recovery codes that are left. */
   left?: string
-  /** What a reset took from the account: `email`, `phone`, `passkey`, or `identity` and the name of its provider. */
+  /** What a reset or an undo took from the account: `email`, `phone`, `passkey`, or `identity` and the name of its provider. */
   removed?: string[]
 }
 

@@ -7,6 +7,8 @@ import type { Texts } from './languages.ts'
 
 const alarm = 'Se não foi uma ação sua, altere a senha de imediato.'
 const smsAlarm = 'Se nao fez isto, altere a senha de imediato.'
+const restore = 'Se não foi uma ação sua, anule esta alteração no prazo de sete dias: {link}'
+const smsRestore = 'Se nao fez isto, anule no prazo de 7 dias: {link}'
 
 export const pt: Texts = {
   errors: {
@@ -199,29 +201,35 @@ export const pt: Texts = {
       },
       email_changed: {
         subject: 'O endereço de e-mail da sua conta em {service} foi alterado',
-        email: ['O endereço de e-mail da sua conta em {service} acaba de ser alterado.', alarm],
-        sms: `{service}: o e-mail da sua conta foi alterado. ${smsAlarm}`,
+        email: [
+          'O endereço de e-mail da sua conta em {service} acaba de ser alterado.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `{service}: o e-mail da sua conta foi alterado. [${smsRestore}|${smsAlarm}]`,
       },
       phone_changed: {
         subject: 'O número de telefone da sua conta em {service} foi alterado',
-        email: ['O número de telefone da sua conta em {service} acaba de ser alterado.', alarm],
-        sms: `{service}: o numero da sua conta foi alterado. ${smsAlarm}`,
+        email: [
+          'O número de telefone da sua conta em {service} acaba de ser alterado.',
+          `[${restore}|${alarm}]`,
+        ],
+        sms: `{service}: o numero da sua conta foi alterado. [${smsRestore}|${smsAlarm}]`,
       },
       email_removed: {
         subject: 'O endereço de e-mail da sua conta em {service} foi removido',
         email: [
           'O endereço de e-mail da sua conta em {service} acaba de ser removido. Já não serve para iniciar sessão.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service}: o e-mail da sua conta foi removido. ${smsAlarm}`,
+        sms: `{service}: o e-mail da sua conta foi removido. [${smsRestore}|${smsAlarm}]`,
       },
       phone_removed: {
         subject: 'O número de telefone da sua conta em {service} foi removido',
         email: [
           'O número de telefone da sua conta em {service} acaba de ser removido. Já não serve para iniciar sessão.',
-          alarm,
+          `[${restore}|${alarm}]`,
         ],
-        sms: `{service}: o numero da sua conta foi removido. ${smsAlarm}`,
+        sms: `{service}: o numero da sua conta foi removido. [${smsRestore}|${smsAlarm}]`,
       },
       account_erased: {
         subject: 'A sua conta em {service} foi apagada',
@@ -242,6 +250,15 @@ export const pt: Texts = {
         subject: 'Autenticação de dois fatores ativada na sua conta em {service}',
         email: ['A autenticação de dois fatores acaba de ser ativada na sua conta em {service}.', alarm],
         sms: `{service}: os dois fatores da sua conta foram ativados. ${smsAlarm}`,
+      },
+      contact_restored: {
+        subject: 'Um contacto da sua conta em {service} foi reposto',
+        email: [
+          'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto, com a ligação enviada para esse contacto. Todas as sessões foram terminadas e a senha já não serve.',
+          '[Removido ao mesmo tempo: {removed}.]',
+          'Se não reconhece esta operação, dirija-se aos administradores de {service}.',
+        ],
+        sms: '{service}: um contacto anterior da sua conta foi reposto. As sessoes terminaram e a senha deixou de servir.',
       },
       account_unlocked: {
         subject: 'A sua conta em {service} foi desbloqueada',
@@ -355,6 +372,22 @@ export const pt: Texts = {
         sms: `{service}: a sua conta deixou de abrir com [{provider}|uma conta externa]. ${smsAlarm}`,
       },
     },
+  },
+  undo: {
+    title: 'Repor o seu contacto',
+    about:
+      '{contact} já não faz parte da sua conta em {service}. Se não foi o autor desta alteração, anule-a aqui.',
+    effects:
+      'Todas as sessões serão terminadas, o que foi adicionado desde então será removido e a senha deixará de servir. A autenticação de dois fatores ficará como estava.',
+    button: 'Repor',
+    done_title: 'O seu contacto foi reposto',
+    done: '{contact} volta a fazer parte da sua conta em {service}. Todas as sessões foram terminadas.',
+    next: 'Para iniciar sessão, peça uma nova senha: será enviado um código para {contact}.',
+    invalid_title: 'Esta ligação já não funciona',
+    invalid: 'Já foi utilizada, tem mais de sete dias ou está incompleta.',
+    taken_title: 'Nada foi alterado',
+    taken: '{contact} pertence agora a outra conta em {service}. Dirija-se aos seus administradores.',
+    refused_title: 'Aguarde um momento',
   },
   mailbox: {
     title: 'Caixa de mensagens',

@@ -42,7 +42,10 @@ const additions: Addition[] = [
 const isRecent = (p: Placeholders<'now'>, addedBy: SQL, addedAt: SQL, since: SQL) =>
   sql`(${addedBy} is not null and ${addedAt} > ${p.now} - interval '7 days' and ${addedAt} > ${since})`
 
-/** Whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at `since`. */
+/**
+ * Whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at `since`.
+ * `now` is the end of the seven days; what was added after it counts too.
+ */
 export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind'], since: SQL): SQL {
   const { verifiedAt, addedBy, addedAt } = unqualifiedColumns[kind]
   return sql`(${verifiedAt} is not null and ${isRecent(p, addedBy, addedAt, since)})`

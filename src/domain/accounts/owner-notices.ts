@@ -8,9 +8,20 @@ import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { Services } from '../services.ts'
 import { type Account, type Contact, verifiedContacts } from './account.ts'
 
+/** The notice to this destination carries an undo link. */
+export interface UndoNotice {
+  destination: string
+  seed: string
+}
+
 export interface OwnerNotices {
   /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
-  about(account: Account, purpose: NoticePurpose, contacts?: Contact[]): Promise<NewMessage[]>
+  about(
+    account: Account,
+    purpose: NoticePurpose,
+    contacts?: Contact[],
+    undo?: UndoNotice | null,
+  ): Promise<NewMessage[]>
 }
 
 type Needs = Pick<Services, 'limits' | 'config'>
@@ -18,14 +29,19 @@ type Needs = Pick<Services, 'limits' | 'config'>
 export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
   const { defaultCountry } = config.accounts
   return {
-    async about(account, purpose, contacts = verifiedContacts(account)) {
+    async about(account, purpose, contacts = verifiedContacts(account), undo = null) {
       const { language } = account
       const notices: NewMessage[] = []
       for (const { channel, destination } of contacts) {
         const identifier = parseIdentifier(destination, defaultCountry)
-        if (identifier && (await limits.admitsNotice(identifier, purpose))) {
-          notices.push({ channel, destination, purpose, language, accountUuid: account.uuid })
-        }
+        if (identifier === null) continue
+        const isUndo = undo?.destination === destination
+        const isAdmitted = isUndo
+          ? limits.admitsUndoNotice(identifier)
+          : limits.admitsNotice(identifier, purpose)
+        if (!(await isAdmitted)) continue
+        const notice = { channel, destination, purpose, language, accountUuid: account.uuid }
+        notices.push(isUndo ? { ...notice, values: { undo: undo.seed } } : notice)
       }
       return notices
     },

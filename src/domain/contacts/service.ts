@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { type AccountRecord, accountRecord, contactOf, hasVerified } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NoticePurpose } from '../delivery/message.ts'
 import { parseReachablePhone } from '../delivery/reach.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
@@ -15,9 +15,14 @@ import { inSession } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { OwnerProof } from '../sign-in/reauthentication.ts'
-import type { ContactChange } from './store.ts'
+import type { ContactChange, ContactNotices } from './store.ts'
 
 type Kind = Identifier['kind']
+
+interface Client {
+  address: string
+  addressBucket: string
+}
 
 export interface ContactsService {
   /**
@@ -31,27 +36,17 @@ export interface ContactsService {
     client: { addressBucket: string },
   ): Promise<void>
   /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. */
-  confirm(
-    signedIn: Authenticated,
-    kind: Kind,
-    body: { otp: string },
-    client: { addressBucket: string },
-  ): Promise<AccountRecord>
+  confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
   /**
    * Returns the account without this contact. Every verified contact gets a notice, the removed one too. Throws
    * `contact_not_found`, `last_sign_in_method` for the last verified one, and what Reauthentication throws.
    */
-  remove(
-    signedIn: Authenticated,
-    kind: Kind,
-    proof: OwnerProof,
-    client: { addressBucket: string },
-  ): Promise<AccountRecord>
+  remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client): Promise<AccountRecord>
 }
 
 type Needs = Pick<
   Services,
-  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'clock' | 'config'
+  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'undo' | 'clock' | 'config'
 > & { stores: Pick<Stores, 'contacts'> }
 
 const purposes = {
@@ -59,8 +54,10 @@ const purposes = {
   phone: { code: 'phone_change', notice: 'phone_changed', removal: 'phone_removed' },
 } as const
 
+const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
+
 export function createContactsService(needs: Needs): ContactsService {
-  const { codes, limits, reauthentication, notices, outbox, clock, config } = needs
+  const { codes, limits, reauthentication, notices, outbox, undo, clock, config } = needs
   const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
 
@@ -78,11 +75,21 @@ export function createContactsService(needs: Needs): ContactsService {
     destination: change?.destination ?? '',
   })
 
-  /** Notices to every contact that was verified before, the old one included; none if nothing changed. */
-  async function noticesOf({ account }: Authenticated, change: ContactChange): Promise<NewMessage[]> {
-    const identifier = parseIdentifier(change.destination, defaultCountry)
-    if (identifier !== null && hasVerified(account, identifier)) return []
-    return notices.about(account, purposes[change.kind].notice)
+  /** Notices to every contact that was verified before. The one that goes gets the undo link, if there is one. */
+  async function toldOf(
+    signedIn: Authenticated,
+    kind: Kind,
+    purpose: NoticePurpose,
+    client: { address: string },
+  ): Promise<ContactNotices> {
+    const { kept, notice } = await undo.prepare(signedIn, kind, client)
+    return { ...kept, notices: await notices.about(signedIn.account, purpose, undefined, notice) }
+  }
+
+  /** The same contact in another spelling is no change to tell of. */
+  const isTheSame = ({ account }: Authenticated, { destination }: ContactChange) => {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    return identifier !== null && hasVerified(account, identifier)
   }
 
   return {
@@ -109,9 +116,9 @@ export function createContactsService(needs: Needs): ContactsService {
       )
     },
 
-    async confirm(signedIn, kind, { otp }, { addressBucket }) {
+    async confirm(signedIn, kind, { otp }, client) {
       const { account } = signedIn
-      const caller = inSession(signedIn, { addressBucket })
+      const caller = inSession(signedIn, client)
       await limits.chargeVisit('verification', caller)
       const change = await store.find(account, kind)
       // Counted on the account and not on this change, so that a new request does not allow more wrong codes.
@@ -121,8 +128,11 @@ export function createContactsService(needs: Needs): ContactsService {
         countsOn: account.uuid,
       })
       if (change === null) throw new AppError('invalid_code')
-      const [messages] = await Promise.all([noticesOf(signedIn, change), codes.kill(account.uuid)])
-      const changed = await store.confirm(signedIn, change, messages, clock.now())
+      const [told] = await Promise.all([
+        isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
+        codes.kill(account.uuid),
+      ])
+      const changed = await store.confirm(signedIn, change, told, clock.now())
       if (changed === null) throw new AppError('invalid_code')
       return accountRecord(changed, config.accounts.passwordDigest)
     },
@@ -131,11 +141,11 @@ export function createContactsService(needs: Needs): ContactsService {
       const { account } = signedIn
       await reauthentication.require(signedIn, proof, client)
       if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
-      const [messages] = await Promise.all([
-        notices.about(account, purposes[kind].removal),
+      const [told] = await Promise.all([
+        toldOf(signedIn, kind, purposes[kind].removal, client),
         codes.kill(account.uuid),
       ])
-      const outcome = await store.remove(signedIn, kind, messages, clock.now())
+      const outcome = await store.remove(signedIn, kind, told, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('contact_not_found')
       if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges, replacedContacts, sessions } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
@@ -25,6 +25,7 @@ import {
 } from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import { contactBefore, keepParamTypes, keepReplaced } from '../undo/undo-sql.ts'
 import type { ContactStore } from './store.ts'
 
 const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
@@ -98,31 +99,6 @@ const newValue = {
   phone: sql`phone = asked.destination`,
 }
 
-/** Whether the device of the session, or its address, had a session seven days ago. */
-const knownClient = (p: Placeholders<'sessionId' | 'now'>) => sql`exists (
-  select 1 from ${sessions} mine join ${sessions} earlier on earlier.account_id = mine.account_id
-   where mine.id = ${p.sessionId} and earlier.created_at < ${p.now} - interval '7 days'
-     and (earlier.device_fingerprint = mine.device_fingerprint or earlier.ip = mine.ip))`
-
-/** The contact before a change, as a CTE; `where`: whether it is about to change. */
-const contactBefore = (p: Placeholders<'accountId'>, of: Identifier['kind'], where: SQL) => {
-  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
-  return sql`
-    before as (
-      select id, ${sql.raw(of)} as destination, ${keyColumn} as key, ${verifiedAt} as verified_at
-        from ${accounts} where id = ${p.accountId} and ${where})`
-}
-
-/**
- * Stores a verified contact that the account loses, so that the change can be undone. `lost`: the source of the rows.
- */
-const remember = (p: Placeholders<'kind' | 'now' | 'sessionId'>, lost: SQL) => sql`
-    insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
-                                     session_id, known_client)
-    select before.id, ${p.kind}, before.destination, before.key, before.verified_at, ${p.now}, ${p.sessionId},
-           ${knownClient(p)}
-      from ${lost}`
-
 const confirmOf = (of: Identifier['kind']) => {
   const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
   // The contact that is verified already, in another spelling at most, is not a new one.
@@ -133,12 +109,10 @@ const confirmOf = (of: Identifier['kind']) => {
     name: `contacts.confirm_of_${of}`,
     params: {
       accountId: 'bigint',
-      kind: 'text',
       subject: 'uuid',
       key: 'text',
-      sessionId: 'uuid',
-      now: 'timestamptz',
       notices: 'text',
+      ...keepParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
@@ -153,11 +127,11 @@ const confirmOf = (of: Identifier['kind']) => {
              ${unlessTheSame(p, p.sessionId, addedBy)}, updated_at = ${p.now}
         from asked, before where ${accounts}.id = asked.account_id
       returning ${accounts}.*),
-    remembered as (${remember(
+    ${keepReplaced(
       p,
       sql`before join proved on proved.id = before.id
       where before.verified_at is not null and before.key <> ${p.key}`,
-    )}),
+    )},
     ${endOtherClaims(p, of)},
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
     notices as (${queueNotices(p, sql`proved`)})
@@ -176,7 +150,7 @@ const removeOf = (of: Identifier['kind']) => {
   const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
   return defineStatement({
     name: `contacts.remove_of_${of}`,
-    params: { accountId: 'bigint', sessionId: 'uuid', now: 'timestamptz', kind: 'text', notices: 'text' },
+    params: { accountId: 'bigint', notices: 'text', ...keepParamTypes },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
     with ${contactBefore(p, of, sessionLives(p))},
@@ -187,11 +161,11 @@ const removeOf = (of: Identifier['kind']) => {
        where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
          and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
       returning ${accounts}.*),
-    remembered as (${remember(
+    ${keepReplaced(
       p,
       sql`before join removed on removed.id = before.id
       where before.verified_at is not null`,
-    )}),
+    )},
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
     notices as (${queueNotices(p, sql`removed`)})
     select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
@@ -202,8 +176,6 @@ const remove = { email: removeOf('email'), phone: removeOf('phone') }
 
 /** Codes live ten minutes; a day covers every configuration that makes sense. */
 const KEPT_DAYS = 1
-/** As long as a reset takes back what a session added. */
-const REPLACED_KEPT_DAYS = 7
 
 const sweep = createSweep({
   name: 'contacts.sweep',
@@ -212,15 +184,6 @@ const sweep = createSweep({
   params: { before: 'timestamptz' },
   where: (p) => sql`created_at < ${p.before}`,
   order: sql`created_at`,
-})
-
-const sweepReplaced = createSweep({
-  name: 'contacts.sweep_replaced',
-  table: replacedContacts,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`replaced_at < ${p.before}`,
-  order: sql`replaced_at`,
 })
 
 export function createContactStore(database: Database): ContactStore {
@@ -246,7 +209,7 @@ export function createContactStore(database: Database): ContactStore {
       return row?.outcome ?? 'session_over'
     },
     find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
-    confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, notices, now) =>
+    confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, { notices, ...kept }, now) =>
       verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
@@ -258,6 +221,7 @@ export function createContactStore(database: Database): ContactStore {
             key: destinationKey,
             subject: codeSubject,
             now,
+            ...kept,
             ...noticeParams(notices),
           },
           {
@@ -272,8 +236,8 @@ export function createContactStore(database: Database): ContactStore {
           },
         ),
       ),
-    async remove({ account, sessionId }, kind, notices, now) {
-      const params = { accountId: account.id, sessionId, kind, now, ...noticeParams(notices) }
+    async remove({ account, sessionId }, kind, { notices, ...kept }, now) {
+      const params = { accountId: account.id, sessionId, kind, now, ...kept, ...noticeParams(notices) }
       const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
         id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
       const row = await updateLockedAccount(database, remove[kind], params, { at: now, eventsOf })
@@ -282,7 +246,5 @@ export function createContactStore(database: Database): ContactStore {
       return row.id === null ? 'last_sign_in_method' : row
     },
     sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
-    sweepReplaced: (now, limit) =>
-      sweepReplaced(database, { before: daysBefore(now, REPLACED_KEPT_DAYS), limit }),
   }
 }

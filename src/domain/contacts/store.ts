@@ -3,6 +3,7 @@
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { KeepParams } from '../undo/undo-sql.ts'
 
 /** The pending change of an account; there is at most one of each kind. */
 export interface ContactChange {
@@ -12,6 +13,11 @@ export interface ContactChange {
   destinationKey: string
   /** What its code is bound to: a new one for each request, so that two requests never share a code. */
   codeSubject: string
+}
+
+/** What goes with a change: the notices, and how the contact before it can come back. */
+export interface ContactNotices extends KeepParams {
+  notices: NewMessage[]
 }
 
 export interface ContactStore {
@@ -34,7 +40,7 @@ export interface ContactStore {
   confirm(
     signedIn: AccountSession,
     change: ContactChange,
-    notices: NewMessage[],
+    told: ContactNotices,
     now: Date,
   ): Promise<Account | null>
   /**
@@ -44,11 +50,9 @@ export interface ContactStore {
   remove(
     signedIn: AccountSession,
     kind: Identifier['kind'],
-    notices: NewMessage[],
+    told: ContactNotices,
     now: Date,
   ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
   /** Removes requests whose code expired long ago; returns their number. */
   sweep(now: Date, limit: number): Promise<number>
-  /** Removes replaced contacts that can no longer come back; returns their number. */
-  sweepReplaced(now: Date, limit: number): Promise<number>
 }

@@ -9,6 +9,8 @@ export interface EmailParts {
   code: string | null
   below: string[]
   footer: string
+  /** An address of the service that stands in one of the paragraphs; null: none. */
+  link: string | null
 }
 
 /** What all e-mails of a service have in common. */
@@ -26,10 +28,16 @@ export function plainText({ above, code, below, footer }: EmailParts): string {
   return `${blocks.join('\n\n')}\n\n-- \n${footer}\n`
 }
 
-const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`
+const paragraphWith = (link: string | null) => (text: string) => {
+  const address = link && escapeHtml(link)
+  const anchor = `<a dir="ltr" href="${address}" style="color:inherit;overflow-wrap:anywhere">${address}</a>`
+  const escaped = escapeHtml(text)
+  return `<p style="margin:0 0 16px">${address ? escaped.replace(address, anchor) : escaped}</p>`
+}
 
 export function html(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
-  const { language, subject, above, code, below, footer } = parts
+  const { language, subject, above, code, below, footer, link } = parts
+  const paragraph = paragraphWith(link)
   const direction = textDirection(language)
   const name = escapeHtml(service)
   const logo = logoUrl === null ? '' : escapeHtml(logoUrl)

@@ -31,6 +31,7 @@ export const noticePurposes = [
   'account_unlocked',
   'recovery_created',
   'two_factor_removal',
+  'contact_restored',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = SentCodePurpose | NoticePurpose

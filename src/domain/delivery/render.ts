@@ -63,6 +63,7 @@ export function createRenderer(
         typographic,
       ),
       footer: typographic(footer(facts)),
+      link,
     }
     return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts, look) }
   }

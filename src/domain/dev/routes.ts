@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
 import { isLoopbackHost } from '../../platform/config/formats.ts'
+import { pageAnswer } from '../../platform/http/page-answer.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
@@ -59,14 +60,4 @@ function hostNameOf(request: Request): string {
   return URL.parse(`http://${request.headers.get('host')}`)?.hostname ?? ''
 }
 
-function page(html: string, policy: string, language?: Language): Response {
-  return new Response(html, {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      ...(language && { 'content-language': language }),
-      'cache-control': 'no-store',
-      'content-security-policy': policy,
-      'referrer-policy': 'no-referrer',
-    },
-  })
-}
+const page = (html: string, policy: string, language?: Language) => pageAnswer({ html, policy, language })

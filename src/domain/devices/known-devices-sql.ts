@@ -13,12 +13,13 @@ export const knownSince = (now: SQL) => sql`${now} - interval '${sql.raw(String(
 
 /** The insert of the sign-in's tags, for each row of `signedIn` (an account as its sign-in left it). */
 export const rememberDevice = (signedIn: SQL, tags: { device: SQL; address: SQL; now: SQL }) => sql`
-  insert into ${knownDevices} as known (account_id, tag, kind, sign_in, last_sign_in_at)
-  select ${signedIn}.id, used.tag, used.kind, ${signedIn}.sign_in_count, ${tags.now}
+  insert into ${knownDevices} as known (account_id, tag, kind, sign_in, last_sign_in_at, first_sign_in_at)
+  select ${signedIn}.id, used.tag, used.kind, ${signedIn}.sign_in_count, ${tags.now}, ${tags.now}
     from ${signedIn}, (values (${tags.device}, 'device'), (${tags.address}, 'address')) as used (tag, kind)
    where used.tag is not null
   on conflict (account_id, tag) do update
-     set sign_in = excluded.sign_in, last_sign_in_at = excluded.last_sign_in_at`
+     set sign_in = excluded.sign_in, last_sign_in_at = excluded.last_sign_in_at,
+         first_sign_in_at = coalesce(known.first_sign_in_at, known.last_sign_in_at)`
 
 /** Beside `rememberDevice`, in the same statement: removes what the new tags push out. */
 export const forgetOldDevices = (signedIn: SQL, tags: { device: SQL }) => sql`

@@ -27,10 +27,19 @@ export interface KnownDevices {
     account: Account | null,
     client: { fingerprint: string | null; address: string; addressBucket: string },
   ): Promise<Caller>
+  /**
+   * Whether the account had signed in so long ago with this device or, where the client names none, from this public
+   * address.
+   */
+  knewFor(
+    account: Pick<Account, 'id' | 'uuid'>,
+    client: { fingerprint: string | null; address: string },
+    ms: number,
+  ): Promise<boolean>
   /** What a sign-in makes known; an address only where it is public. */
   tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
   /** After a reset: all but the caller's. */
-  forgetOthers(account: Account, fingerprint: string | null): Promise<void>
+  forgetOthers(account: Pick<Account, 'id' | 'uuid'>, fingerprint: string | null): Promise<void>
 }
 
 interface Options {
@@ -67,6 +76,12 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
   return {
     recognize: (account, client) => recognizeBy(account, client.fingerprint, null, client),
     recognizeAtLogin: (account, client) => recognizeBy(account, client.fingerprint, client.address, client),
+    async knewFor({ id, uuid }, { fingerprint, address }, ms) {
+      const device = deviceTag(uuid, fingerprint)
+      const tags = { device, address: device === null ? addressTag(uuid, address) : null }
+      const now = clock.now()
+      return store.knewBefore(id, tags, new Date(now.getTime() - ms), now)
+    },
     tagsOf: (uuid, { fingerprint, address }) => ({
       device: deviceTag(uuid, fingerprint),
       address: addressTag(uuid, address),

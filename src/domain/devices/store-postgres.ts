@@ -23,6 +23,25 @@ const find = defineStatement({
               and sign_in > sign_in_count - ${sql.raw(String(KNOWN_SIGN_INS))}) as address`,
 })
 
+const knewBefore = defineStatement({
+  name: 'devices.knew_before',
+  params: {
+    accountId: 'bigint',
+    device: 'bytea?',
+    address: 'bytea?',
+    before: 'timestamptz',
+    now: 'timestamptz',
+  },
+  row: { knew: 'boolean' },
+  sql: (p) => sql`
+  select exists (
+    select from ${knownDevices} known join ${accounts} on ${accounts}.id = known.account_id
+     where known.account_id = ${p.accountId} and coalesce(known.first_sign_in_at, known.last_sign_in_at) < ${p.before}
+       and ((tag = ${p.device} and kind = 'device' and known.last_sign_in_at > ${knownSince(p.now)})
+         or (tag = ${p.address} and kind = 'address'
+             and sign_in > sign_in_count - ${sql.raw(String(KNOWN_SIGN_INS))}))) as knew`,
+})
+
 const forget = defineStatement({
   name: 'devices.forget',
   params: { accountId: 'bigint', except: 'bytea?' },
@@ -42,6 +61,8 @@ const sweep = createSweep({
 export function createKnownDeviceStore(database: Database): KnownDeviceStore {
   return {
     find: async (accountId, tags, now) => (await database.first(find, { accountId, ...tags, now }))!,
+    knewBefore: async (accountId, tags, before, now) =>
+      (await database.first(knewBefore, { accountId, ...tags, before, now }))!.knew,
     async forget(accountId, except) {
       await database.all(forget, { accountId, except })
     },

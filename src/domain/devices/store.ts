@@ -6,6 +6,16 @@ export interface KnownDeviceStore {
     tags: { device: Uint8Array | null; address: Uint8Array | null },
     now: Date,
   ): Promise<{ device: boolean; address: boolean }>
+  /**
+   * Whether the first sign-in with one of these tags was before that time, and the tag is still known. A null tag is
+   * not.
+   */
+  knewBefore(
+    accountId: number,
+    tags: { device: Uint8Array | null; address: Uint8Array | null },
+    before: Date,
+    now: Date,
+  ): Promise<boolean>
   /** Forgets all but that device; null: all. */
   forget(accountId: number, except: Uint8Array | null): Promise<void>
   /** Removes up to `limit` that are too old to count; how many it removed. */

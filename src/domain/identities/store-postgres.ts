@@ -86,6 +86,8 @@ const linkByEmail = defineStatement({
       p,
       sql`email_key = ${p.key} and email_confirmed_at is not null
     and not exists (select 1 from ${identities} where account_id = ${p.accountId} and issuer = ${p.issuer})`,
+      // It rests on the e-mail address, and goes with it.
+      sql`(select email_added_by from ${accounts} where id = ${p.accountId})`,
     ),
 })
 

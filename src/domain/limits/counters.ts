@@ -19,6 +19,7 @@ const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
+const UNDO_VISITS_PER_MINUTE = 60
 /** For this long after its confirmation an account counts as a stranger when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
@@ -201,6 +202,17 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
     },
     smsOfDay,
+    /** A notice with an undo link: what an intruder made the account send before does not use it up. */
+    undoNotices(destination: Identifier): Charge[] {
+      const inDay = {
+        key: `undo-notices-in-day:${tag(destination.key)}`,
+        rule: window(limits.codesPerDay, DAY_MS),
+      }
+      return destination.kind === 'email' ? [inDay] : [inDay, smsOfDay]
+    },
+    /** The undo page is shown or its form is sent. */
+    undoVisits: (addressBucket: string): Charge[] =>
+      byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({

@@ -29,6 +29,8 @@ export interface LimitService {
   clear(charges: Charge[]): Promise<void>
   /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
   admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
+  /** The same for a notice with an undo link. */
+  admitsUndoNotice(destination: Identifier): Promise<boolean>
   /** SMS of the running day that may still be sent, whoever asks. */
   smsLeft(): Promise<number>
   /**
@@ -100,6 +102,9 @@ export function createLimitService(options: Options): LimitService {
     async smsLeft() {
       const { key, rule } = counters.smsOfDay
       return Math.max(0, rule.count - (await store.countOf(key, clock.now())))
+    },
+    async admitsUndoNotice(destination) {
+      return counters.mayReceive(destination) && admits(counters.undoNotices(destination))
     },
     async noteWrongCode() {
       const nowMs = clock.now().getTime()

@@ -20,6 +20,7 @@ import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../d
 import type { NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import { endLaterLinks } from '../undo/undo-sql.ts'
 import type { NewPassword, PasswordStore } from './store.ts'
 
 /** More devices than a person has. */
@@ -79,6 +80,7 @@ const resetBy = (kind: Identifier['kind']) => {
                 old.account_confirmed_at is null as newly_confirmed),
     ${endOtherClaims(p, kind)},
     ${removeRecentAdditions(p)},
+    overtaken as (${endLaterLinks(p, sql`proved`)}),
     ${endings(p, sql`false`, whatWent)}
     select ${fingerprints} as fingerprints, newly_confirmed from proved`,
   })

@@ -8,6 +8,7 @@ import {
 } from '../../errors.ts'
 import type { Texts } from '../../texts/languages.ts'
 import type { Failure } from './failure.ts'
+import { pageAnswer } from './page-answer.ts'
 
 /** The keys have this order; `errors`, `retry_after`, `two_factor` and `passkey` are present only if they apply. */
 export interface ErrorBody {
@@ -42,6 +43,7 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string): 
   if (errorCode === 'invalid_token' || errorCode === 'token_expired') {
     headers.set('www-authenticate', 'Bearer error="invalid_token"')
   }
+  if (failure.page) return pageAnswer(failure.page, errorStatus[errorCode], headers)
   const body = errorAnswerBody(failure, texts, requestId)
   return Response.json(body, { status: body.status, headers })
 }

@@ -4,6 +4,7 @@ import {
   AppError,
   type ErrorCode,
   type FieldError,
+  type PageContent,
   type TwoFactorMethod,
   type UnknownPasskey,
 } from '../../errors.ts'
@@ -18,6 +19,7 @@ export interface Failure {
   retryAfterSeconds?: number | undefined
   twoFactor?: { methods: TwoFactorMethod[] } | undefined
   passkey?: UnknownPasskey | undefined
+  page?: PageContent | undefined
   /** For the log: the name of what was thrown, and why in one word. */
   errorName?: string | undefined
   cause?: string | undefined
@@ -29,8 +31,8 @@ export interface Failure {
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
-    const { errorCode, fields, retryAfterSeconds, twoFactor, passkey } = error
-    return { errorCode, fields, retryAfterSeconds, twoFactor, passkey, cause: causeWord(error.cause) }
+    const { errorCode, fields, retryAfterSeconds, twoFactor, passkey, page } = error
+    return { errorCode, fields, retryAfterSeconds, twoFactor, passkey, page, cause: causeWord(error.cause) }
   }
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)

@@ -16,12 +16,12 @@ import { describeFailure, type Failure } from './failure.ts'
 import type { Logger } from './logging.ts'
 import {
   BODY_DEADLINE_MS,
+  FORM_OR_JSON_ROUTES,
   FORM_ROUTES,
   isUnbounded,
   parseAny,
   parseForm,
   parseJsonObject,
-  RECEIPT_ROUTES,
   readBody,
 } from './request-body.ts'
 import { findUnstorableText } from './unstorable-text.ts'
@@ -188,7 +188,7 @@ export function createHttpBase({
     const { client, failure } = exchange
     headers.set('x-request-id', client.requestId)
     headers.set('x-content-type-options', 'nosniff')
-    headers.set('content-language', client.language)
+    if (!headers.has('content-language')) headers.set('content-language', client.language)
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     cors.apply(request, headers)
     // Nobody will read this body to its end, and the next request on the connection would wait behind it.
@@ -216,7 +216,7 @@ export function createHttpBase({
   return plugin
     .wrap((handle) => (request: Request) => answer(request, handle as (request: Request) => unknown))
     .onParse({ as: 'global' }, async ({ request, route }) => {
-      const type = FORM_ROUTES.has(route) ? 'form' : RECEIPT_ROUTES.has(route) ? 'any' : 'json'
+      const type = FORM_ROUTES.has(route) ? 'form' : FORM_OR_JSON_ROUTES.has(route) ? 'any' : 'json'
       const bytes = await readBody(request, bodyDeadlineMs, type)
       exchangeOf(request).bodyComplete = true
       if (type === 'any') return parseAny(bytes, request.headers)

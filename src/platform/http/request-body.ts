@@ -16,8 +16,8 @@ export const BODY_DEADLINE_MS = 15_000
  */
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback', '/stop'])
 
-/** Gateways of all kinds: JSON of any shape, or a form. */
-export const RECEIPT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway'])
+/** Gateways of all kinds send JSON of any shape, or a form; a page sends a form, and a program may send JSON. */
+export const FORM_OR_JSON_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway', '/undo'])
 
 /** Real bodies are flat; this keeps functions that walk them far from a stack overflow. */
 const MAXIMUM_DEPTH = 32

@@ -395,6 +395,8 @@ export const knownDevices = pgTable(
     /** `sign_in_count` of the account at its last sign-in. */
     signIn: integer('sign_in').notNull(),
     lastSignInAt: time('last_sign_in_at').notNull(),
+    /** Null where an older version wrote the row: then it is as old as its last sign-in. */
+    firstSignInAt: time('first_sign_in_at'),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.tag] }),
@@ -506,13 +508,33 @@ export const replacedContacts = pgTable(
     replacedAt: time('replaced_at').notNull(),
     /** The session that did it. */
     sessionId: uuid('session_id').notNull(),
-    /** The account had a session of that device, or from that address, seven days before. */
+    /** The account knew that device, or without a device that address, seven days before. */
     knownClient: boolean('known_client').notNull(),
   },
   (table) => [
     index('replaced_contacts_account').on(table.accountId),
     index('replaced_contacts_replaced_at').on(table.replacedAt),
   ],
+)
+
+/** The link by which a replaced contact comes back, with what the account had beside it when it was replaced. */
+export const undoLinks = pgTable(
+  'undo_links',
+  {
+    /** SHA-256 of the token in the link. */
+    hash: bytea('hash').primaryKey(),
+    replacedId: bigint('replaced_id', { mode: 'number' })
+      .notNull()
+      .references(() => replacedContacts.id, { onDelete: 'cascade' }),
+    /** When the contact was added, and by which session; null where it came with the account. */
+    addedAt: time('added_at'),
+    addedBy: uuid('added_by'),
+    hadTwoFactors: boolean('had_two_factors').notNull(),
+    hadApp: boolean('had_app').notNull(),
+    /** Used by the owner, or overtaken by a contact that the account verified earlier. */
+    usedAt: time('used_at'),
+  },
+  (table) => [index('undo_links_replaced').on(table.replacedId)],
 )
 
 /** An identity at a sign-in provider: only issuer and subject identify the person. */
