@@ -12,6 +12,7 @@ import { secretCommand } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sessionsCommand } from './commands/sessions.ts'
 import { smsCommand } from './commands/sms.ts'
+import { textsCommand } from './commands/texts.ts'
 import { gatewaysCommand, mailCommand } from './commands/try.ts'
 import { versionCommand } from './commands/version.ts'
 import { workerCommand } from './commands/worker.ts'
@@ -26,6 +27,7 @@ const commands = [
   eventsCommand(),
   keysCommand(),
   smsCommand(),
+  textsCommand(),
   gatewaysCommand(),
   mailCommand(),
   backupCommand(),

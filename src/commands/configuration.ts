@@ -3,7 +3,7 @@ import { type LoadedConfig, type LoadOptions, loadConfig } from '../platform/con
 import { type ConfigProblem, describeProblem } from '../platform/config/report.ts'
 import { CommandFailure } from './failure.ts'
 
-export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver'> & {
+export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver' | 'readTexts'> & {
   /** `--config`. */
   config?: string | undefined
 }
@@ -11,8 +11,10 @@ export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver'> & {
 /** The option that all commands with a configuration have. */
 export const configOption = ['--config <file>', 'the configuration file'] as const
 
-export function readConfig({ config, dev, mustDeliver }: CommandOptions): LoadedConfig {
-  return loadConfig({ configFile: config, env: process.env, directory: process.cwd(), dev, mustDeliver })
+export function readConfig({ config, ...options }: CommandOptions): LoadedConfig {
+  const { dev, mustDeliver, readTexts } = options
+  const where = { configFile: config, env: process.env, directory: process.cwd() }
+  return loadConfig({ ...where, dev, mustDeliver, readTexts })
 }
 
 /** Throws CommandFailure with exit code 2, all problems in its message. */

@@ -265,7 +265,7 @@ export const ar: Texts = {
           'أنشأ مسؤولو {service} للتو رمزًا يتيح اختيار كلمة مرور جديدة لحسابك.',
           'إذا لم تطلب ذلك منهم، فراسلهم فورًا.',
         ],
-        sms: '{service}: أنشأ المسؤولون رمزًا لتغيير كلمة مرورك. إن لم تطلبه فراسلهم.',
+        sms: 'أنشأ مسؤولو {service} رمزا لتغيير كلمة مرورك. إن لم تطلبه فراسلهم.',
       },
       two_factor_removal: {
         subject: 'سيُوقف التحقق بخطوتين لحسابك في {service}',
@@ -291,7 +291,7 @@ export const ar: Texts = {
       recovery_code_used: {
         subject: 'استُخدم رمز استرداد لحسابك في {service}',
         email: ['استُخدم للتو رمز استرداد لحسابك في {service}.[ الرموز المتبقية: {left}.]', alarm],
-        sms: `استخدم رمز استرداد في {service}.[ المتبقي: {left}.] ${smsAlarm}`,
+        sms: `استخدم رمز استرداد في {service}.[ بقي {left}.] ${smsAlarm}`,
       },
       recovery_codes_replaced: {
         subject: 'رموز استرداد جديدة لحسابك في {service}',

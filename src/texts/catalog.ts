@@ -49,6 +49,12 @@ export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOp
   }
 }
 
+/** Where a language of a file gets most of what it lacks. */
+export function fallbackOf(tag: Language, fallback: Language): Language {
+  const primary = primaryTag(tag)
+  return primary !== tag && isBuiltIn(primary) ? primary : fallback
+}
+
 /**
  * What a file lacks comes from the built-in texts of its language, else from the language without its region, else from
  * the fallback, and at last from English.

@@ -7,6 +7,7 @@
  *   then says what follows the bar.
  * - `{{` and `[[` are a brace and a bracket. A paragraph of which nothing is left is no paragraph.
  */
+import { inSmsLetters } from './sms-length.ts'
 import { compileTemplate } from './template.ts'
 
 export interface MessageFacts {
@@ -79,10 +80,11 @@ export function createTemplates<Code extends string, Notice extends string>(
   texts: MessageTexts<Code, Notice>,
   tag: string,
 ): MessageTemplates<Code | Notice> {
-  const valuesOf = createValues(texts, tag)
+  const durationOf = createDurations(texts.duration, tag)
+  const valuesOf = createValues(texts, tag, durationOf)
   const compile = (text: string) => {
     const fill = compileTemplate(text)
-    return (facts: MessageFacts, more = {}) => fill({ ...valuesOf(facts), ...more })
+    return (facts: MessageFacts, more: Record<string, string> = {}) => fill({ ...valuesOf(facts), ...more })
   }
   const compileParagraphs = (paragraphs: readonly string[]) => {
     const fills = paragraphs.map(compile)
@@ -97,7 +99,7 @@ export function createTemplates<Code extends string, Notice extends string>(
         subject: compile(subject),
         above: compileParagraphs(email),
         below,
-        sms: (facts, code) => fillSms(facts, { code }),
+        sms: (facts, code) => fillSms(facts, { code, duration: inSmsLetters(durationOf(facts.minutes)) }),
       }
     }
   const circumstances = compile(texts.circumstances)
@@ -114,8 +116,8 @@ export function createTemplates<Code extends string, Notice extends string>(
   }
 }
 
-function createValues({ duration, removed }: MessageTexts, tag: string) {
-  const plurals = new Intl.PluralRules(tag)
+function createValues({ removed }: MessageTexts, tag: string, durationOf: (minutes: number) => string) {
+  const list = new Intl.ListFormat(tag)
   const items = mapValues(removed, compileTemplate)
   const nameOf = (item: string) => {
     const [kind = '', provider = ''] = item.split(' ', 2)
@@ -124,11 +126,17 @@ function createValues({ duration, removed }: MessageTexts, tag: string) {
   return ({ minutes, removed: taken, ...facts }: MessageFacts): Record<string, string> => ({
     ...facts,
     minutes: String(minutes),
-    duration:
-      longDuration(minutes, tag) ??
-      compileTemplate(duration[plurals.select(minutes)] ?? duration.other)({ minutes: String(minutes) }),
-    ...(taken && { removed: taken.map(nameOf).join(', ') }),
+    duration: durationOf(minutes),
+    ...(taken && { removed: list.format(taken.map(nameOf)) }),
   })
+}
+
+function createDurations(duration: PluralText, tag: string): (minutes: number) => string {
+  const plurals = new Intl.PluralRules(tag)
+  const forms = mapValues(duration as Record<Intl.LDMLPluralRule, string>, compileTemplate)
+  return (minutes) =>
+    longDuration(minutes, tag) ??
+    (forms[plurals.select(minutes)] ?? forms.other)({ minutes: String(minutes) })
 }
 
 const LONG_MINUTES = 120

@@ -92,26 +92,38 @@ const isCodeSms = (place: string) => /^messages\.codes\.\w+\.sms$/.test(place)
 /** The placeholders that mean something in the text at a key. */
 export function placeholdersAt(place: string): string[] {
   const [part, kind, name] = place.split('.')
-  const own = (root: unknown) => [...new Set(textsIn(root).flatMap((text) => parseTemplate(text).names))]
-  if (part !== 'messages') return own(textAt(place))
+  if (part !== 'messages') return placeholdersIn(textAt(place))
   if (kind === 'codes') return ['service', 'minutes', 'duration', ...(isCodeSms(place) ? ['code'] : [])]
   if (kind === 'below_code') return ['service', 'minutes', 'duration']
-  if (kind === 'notices') return [...new Set(['service', ...own(textAt(`messages.notices.${name}`))])]
-  if (kind === 'circumstances') return ['service', ...own(textAt(place))]
-  return own(textAt(place))
+  if (kind === 'notices')
+    return [...new Set(['service', ...placeholdersIn(textAt(`messages.notices.${name}`))])]
+  if (kind === 'circumstances') return ['service', ...placeholdersIn(textAt(place))]
+  return placeholdersIn(textAt(place))
 }
 
-/** The built-in French text, list or table at a key. */
-export function textAt(place: string, root: unknown = reference): unknown {
-  return place
-    .split('.')
-    .reduce<unknown>(
-      (value, name) => (isTable(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-      root,
-    )
+/** The built-in French text, list or table at a key; all of them for the empty key. */
+export function textAt(place: string): unknown {
+  const names = place === '' ? [] : place.split('.')
+  return names.reduce<unknown>(
+    (value, name) => (isTable(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    reference,
+  )
 }
 
-export function textsIn(value: unknown): string[] {
+/** The texts and lists of texts with their keys; plural forms count as one. */
+export function leavesOf(root: unknown, path = ''): { key: string; value: unknown }[] {
+  if (!isTable(root) || 'other' in root) return [{ key: path, value: root }]
+  return Object.entries(root).flatMap(([name, value]) =>
+    leavesOf(value, path === '' ? name : `${path}.${name}`),
+  )
+}
+
+/** Those that fill a text or any text of a list or table, each once. */
+export const placeholdersIn = (value: unknown): string[] => [
+  ...new Set(textsIn(value).flatMap((text) => parseTemplate(text).names)),
+]
+
+function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(textsIn)
   return isTable(value) ? Object.values(value).flatMap(textsIn) : []

@@ -13,6 +13,17 @@ const basic =
 /** Two places each. */
 const extended = '^{}\\[~]|€\f'
 
+/**
+ * The same words without the accents and spaces that would make an SMS UCS-2: for values that come from elsewhere, such
+ * as the names of days. Letters that are not Latin stay as they are.
+ */
+export function inSmsLetters(text: string): string {
+  return text.replace(/[\p{Script=Latin}\p{Zs}]/gu, (one) => {
+    if (basic.includes(one)) return one
+    return /\p{Zs}/u.test(one) ? ' ' : one.normalize('NFD').replace(/\p{Mn}/gu, '')
+  })
+}
+
 export function smsLength(text: string): SmsLength {
   const foreign = [...new Set(text)].filter((one) => !basic.includes(one) && !extended.includes(one))
   if (foreign.length > 0) {

@@ -62,7 +62,10 @@ export function html(parts: EmailParts, { service, logoUrl, colour, layoutHtml }
 /** As much space before the figures as the last of them has behind it. */
 function codeBlock(code: string | null, colour: string): string[] {
   if (code === null) return []
-  const figures = `margin:24px 0;padding:14px 8px 14px 14px;font:bold 34px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center;color:#1d2126;background:#f3f4f6;border:1px solid ${colour};border-radius:8px`
+  // The codes of an administrator have 19 characters, which a telephone shows in one line only if they are small.
+  const size = code.length > 8 ? '20px/1.5' : '34px/1.2'
+  const spacing = code.length > 8 ? '1px' : '6px'
+  const figures = `margin:24px 0;padding:14px 8px 14px 14px;font:bold ${size} ui-monospace,Menlo,Consolas,monospace;letter-spacing:${spacing};text-align:center;color:#1d2126;background:#f3f4f6;border:1px solid ${colour};border-radius:8px`
   return [`<p class="code" dir="ltr" style="${figures}">${escapeHtml(code)}</p>`]
 }
 

@@ -4,7 +4,7 @@
  */
 import { checkDelivery, checkTogether } from './checks.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
-import { readTextFiles, type TextFiles } from './read-texts.ts'
+import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting } from './settings.ts'
 import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
@@ -21,6 +21,8 @@ export interface LoadOptions {
   dev?: boolean | undefined
   /** False for commands that send no messages and so need neither [smtp] nor gateways. Default: true. */
   mustDeliver?: boolean | undefined
+  /** False for the command that writes the first of the files that [texts] names. Default: true. */
+  readTexts?: boolean | undefined
 }
 
 export type LoadedConfig =
@@ -34,7 +36,7 @@ const devHost = '127.0.0.1'
  * POTERNE_<SECTION>_<KEY> and POTERNE_<SECTION>_<KEY>_FILE.
  */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  const { env, directory, dev = false, mustDeliver = true } = options
+  const { env, directory, dev = false, mustDeliver = true, readTexts = true } = options
   const report = createReport()
   const file = readConfigFile(configFileCandidates(options.configFile, env), directory, report)
   const path = file?.path ?? null
@@ -44,7 +46,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const read = readSettings(file, env, report)
   const { values, settings } = read
   checkTogether(read, report)
-  const textFiles = readTextFiles(values, directory, report)
+  const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }

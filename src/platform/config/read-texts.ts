@@ -15,6 +15,8 @@ export interface TextFiles {
   layoutHtml: string | null
 }
 
+export const noTextFiles: TextFiles = { own: {}, layoutHtml: null }
+
 /**
  * Paths are relative to `directory`. What is wrong is reported with the file and the key in it. A value that was wrong
  * by itself is not there.
