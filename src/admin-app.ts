@@ -4,6 +4,8 @@
  */
 import { Elysia } from 'elysia'
 import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
+import { createMessageRoutes } from './domain/administration/messages/routes.ts'
+import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
 import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
@@ -53,6 +55,12 @@ const table = `
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
   GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration
+  GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration/messages
+  GET     /messages                                listMessages             messages:read     administration/messages
+  POST    /messages/:id/retry                      retryMessage             messages:write    administration/messages
+  DELETE  /limits/:identifier                      liftLimits               limits:write      administration/messages
+  GET     /sms/report                              reportSms                accounts:read     administration/messages
+  GET     /statistics                              readStatistics           accounts:read     administration/overview
   GET     /events                                  listAllEvents            events:read       administration
   GET     /administrators                          listAdministrators       owner             administrators
   POST    /administrators                          addAdministrator         owner!            administrators
@@ -94,7 +102,15 @@ export const adminRoutes: AdminRoute[] = table
 
 export type AdminServices = Pick<
   Services,
-  'accountFactors' | 'administration' | 'administrators' | 'backups' | 'keys' | 'pageSessions' | 'people'
+  | 'accountFactors'
+  | 'messageAdministration'
+  | 'overview'
+  | 'administration'
+  | 'administrators'
+  | 'backups'
+  | 'keys'
+  | 'pageSessions'
+  | 'people'
 >
 
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
@@ -111,6 +127,8 @@ const routesBehind = (
   new Elysia({ name: 'administration-operations' })
     .use(createAdministrationRoutes(httpBase, services.administration, catalog.tags))
     .use(createPeopleRoutes(httpBase, services.people, catalog.tags))
+    .use(createMessageRoutes(httpBase, services.messageAdministration))
+    .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, services.administrators))
     .use(createSigningKeyRoutes(httpBase, services.keys))

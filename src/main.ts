@@ -6,6 +6,7 @@ import { configCommand } from './commands/config.ts'
 import { eventsCommand } from './commands/events.ts'
 import { healthCommand } from './commands/health.ts'
 import { keysCommand } from './commands/keys.ts'
+import { limitsCommand, messagesCommand } from './commands/messages.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { run } from './commands/run.ts'
 import { secretCommand } from './commands/secret.ts'
@@ -24,6 +25,8 @@ const commands = [
   accountsCommand(),
   adminsCommand(),
   sessionsCommand(),
+  messagesCommand(),
+  limitsCommand(),
   eventsCommand(),
   keysCommand(),
   smsCommand(),

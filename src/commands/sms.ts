@@ -1,7 +1,8 @@
 /** `poterne sms report`: what became of SMS, by gateway and country. */
 import { Command, InvalidArgumentError } from 'commander'
 import { withService } from '../compose.ts'
-import { type StageCount, stages } from '../domain/delivery/records.ts'
+import { stages } from '../domain/delivery/records.ts'
+import { type SmsReportRow, smsReport } from '../domain/delivery/sms-report.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 
 const NOTHING = 'No SMS in this time.\n'
@@ -29,25 +30,12 @@ function readDays(text: string): number {
 async function report({ days, json, ...options }: CommandOptions & { days: number; json?: boolean }) {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const counts = await withService(config, ({ services: { funnel } }) => funnel.report(days))
-  const rows = toRows(counts)
+  const rows = smsReport(counts)
   if (json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
   else process.stdout.write(rows.length > 0 ? toTable(rows) : NOTHING)
 }
 
-/** Codes that were asked for have no gateway yet: they are in a row of their own. */
-function toRows(counts: StageCount[]) {
-  const groups = Map.groupBy(counts, ({ gateway, country }) => `${gateway} ${country}`)
-  return [...groups.values()].map((group) => {
-    const of = (stage: string) => group.find((each) => each.stage === stage)?.count ?? 0
-    const { gateway, country } = group[0] as StageCount
-    return { gateway, country, ...(Object.fromEntries(stages.map((stage) => [stage, of(stage)])) as Counts) }
-  })
-}
-
-type Counts = Record<(typeof stages)[number], number>
-type Row = ReturnType<typeof toRows>[number]
-
-function toTable(rows: Row[]): string {
+function toTable(rows: SmsReportRow[]): string {
   const head = [
     'gateway',
     'country',

@@ -2,6 +2,8 @@
 import { createAccountCodeSending, createAccountCodes } from '../domain/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createAccountFactors } from '../domain/administration/factors/service.ts'
+import { createMessageAdministration } from '../domain/administration/messages/service.ts'
+import { createOverview } from '../domain/administration/overview/service.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
 import { createPageSessions } from '../domain/administration-sessions/service.ts'
@@ -172,6 +174,8 @@ export function createServices(foundation: Foundation) {
     }),
     accountFactors: createAccountFactors({ ...shared, administration, twoFactorRemovals }),
     twoFactorRemovals,
+    overview: createOverview(shared),
+    messageAdministration: createMessageAdministration({ ...shared, administration }),
     social: createSocialService(shared),
   }
   return { services, worker }

@@ -2,6 +2,8 @@
 import { createAccountCodeStore } from '../domain/account-codes/store-postgres.ts'
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
 import { createAccountFactorStore } from '../domain/administration/factors/store-postgres.ts'
+import { createMessageAdministrationStore } from '../domain/administration/messages/store-postgres.ts'
+import { createOverviewStore } from '../domain/administration/overview/store-postgres.ts'
 import { createPeopleStore } from '../domain/administration/people/store-postgres.ts'
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
 import { createPageSessionStore } from '../domain/administration-sessions/store-postgres.ts'
@@ -62,8 +64,10 @@ export function createStores(
     housekeeping: createHousekeepingStore(database),
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
+    messageAdministration: createMessageAdministrationStore(database),
     messages: createMessageStore(database),
     pageSessions: createPageSessionStore(database),
+    overview: createOverviewStore(database),
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),

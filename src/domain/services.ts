@@ -15,6 +15,10 @@ import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
 import type { AccountFactors } from './administration/factors/service.ts'
 import type { AccountFactorStore } from './administration/factors/store.ts'
+import type { MessageAdministration } from './administration/messages/service.ts'
+import type { MessageAdministrationStore } from './administration/messages/store.ts'
+import type { Overview } from './administration/overview/service.ts'
+import type { OverviewStore } from './administration/overview/store.ts'
 import type { PeopleService } from './administration/people/service.ts'
 import type { PeopleStore } from './administration/people/store.ts'
 import type { AdministrationService } from './administration/service.ts'
@@ -106,8 +110,10 @@ export interface Stores {
   housekeeping: HousekeepingStore
   identities: IdentityStore
   limits: LimitStore
+  messageAdministration: MessageAdministrationStore
   messages: MessageStore
   pageSessions: PageSessionStore
+  overview: OverviewStore
   passkeys: PasskeyStore
   passwords: PasswordStore
   people: PeopleStore
@@ -173,6 +179,8 @@ export interface Services {
   pageSessions: PageSessions
   administration: AdministrationService
   people: PeopleService
+  messageAdministration: MessageAdministration
+  overview: Overview
   backups: BackupService
   accountFactors: AccountFactors
   social: SocialService

@@ -9,7 +9,7 @@ import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { KeyService } from '../tokens/key-service.ts'
 import type { AdministrationService } from './service.ts'
 
-const text = () => t.Optional(t.String({ maxLength: 300 }))
+export const text = () => t.Optional(t.String({ maxLength: 300 }))
 
 const administered = {
   email_verified_at: nullable(timeField()),

@@ -201,7 +201,7 @@ export const invalid = (...fields: string[]) =>
     fields: fields.map((field) => ({ field, code: 'invalid_value' as const })),
   })
 
-function readTime(field: string, text: string | undefined): Date | undefined {
+export function readTime(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const time = new Date(text)
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) throw invalid(field)

@@ -65,6 +65,8 @@ export interface Attempts {
   failInSession(sessionId: string): Promise<boolean>
   /** The right one. */
   clearInSession(sessionId: string): Promise<void>
+  /** Forgets every count of an account, and of the name by which strangers try it. */
+  forget(name: string, accountUuid: string | null): Promise<void>
   /** After a reset: forgets what was tried today without a known device. */
   clearDay(accountUuid: string, purposes: string[]): Promise<void>
 }
@@ -154,6 +156,8 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
     failInSession: async (sessionId) =>
       (await store.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
     clearInSession: (sessionId) => store.clearInARow(passwordIn(sessionId)),
+    forget: (name, accountUuid) =>
+      store.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])]),
     clearDay: (accountUuid, purposes) => store.clearDay(accountUuid, purposes, clock.now()),
   }
 }

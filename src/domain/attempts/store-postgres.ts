@@ -103,6 +103,15 @@ const clearInARow = defineStatement({
    where subject = ${p.subject} and caller_group = ${p.group} and factor = ${p.factor}`,
 })
 
+const forget = defineStatement({
+  name: 'attempts.forget',
+  params: { subjects: 'text' },
+  sql: (p) => sql`
+  with subjects as (select value::uuid as subject from jsonb_array_elements_text(${p.subjects}::jsonb)),
+  budgets as (delete from ${codeBudgets} where subject in (select subject from subjects))
+  delete from ${codeFailures} where subject in (select subject from subjects)`,
+})
+
 const sweepBudgets = createSweep({
   name: 'attempts.sweep_budgets',
   table: codeBudgets,
@@ -131,6 +140,9 @@ export function createAttemptStore(database: Database): AttemptStore {
     },
     async clearDay(subject, purposes, now) {
       await database.all(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) })
+    },
+    async forget(subjects) {
+      await database.all(forget, { subjects: JSON.stringify(subjects) })
     },
     addInARow: async ({ subject, group, factor }, now) =>
       (await database.first(addInARow, { subject, group, factor, day: dayOf(now) }))!.inARow,

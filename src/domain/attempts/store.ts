@@ -41,6 +41,8 @@ export interface AttemptStore {
   release(keys: AttemptKey[], wasRight: boolean, now: Date): Promise<void>
   /** Forgets the day's budgets of these purposes of an account, those of its devices aside; the counts in a row stay. */
   clearDay(subject: string, purposes: string[], now: Date): Promise<void>
+  /** Forgets everything that was counted on these subjects. */
+  forget(subjects: string[]): Promise<void>
   /** Another wrong one in a row, of what no day bounds: gives how many there are. */
   addInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>, now: Date): Promise<number>
   clearInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void>

@@ -64,7 +64,10 @@ const requestOf = (of: Identifier['kind']) => {
       codeSubject: sql`(select code_subject from ${contactChanges}
                           where ${isThatChange(p)} and exists (select 1 from asked))`,
     })}),
-    code as (${queueMessage(p, sql`asked`)}),
+    code as (${queueMessage(
+      { ...p, accountUuid: sql`(select uuid from ${accounts} where id = ${p.accountId})` },
+      sql`asked`,
+    )}),
     notice as (${queueOwnersNotice({
       now: p.now,
       source: sql`owner`,

@@ -130,7 +130,8 @@ const finish = defineStatement({
   },
   sql: (p) => sql`
   update ${messages}
-     set outcome = ${p.outcome}, detail = ${p.detail}, code_seed = null,
+     set outcome = ${p.outcome}, detail = ${p.detail},
+         code_seed = case when ${p.outcome} = 'refused' then code_seed end,
          destination = case when purpose = 'account_erased' then '' else destination end,
          gateway = ${p.gateway}, provider_id = ${p.providerId},
          finished_at = ${p.now}

@@ -213,6 +213,33 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     /** The undo page is shown or its form is sent. */
     undoVisits: (addressBucket: string): Charge[] =>
       byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),
+    /** The names of all counters of an identifier, and of those with more behind them, what they begin with. */
+    namesOf({ key }: Identifier, purposes: readonly string[]): { keys: string[]; beginnings: string[] } {
+      const to = tag(key)
+      return {
+        keys: [
+          `wrong-passwords-all:${to}`,
+          ...['codes-in-hour', 'codes-in-day', 'notices-in-day'].map((name) => `${name}:${to}`),
+          ...purposes.flatMap((purpose) => [`code:${purpose}:${to}`, `notice:${purpose}:${to}`]),
+        ],
+        beginnings: [`wrong-passwords:${to}:`],
+      }
+    },
+    /** Those of an account, on these of its devices. */
+    namesOfAccount(uuid: string, devices: readonly string[], purposes: readonly string[]): string[] {
+      const account = tag('account', uuid)
+      const names = [
+        'codes-with-password',
+        'owner-codes-in-hour',
+        'owner-codes-in-day',
+        'contact-codes-in-hour',
+      ]
+      return [
+        ...[...names, 'contact-codes-in-day'].map((name) => `${name}:${account}`),
+        ...purposes.map((purpose) => `code:${purpose}:owner:${account}`),
+        ...devices.map((device) => `wrong-passwords-device:${tag('device', uuid, device)}`),
+      ]
+    },
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({

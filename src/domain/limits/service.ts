@@ -27,6 +27,17 @@ export interface LimitService {
   /** `admits` for a code; false also where its country is not allowed. */
   admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
   clear(charges: Charge[]): Promise<void>
+  /**
+   * Lifts what refuses an identifier, whoever filled it, and what refuses the account that has it on its own devices.
+   * What counts on a client's address stays.
+   */
+  lift(
+    identifier: Identifier,
+    lifted: {
+      account: { uuid: string; sessionIds: string[]; fingerprints: string[] } | null
+      purposes: readonly string[]
+    },
+  ): Promise<void>
   /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
   admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
   /** The same for a notice with an undo link. */
@@ -94,6 +105,16 @@ export function createLimitService(options: Options): LimitService {
     },
     async clear(charges) {
       if (limits.enabled && charges.length > 0) await store.clear(charges.map(({ key }) => key))
+    },
+    async lift(identifier, { account, purposes }) {
+      const { keys, beginnings } = counters.namesOf(identifier, purposes)
+      const devices = account && [
+        ...account.sessionIds.map((id) => `session ${id}`),
+        ...account.fingerprints.map((fingerprint) => `device ${fingerprint}`),
+      ]
+      const ofAccount = account ? counters.namesOfAccount(account.uuid, devices ?? [], purposes) : []
+      await store.clear([...keys, ...ofAccount])
+      for (const beginning of beginnings) await store.clearBeginning(beginning)
     },
     async admitsNotice(destination, purpose) {
       if (!counters.mayReceive(destination)) return false

@@ -39,6 +39,14 @@ const clear = defineStatement({
        for update)`,
 })
 
+const clearBeginning = defineStatement({
+  name: 'limits.clear_beginning',
+  params: { beginning: 'text' },
+  sql: (p) => sql`
+  delete from ${limits} where key in (
+    select key from ${limits} where starts_with(key, ${p.beginning}) order by key for update)`,
+})
+
 const sweep = createSweep({
   name: 'limits.sweep',
   table: limits,
@@ -63,6 +71,9 @@ export function createPostgresLimitStore(database: Database): LimitStore {
     },
     clear: async (keys) => {
       if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })
+    },
+    clearBeginning: async (beginning) => {
+      await database.all(clearBeginning, { beginning })
     },
     sweep: (now, limit) => sweep(database, { now, limit }),
   }

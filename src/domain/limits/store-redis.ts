@@ -117,6 +117,7 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
     clear: async (keys) => {
       if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))
     },
+    clearBeginning: (beginning) => redis.removeBeginning(nameOf(beginning)),
     sweep: async () => 0,
   }
 }

@@ -43,6 +43,8 @@ export interface LimitStore {
   countOf(key: string, now: Date): Promise<number>
   /** Deletes the counters, after a success. */
   clear(keys: string[]): Promise<void>
+  /** Deletes every counter whose name begins so. Looks at all of them: for what an administrator does by hand. */
+  clearBeginning(beginning: string): Promise<void>
   /** Removes up to `limit` expired counters and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }

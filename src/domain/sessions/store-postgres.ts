@@ -163,6 +163,15 @@ const endAll = defineStatement({
    where id = ${p.accountId}`,
 })
 
+const listFingerprints = defineStatement({
+  name: 'sessions.list_fingerprints',
+  params: { accountId: 'bigint' },
+  row: { fingerprint: 'text' },
+  sql: (p) => sql`
+  select distinct device_fingerprint as fingerprint from ${sessions}
+   where account_id = ${p.accountId} and device_fingerprint is not null`,
+})
+
 const list = defineStatement({
   name: 'sessions.list',
   params: { accountId: 'bigint', now: 'timestamptz', limit: 'int' },
@@ -271,6 +280,8 @@ export function createSessionStore(database: Database): SessionStore {
         },
       )
     },
+    listFingerprints: async (accountId) =>
+      (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
     list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
     async sweep(now, limit) {
       const before = daysBefore(now, KEPT_DAYS)

@@ -101,6 +101,8 @@ export interface SessionStore {
   /** False if this account has no such session. */
   end(sessionId: string, accountUuid: string, now: Date): Promise<boolean>
   endAll(accountId: number, now: Date): Promise<void>
+  /** The fingerprints of the devices of its sessions, ended ones included. */
+  listFingerprints(accountId: number): Promise<string[]>
   /** The sessions that are alive, last used first. */
   list(accountId: number, limit: number, now: Date): Promise<ListedSession[]>
   /**

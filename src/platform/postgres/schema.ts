@@ -666,6 +666,8 @@ export const events = pgTable(
   (table) => [
     index('events_account').on(table.account, table.id),
     index('events_type').on(table.type, table.id),
+    // Small and cheap to keep: events are written in the order of their time.
+    index('events_created_at').using('brin', table.createdAt),
     index('events_transaction').on(table.transaction, table.id),
     index('events_actor').on(table.actorId, table.id).where(sql`${table.actorType} <> 'account'`),
   ],

@@ -42,6 +42,8 @@ export interface RedisConnection {
   write(): Promise<void>
   /** Throws RedisEvicts where a server (in a cluster: a master) would evict keys, RedisUnavailable where none answers. */
   requireNoEviction(): Promise<void>
+  /** Removes every key that begins so, whole name. Looks at all keys, a part at a time: not for requests of clients. */
+  removeBeginning(beginning: string): Promise<void>
   /** Gives commands under way half a second to finish. */
   close(): Promise<void>
 }
@@ -99,6 +101,11 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
       const policy = infos.map(findEvictionPolicy).find((found) => found !== null)
       if (policy) throw new RedisEvicts(policy)
     },
+    removeBeginning: (beginning) =>
+      send(async () => {
+        const pattern = `${beginning.replace(/[\\*?[\]^]/g, '\\$&')}*`
+        for (const server of serversOf(client)) await removeMatching(server, pattern)
+      }),
     close: () => close(client),
   }
 }
@@ -216,6 +223,23 @@ function connectMasters(cluster: Cluster): void {
 function serversOf(client: Redis | Cluster): Redis[] {
   if (client.status !== 'ready') return []
   return client instanceof Cluster ? client.nodes('master') : [client]
+}
+
+/** Microseconds each, during which Redis answers nobody else. */
+const SCANNED_AT_ONCE = 1000
+
+async function removeMatching(server: Redis, pattern: string): Promise<void> {
+  for (let cursor: string | null = '0'; cursor !== null; ) {
+    const [next, keys]: [string, string[]] = await server.scan(
+      cursor,
+      'MATCH',
+      pattern,
+      'COUNT',
+      SCANNED_AT_ONCE,
+    )
+    if (keys.length > 0) await server.unlink(keys)
+    cursor = next === '0' ? null : next
+  }
 }
 
 async function close(client: Redis | Cluster): Promise<void> {

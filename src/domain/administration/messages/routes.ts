@@ -1,0 +1,93 @@
+/** Messages, limits and the report of SMS, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { pageQuery } from '../../events/event-schema.ts'
+import { detail, done, doneAnswer, text } from '../routes.ts'
+import type { MessageAdministration } from './service.ts'
+
+const message = t.Object({
+  id: t.Integer(),
+  channel: t.String({ enum: ['email', 'sms'] }),
+  purpose: t.String({ examples: ['password_reset'] }),
+  state: t.String({ enum: ['waiting', 'sent', 'delivered', 'refused', 'expired'] }),
+  destination: t.String(),
+  account: nullable(t.String()),
+  gateway: nullable(t.String()),
+  detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
+  attempts: t.Integer(),
+  created_at: timeField(),
+  finished_at: nullable(timeField()),
+})
+const messagePage = t.Object({
+  status: t.Literal(200),
+  items: t.Array(message),
+  next_cursor: nullable(t.String()),
+})
+const reportRow = t.Object({
+  gateway: t.String({ description: 'Empty before a gateway was chosen' }),
+  country: t.String({ examples: ['FR'] }),
+  asked: t.Integer(),
+  handed_over: t.Integer(),
+  accepted: t.Integer(),
+  delivered: t.Integer(),
+  failed: t.Integer(),
+  verified: t.Integer(),
+})
+const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: text() }
+
+export function createMessageRoutes(httpBase: HttpBase, messages: MessageAdministration) {
+  return new Elysia({ name: 'administration-messages', prefix: '/admin/v1' })
+    .use(httpBase)
+    .get('/messages', async ({ query }) => ({ ...done, ...(await messages.list(query)) }), {
+      query: t.Object(filter),
+      response: { 200: messagePage, ...errorResponses('validation_failed') },
+      detail: detail('listMessages', 'List messages, newest first'),
+    })
+    .get(
+      '/accounts/:uuid/messages',
+      async ({ params, query }) => ({ ...done, ...(await messages.listOfAccount(params.uuid, query)) }),
+      {
+        query: t.Object(filter),
+        response: { 200: messagePage, ...errorResponses('account_not_found', 'validation_failed') },
+        detail: detail('listAccountMessages', 'List what was sent to a person'),
+      },
+    )
+    .post(
+      '/messages/:id/retry',
+      async ({ params }) => {
+        await messages.retry(params.id)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('message_not_found', 'not_resendable') },
+        detail: detail('retryMessage', 'Send a refused message again'),
+      },
+    )
+    .delete(
+      '/limits/:identifier',
+      async ({ params }) => {
+        await messages.liftLimits(params.identifier)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('validation_failed') },
+        detail: detail('liftLimits', 'Lift the refusals and the budgets of the day of an identifier'),
+      },
+    )
+    .get(
+      '/sms/report',
+      async ({ query }) => ({ ...done, items: await messages.smsReport(query.days), next_cursor: null }),
+      {
+        query: t.Object({
+          days: t.Optional(t.String({ description: '1 to 365, today included; default 7' })),
+        }),
+        response: {
+          200: t.Object({ status: t.Literal(200), items: t.Array(reportRow), next_cursor: t.Null() }),
+          ...errorResponses('validation_failed'),
+        },
+        detail: detail('reportSms', 'Count SMS by gateway and country'),
+      },
+    )
+}

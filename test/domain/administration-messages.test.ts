@@ -1,0 +1,147 @@
+/** Messages, limits, the report of SMS and the numbers of the first screen, as an administrator sees them. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { newEmail, newPhone } from '../helpers/api-client.ts'
+import { race } from '../helpers/race.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
+import { differingShapes, type Shape } from '../helpers/service.ts'
+import { useLimited, useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+interface Message {
+  id: number
+  state: string
+  purpose: string
+  destination: string
+  account: string | null
+}
+
+describe('messages', () => {
+  const service = useService()
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const person = async () => {
+    const known = await service.signUp(newEmail())
+    const { account } = await service.logIn(known)
+    return { ...known, uuid: account.uuid as string }
+  }
+  const ofAccount = async (uuid: string, query = ''): Promise<Message[]> => {
+    await service.delivered()
+    return (await call('GET', `accounts/${uuid}/messages${query}`)).body.items
+  }
+
+  test('what was sent to a person is listed with what became of it, and never a code', async () => {
+    const { identifier, uuid } = await person()
+    await service.post('password/forgot', { identifier })
+    const code = await service.inbox.nextCode(identifier)
+    const messages = await ofAccount(uuid)
+    expect(messages.map(({ purpose, state }) => [purpose, state])).toEqual([
+      ['password_reset', 'sent'],
+      ['confirmation', 'sent'],
+    ])
+    expect(messages[0]).toMatchObject({ destination: identifier, account: uuid })
+    expect(JSON.stringify(messages)).not.toContain(code)
+    expect(await ofAccount(uuid, '?state=refused')).toEqual([])
+    expect(await ofAccount(uuid, '?channel=email&state=sent&limit=1')).toHaveLength(1)
+    expectRefusal(await call('GET', `accounts/${crypto.randomUUID()}/messages`), 'account_not_found')
+    for (const query of ['state=lost', 'channel=fax', 'since=today', 'limit=0'])
+      expectRefusal(await call('GET', `messages?${query}`), 'validation_failed')
+  })
+
+  test('pages follow each other while messages are added', async () => {
+    await person()
+    const first = (await call('GET', 'messages?limit=1')).body
+    await person()
+    const next = (await call('GET', `messages?limit=1&cursor=${first.next_cursor}`)).body
+    expect(next.items[0].id).toBeLessThan(first.items[0].id)
+  })
+
+  test('a refused message is sent again, by one of many callers, while its code lives', async () => {
+    const { identifier, uuid } = await person()
+    service.smtp.behave({ refuse: { status: 554, at: 'data' } })
+    await service.post('password/forgot', { identifier })
+    const [refused] = (await ofAccount(uuid, '?state=refused')) as [Message]
+    expect(refused.purpose).toBe('password_reset')
+    service.smtp.behave({})
+    const answers = await race([service], () => call('POST', `messages/${refused.id}/retry`))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set([undefined, 'not_resendable']))
+    const otp = await service.inbox.nextCode(identifier)
+    const password = 'another horse battery'
+    const reset = { identifier, otp, password, password_confirmation: password }
+    expect((await service.post('password/reset', reset)).status).toBe(200)
+    const [event] = (await call('GET', `events?type=message.retried&account=${uuid}`)).body.items
+    expect(event).toMatchObject({ actor: { type: 'operator' }, data: { purpose: 'password_reset' } })
+  })
+
+  test('a message whose code is dead, and one that was sent, are not sent again', async () => {
+    const { identifier, uuid } = await person()
+    const [sent] = (await ofAccount(uuid)) as [Message]
+    expectRefusal(await call('POST', `messages/${sent.id}/retry`), 'not_resendable')
+    service.smtp.behave({ refuse: { status: 554, at: 'data' } })
+    await service.post('password/forgot', { identifier })
+    const [refused] = (await ofAccount(uuid, '?state=refused')) as [Message]
+    service.smtp.behave({})
+    service.clock.advance(11 * 60_000)
+    expectRefusal(await call('POST', `messages/${refused.id}/retry`), 'not_resendable')
+    for (const id of ['0', 'x', '99999999'])
+      expectRefusal(await call('POST', `messages/${id}/retry`), 'message_not_found')
+  })
+
+  test('what became of SMS is reported by gateway and country', async () => {
+    await service.signUp(newPhone())
+    await service.delivered()
+    await service.inside.services.funnel.flush()
+    const { items } = (await call('GET', 'sms/report?days=7')).body
+    const row = items.find(({ gateway }: { gateway: string }) => gateway === 'stub')
+    expect(row).toMatchObject({ country: 'FR' })
+    expect(row.accepted).toBeGreaterThan(0)
+    expectRefusal(await call('GET', 'sms/report?days=0'), 'validation_failed')
+  })
+
+  test('the first screen counts the last 48 hours', async () => {
+    const known = await person()
+    await service.post('login', { identifier: known.identifier, password: 'wrong' })
+    await service.delivered()
+    await service.inside.services.events.flush()
+    service.clock.advance(60_000)
+    const { body } = await call('GET', 'statistics')
+    expect(body.hours).toHaveLength(48)
+    const total = (name: 'accounts' | 'confirmations' | 'logins' | 'refusals') =>
+      body.hours.reduce((sum: number, hour: Record<typeof name, number>) => sum + hour[name], 0)
+    expect(body.accounts.total).toBeGreaterThan(3)
+    expect(body.accounts.confirmed).toBe(total('confirmations'))
+    expect(total('logins')).toBeGreaterThan(3)
+    expect(total('refusals')).toBe(1)
+    const states = body.hours.flatMap((hour: { messages: { state: string; gateway: string | null }[] }) =>
+      hour.messages.map(({ state, gateway }) => `${state} ${gateway}`),
+    )
+    expect(states).toEqual(expect.arrayContaining(['sent null', 'sent stub']))
+  })
+})
+
+describe.each(differingShapes)('limits on %s', (shape: Shape) => {
+  const service = useLimited({ shape })
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+
+  test('are lifted for one identifier: wrong passwords, codes and tries of a code', async () => {
+    const known = await service.signUp(newEmail())
+    const { identifier } = known
+    const other = newEmail()
+    const tries = [identifier, other].flatMap((name) =>
+      Array.from({ length: 11 }, () => service.post('login', { identifier: name, password: 'not this one' })),
+    )
+    await Promise.all(tries)
+    for (let count = 0; count < 4; count++) await service.post('password/forgot', { identifier })
+    expectRefusal(await service.post('login', known), 'too_many_requests')
+    expectRefusal(await service.post('password/forgot', { identifier }), 'too_many_requests')
+    expect((await call('DELETE', `limits/${encodeURIComponent(identifier.toUpperCase())}`)).status).toBe(200)
+    await service.logIn(known)
+    expect((await service.post('password/forgot', { identifier })).status).toBe(201)
+    expectRefusal(await service.post('login', { identifier: other, password: 'x' }), 'too_many_requests')
+    const [event] = (await call('GET', 'events?type=limits.lifted')).body.items
+    expect(event).toMatchObject({ actor: { type: 'operator' }, data: {} })
+    expect(event.account).not.toBeNull()
+    expectRefusal(await call('DELETE', 'limits/nobody'), 'validation_failed')
+  })
+})
