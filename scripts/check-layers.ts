@@ -42,6 +42,7 @@ export const domainOrder = [
   'devices',
   'sessions',
   'authenticators',
+  'secrets',
   'sign-in',
   'providers',
   'identities',

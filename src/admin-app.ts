@@ -15,6 +15,7 @@ import { createSocketDoor, type Door } from './domain/administrators/door.ts'
 import { createListenerDoor } from './domain/administrators/listener-door.ts'
 import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
+import { createSecretRoutes } from './domain/secrets/routes.ts'
 import type { Services } from './domain/services.ts'
 import { AppError } from './errors.ts'
 import type { Clock } from './platform/clock.ts'
@@ -77,6 +78,7 @@ const table = `
   GET     /session                                 showPageSession          page              administration-sessions
   POST    /session/reauthenticate                  provePageSession         page              administration-sessions
   DELETE  /session                                 endPageSession           page              administration-sessions
+  GET     /secret                                  showSecretStatus         owner             secrets
 `
 
 export const adminRoutes: AdminRoute[] = table
@@ -111,6 +113,7 @@ export type AdminServices = Pick<
   | 'keys'
   | 'pageSessions'
   | 'people'
+  | 'secrets'
 >
 
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
@@ -132,6 +135,7 @@ const routesBehind = (
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, services.administrators))
     .use(createSigningKeyRoutes(httpBase, services.keys))
+    .use(createSecretRoutes(httpBase, services.secrets))
 
 /** Behind the Unix socket, and for commands that find no service: whoever reaches it may do everything. */
 export function createAdminApp(services: AdminServices, options: AdminAppOptions) {

@@ -93,7 +93,9 @@ export async function withService<T>(config: Config, work: (service: Service) =>
   const connections = await connect(config, logger)
   try {
     await requireMigrated(connections.database)
-    return await work(build({ config, dev: false, clock: systemClock, logger }, connections))
+    const service = build({ config, dev: false, clock: systemClock, logger }, connections)
+    await service.services.secrets.load()
+    return await work(service)
   } finally {
     await connections.close()
   }
@@ -133,7 +135,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
   if (metrics.isOn) addGauges(metrics, { services, stores, clock })
-  const { hashing, keys, funnel, events, backups } = services
+  const { hashing, keys, secrets, funnel, events, backups } = services
   const ping = createReadiness({
     database,
     redis,
@@ -190,7 +192,9 @@ export function build(options: ComposeOptions, connections: Connections): Servic
         version: version.version,
       })
       if (metrics.isOn) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
+      await secrets.load()
       await keys.start()
+      await secrets.start()
       await stores.events.adoptRestored()
       events.start()
       worker.start()
@@ -205,6 +209,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await scrapes?.close()
       await backups.close()
       await housekeeping.close()
+      await secrets.close()
       await lostApps
       await worker.close()
       await funnel.close()

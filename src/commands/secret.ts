@@ -1,9 +1,132 @@
-/** `poterne secret`: a fresh value for `server.secret`, 32 random bytes in hex. */
+/**
+ * `poterne secret`: a fresh value for `server.secret`, 32 random bytes in hex. `rotate`, `status` and `revoke` change the
+ * one of a service: without anybody noticing, or, where it leaked, with everybody logged out.
+ */
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
+import { withService } from '../compose.ts'
+import type { Config } from '../platform/config/types.ts'
+import { prepareDataDirectory } from '../platform/data-directory.ts'
+import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
+import { previousFileIn, replaceSecretFile, rotateSecretFile } from '../platform/secret-file.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { confirm, type DoorOptions, socketOption, throughDoor, yesOption } from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
 
 export function secretCommand(): Command {
-  return new Command('secret').description('print a fresh server secret').action(() => {
+  const command = new Command('secret').description(
+    'print a fresh server secret; rotate or revoke the present one',
+  )
+  command.action(() => {
     process.stdout.write(`${randomBytes(32).toString('hex')}\n`)
   })
+  command
+    .command('rotate')
+    .description(
+      'replace the secret in the data directory; the one before is kept beside it, and nobody is logged out',
+    )
+    .option(...configOption)
+    .action(rotate)
+  command
+    .command('status')
+    .description('print what still needs an earlier secret, and when it may be removed')
+    .option(...configOption)
+    .option(...socketOption)
+    .option('--json', 'print for programs')
+    .action(status)
+  command
+    .command('revoke')
+    .description(
+      'after a secret leaked or was lost: everybody logs in again, and sets up authenticator apps again',
+    )
+    .option(...configOption)
+    .option(...yesOption)
+    .action(revoke)
+  return command
+}
+
+const THREE_STEPS =
+  'the secret is in the configuration: add a fresh one (`poterne secret`) to server.previous_secrets of every replica, ' +
+  'then let it and server.secret change places, and remove the old one when `poterne secret status` says so; each ' +
+  'step with a restart of every replica'
+
+async function rotate(options: CommandOptions): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const { dataDir } = config.storage
+  if (config.server.secret !== null) throw new CommandFailure(2, THREE_STEPS)
+  if (!isEmbeddedThere(dataDir)) throw new CommandFailure(1, `there is no database in ${dataDir} yet`)
+  prepareDataDirectory(dataDir)
+  rotateSecretFile(dataDir)
+  process.stdout.write(
+    `The server secret is replaced; the one before is kept in ${previousFileIn(dataDir)}.\n` +
+      'Restart poterne now. `poterne secret status` says when that file may be removed.\n',
+  )
+}
+
+interface Status {
+  current: string
+  previous: {
+    id: string
+    accepted_everywhere: boolean
+    current_elsewhere: boolean
+    rows: Record<string, number>
+    sessions: number
+    removable_at: string | null
+  }[]
+  lost_rows: number
+}
+
+async function status({ json, ...options }: DoorOptions & { json?: boolean }): Promise<void> {
+  const { status: _, ...read } = await throughDoor(options, (call) =>
+    call<Status & { status: number }>('GET', 'secret'),
+  )
+  if (json) return printJson(read)
+  process.stdout.write(`${read.current}  seals and signs\n`)
+  for (const each of read.previous) process.stdout.write(`${each.id}  ${describe(each)}\n`)
+  if (read.previous.length === 0) process.stdout.write('No other secret is accepted.\n')
+  if (read.lost_rows > 0)
+    process.stdout.write(`${read.lost_rows} sealed rows open under no accepted secret.\n`)
+}
+
+function describe({
+  accepted_everywhere,
+  current_elsewhere,
+  rows,
+  sessions,
+  removable_at,
+}: Status['previous'][number]) {
+  if (!accepted_everywhere) return 'not accepted by every replica yet: do not make it server.secret'
+  if (current_elsewhere) return 'seals and signs at another replica, or did two minutes ago'
+  const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
+  const needed = `${count} rows and ${sessions} sessions need it`
+  if (removable_at === null) return `${needed}; the rows are being sealed anew`
+  if (Date.parse(removable_at) <= Date.now()) return `${needed}: it may be removed`
+  return `${needed}; it may be removed from ${removable_at} on${sessions > 0 ? ', or once they were refreshed' : ''}`
+}
+
+async function revoke({ yes, ...options }: CommandOptions & { yes?: boolean }): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const opens = await withService(config, ({ services }) => services.secrets.opensKeys())
+  if (opens && config.server.secret !== null) throw new CommandFailure(1, STILL_ACCEPTED)
+  await confirm(
+    'Everybody is logged out, and every authenticator app must be set up again. Revoke the secret?',
+    yes,
+  )
+  if (opens) replaceOwn(config)
+  const { sessions, apps } = await withService(config, ({ services }) => services.secrets.revoke())
+  process.stdout.write(
+    `The former secret is of no use any more: ${sessions} sessions are ended, ${apps} authenticator apps must be set ` +
+      'up again.\nStart poterne now.\n',
+  )
+}
+
+const STILL_ACCEPTED =
+  'the configured secrets open what is stored: stop every replica, set a fresh server.secret (`poterne secret`), remove ' +
+  'the one that leaked from server.previous_secrets as well, and run this again'
+
+function replaceOwn({ server, storage }: Config): void {
+  if (server.previousSecrets.length > 0)
+    throw new CommandFailure(1, 'remove what leaked from server.previous_secrets first')
+  replaceSecretFile(storage.dataDir)
 }

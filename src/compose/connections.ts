@@ -1,4 +1,5 @@
 /** Opens what is outside the process, as the configuration names it: the database, Redis, the server secret. */
+import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -7,7 +8,7 @@ import { connectServer } from '../platform/postgres/server.ts'
 import { logStatements } from '../platform/postgres/statement-log.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
 import { createServerSecret, type ServerSecret } from '../platform/secret.ts'
-import { ensureSecretFile, readSecretFile } from '../platform/secret-file.ts'
+import { ensureSecretFile, readPreviousSecrets, readSecretFile } from '../platform/secret-file.ts'
 
 /** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. */
 export async function openDatabase({
@@ -23,9 +24,17 @@ export async function openDatabase({
   })
 }
 
-/** The configured secret; without one (embedded only) the one in the data directory, which openDatabase made. */
-export function openSecret({ server, storage }: Pick<Config, 'server' | 'storage'>): ServerSecret {
-  return createServerSecret(server.secret ?? readSecretFile(storage.dataDir))
+/**
+ * The configured secrets; without one (embedded only) those in the data directory, of which openDatabase made the first.
+ */
+export function openSecret({
+  server,
+  storage: { dataDir },
+}: Pick<Config, 'server' | 'storage'>): ServerSecret {
+  const configured = server.previousSecrets.map((text) => decodeSecret(text)!)
+  return server.secret === null
+    ? createServerSecret(readSecretFile(dataDir), [...readPreviousSecrets(dataDir), ...configured])
+    : createServerSecret(server.secret, configured)
 }
 
 /** Null: codes, counters and tickets are kept in the database. */

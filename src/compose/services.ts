@@ -34,6 +34,7 @@ import { createPasskeyAssertions, createPasskeys } from '../domain/passkeys/room
 import { createPasswordsService } from '../domain/passwords/service.ts'
 import { createProviderService } from '../domain/providers/service.ts'
 import { createRegistrationService } from '../domain/registration/service.ts'
+import { createSecrets } from '../domain/secrets/service.ts'
 import type { Services, Stores } from '../domain/services.ts'
 import { createAuthentication } from '../domain/sessions/authentication.ts'
 import { createSessionService } from '../domain/sessions/service.ts'
@@ -141,6 +142,7 @@ export function createServices(foundation: Foundation) {
     notices,
     accountCodes,
     authenticators,
+    secrets: createSecrets({ ...base, authenticators }),
     sessionOpener,
     confirmByPasskey,
   }

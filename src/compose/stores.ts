@@ -27,6 +27,7 @@ import { createRedisLimitStore } from '../domain/limits/store-redis.ts'
 import { createErasureStore } from '../domain/me/store-postgres.ts'
 import { createPasskeyStore } from '../domain/passkeys/store-postgres.ts'
 import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
+import { createSecretStore } from '../domain/secrets/store-postgres.ts'
 import type { Stores } from '../domain/services.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
 import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
@@ -71,6 +72,7 @@ export function createStores(
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),
+    secrets: createSecretStore(database),
     sessions: createSessionStore(database),
     signingKeys: createKeyStore(database),
     spentTokens: createSpentTokenStore(database),

@@ -68,6 +68,8 @@ import type { PasswordsService } from './passwords/service.ts'
 import type { PasswordStore } from './passwords/store.ts'
 import type { ProviderService } from './providers/service.ts'
 import type { RegistrationService } from './registration/service.ts'
+import type { Secrets } from './secrets/service.ts'
+import type { SecretStore } from './secrets/store.ts'
 import type { Authentication } from './sessions/authentication.ts'
 import type { SessionService } from './sessions/service.ts'
 import type { SessionOpener } from './sessions/session-opener.ts'
@@ -117,6 +119,7 @@ export interface Stores {
   passkeys: PasskeyStore
   passwords: PasswordStore
   people: PeopleStore
+  secrets: SecretStore
   sessions: SessionStore
   signingKeys: KeyStore
   spentTokens: SpentTokenStore
@@ -151,6 +154,7 @@ export interface Services {
   notices: OwnerNotices
   accountCodes: AccountCodes
   authenticators: Authenticators
+  secrets: Secrets
   authentication: Authentication
   sessionOpener: SessionOpener
   passwordCheck: PasswordCheck

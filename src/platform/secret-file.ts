@@ -1,7 +1,8 @@
 /**
  * The server secret that the service makes for itself where none is configured: the file `secret` in the data
  * directory. Promises: the file is whole on the disk before anything is sealed under it, and nothing but 64 hex
- * characters is ever taken for a secret.
+ * characters is ever taken for a secret. After a rotation the secrets before it stand in `secret.previous`, one a line,
+ * and are accepted until the operator removes that file.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -12,6 +13,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -23,7 +25,10 @@ export class SecretFileRefused extends Error {
 
 const PRIVATE = 0o600
 
+const HEX = /^[\da-f]{64}$/i
+
 const fileIn = (dataDir: string) => resolve(join(dataDir, 'secret'))
+export const previousFileIn = (dataDir: string) => resolve(join(dataDir, 'secret.previous'))
 
 /** Makes the file where it is missing and the database is new. Throws SecretFileRefused; the message names the file. */
 export function ensureSecretFile(dataDir: string, { isNewDatabase }: { isNewDatabase: boolean }): void {
@@ -32,7 +37,7 @@ export function ensureSecretFile(dataDir: string, { isNewDatabase }: { isNewData
     readSecretFile(dataDir)
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, PRIVATE)
   } else if (isNewDatabase) {
-    writeDurably(file, `${randomBytes(32).toString('hex')}\n`)
+    writeDurably(file, freshSecret())
   } else {
     throw new SecretFileRefused(
       `${file} is missing, and the database beside it is sealed under the secret that was in it: put the file back ` +
@@ -46,7 +51,7 @@ export function ensureSecretFile(dataDir: string, { isNewDatabase }: { isNewData
 export function readSecretFile(dataDir: string): Uint8Array {
   const file = fileIn(dataDir)
   const text = readOrRefuse(file).trim()
-  if (!/^[\da-f]{64}$/i.test(text)) {
+  if (!HEX.test(text)) {
     throw new SecretFileRefused(
       `${file} does not hold a server secret (expected 64 hex characters, as \`poterne secret\` prints them): put the ` +
         'file back from a backup; poterne never makes another one beside a database',
@@ -54,6 +59,38 @@ export function readSecretFile(dataDir: string): Uint8Array {
   }
   return Buffer.from(text, 'hex')
 }
+
+/** The secrets before the present one, the newest first. Throws SecretFileRefused where the file holds something else. */
+export function readPreviousSecrets(dataDir: string): Uint8Array[] {
+  const file = previousFileIn(dataDir)
+  if (!existsSync(file)) return []
+  const lines = readOrRefuse(file)
+    .split('\n')
+    .map((line) => line.trim())
+  const secrets = lines.filter((line) => line !== '')
+  if (!secrets.every((line) => HEX.test(line))) {
+    throw new SecretFileRefused(
+      `${file} holds something else than server secrets, one of 64 hex characters a line: put it back from a backup`,
+    )
+  }
+  return secrets.map((line) => Buffer.from(line, 'hex'))
+}
+
+/** A fresh secret in the place of the present one, which is kept beside it before it is replaced. */
+export function rotateSecretFile(dataDir: string): void {
+  const all = [readSecretFile(dataDir), ...readPreviousSecrets(dataDir)]
+  const lines = all.map((secret) => `${Buffer.from(secret).toString('hex')}\n`)
+  writeDurably(previousFileIn(dataDir), [...new Set(lines)].join(''))
+  writeDurably(fileIn(dataDir), freshSecret())
+}
+
+/** A fresh secret in the place of the present one and of those before it, which are gone. */
+export function replaceSecretFile(dataDir: string): void {
+  writeDurably(fileIn(dataDir), freshSecret())
+  rmSync(previousFileIn(dataDir), { force: true })
+}
+
+const freshSecret = () => `${randomBytes(32).toString('hex')}\n`
 
 function readOrRefuse(file: string): string {
   try {

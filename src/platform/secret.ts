@@ -1,50 +1,154 @@
 /**
- * The keys that are derived from the server secret (HKDF-SHA-256, RFC 5869). Each use has a label of its own, so that no
- * key serves two purposes.
+ * The server secrets of a configuration and what is derived from them (HKDF-SHA-256, RFC 5869), each use with a label of
+ * its own, so that no key serves two purposes.
+ *
+ * A secret can be changed while everything stays in use. The current one seals and signs; what any accepted one sealed or
+ * signed is opened. What must not change with the secret, because it names rows that were written before (counters,
+ * decoys, known devices, hashes of codes), is made with lasting keys: they are kept in the database, sealed, and every
+ * replica uses the same ones, whatever secret is its current one (domain/secrets).
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
-export interface ServerSecret {
+/** The uses whose keys outlive a change of the secret. */
+export const lastingLabels = [
+  'limit key',
+  'code decoy',
+  'code digits',
+  'code hash',
+  'known device',
+  'known address',
+  'refused address',
+  'recovery code',
+  'waiting password',
+  'account code',
+  'administration csrf',
+  'stop removal',
+  'undo link',
+] as const
+export type LastingLabel = (typeof lastingLabels)[number]
+
+export interface AcceptedSecret {
+  /** Eight hexadecimal digits that name it in sealed values, in messages and in the database; they reveal nothing of it. */
+  readonly id: string
   /** HMAC-SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide. */
   tag(label: string, ...parts: (string | Uint8Array)[]): Buffer
-  /** AES-256-GCM; opens only under the same label. */
-  seal(label: string, plaintext: string): Buffer
-  /** Throws if the box was changed, or sealed under another secret or label. */
-  open(label: string, box: Uint8Array): string
+  /** The key that this secret gives for a use. */
+  keyOf(label: string): Buffer
 }
 
-export function createServerSecret(secret: Uint8Array): ServerSecret {
+export interface ServerSecret {
+  /** The one that seals and signs. */
+  readonly current: AcceptedSecret
+  /** The current one first, then the others. */
+  readonly accepted: readonly AcceptedSecret[]
+  /** As `AcceptedSecret.tag`, with the lasting key of the label. */
+  tag(label: LastingLabel, ...parts: (string | Uint8Array)[]): Buffer
+  /** The lasting keys from now on. Before the first call they are derived from the current secret. */
+  useLastingKeys(keys: ReadonlyMap<LastingLabel, Uint8Array>): void
+  /** AES-256-GCM under the current secret; opens only under the same label. */
+  seal(label: string, plaintext: string | Uint8Array): Buffer
+  /** Throws if the box was changed, or sealed under another label or a secret that is not accepted. */
+  open(label: string, box: Uint8Array): string
+  /** The same for bytes, with the secret that opened it; null where `open` throws. */
+  tryToOpen(label: string, box: Uint8Array): { bytes: Buffer; sealedBy: AcceptedSecret } | null
+}
+
+/** A box that names its secret begins with this byte and the four bytes of the id. */
+const NAMES_SECRET = 0xa7
+const HEAD_BYTES = 5
+const NONCE_BYTES = 12
+const BODY_AT = 28
+
+export function createServerSecret(current: Uint8Array, previous: Uint8Array[] = []): ServerSecret {
+  const accepted: AcceptedSecret[] = []
+  for (const each of [current, ...previous].map(createAccepted)) {
+    if (!accepted.some(({ id }) => id === each.id)) accepted.push(each)
+  }
+  const own = accepted[0]!
+  const lasting = new Map<string, Uint8Array>()
+
+  function tryToOpen(label: string, box: Uint8Array) {
+    const bytes = Buffer.from(box)
+    const named = accepted.find((each) => headOf(each).equals(bytes.subarray(0, HEAD_BYTES)))
+    if (named) {
+      const opened = decrypt(named.keyOf(label), bytes.subarray(HEAD_BYTES))
+      if (opened) return { bytes: opened, sealedBy: named }
+    }
+    for (const sealedBy of accepted) {
+      const opened = decrypt(sealedBy.keyOf(label), bytes)
+      if (opened) return { bytes: opened, sealedBy }
+    }
+    return null
+  }
+
+  return {
+    current: own,
+    accepted,
+    tag: (label, ...parts) => tagWith(lasting.get(label) ?? own.keyOf(label), parts),
+    useLastingKeys(keys) {
+      for (const [label, key] of keys) lasting.set(label, key)
+    },
+    seal(label, plaintext) {
+      const box = encrypt(own.keyOf(label), Buffer.from(plaintext as string))
+      // With a single secret there is nothing to tell apart, and versions that know no ids can open the box as well.
+      return accepted.length > 1 ? Buffer.concat([headOf(own), box]) : box
+    },
+    open(label, box) {
+      const opened = tryToOpen(label, box)
+      if (opened === null) throw new Error(`a sealed value (${label}) opens under no accepted server secret`)
+      return opened.bytes.toString('utf8')
+    },
+    tryToOpen,
+  }
+}
+
+function createAccepted(secret: Uint8Array): AcceptedSecret {
+  const derive = (info: string, length: number) =>
+    Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), info, length))
   const keys = new Map<string, Buffer>()
   const keyOf = (label: string) => {
     let key = keys.get(label)
     if (!key) {
-      key = Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), `poterne ${label}`, 32))
+      key = derive(`poterne ${label}`, 32)
       keys.set(label, key)
     }
     return key
   }
   return {
-    tag(label, ...parts) {
-      const mac = createHmac('sha256', keyOf(label))
-      for (const part of parts) {
-        const bytes = Buffer.from(part as string)
-        const length = Buffer.alloc(4)
-        length.writeUInt32BE(bytes.length)
-        mac.update(length).update(bytes)
-      }
-      return mac.digest()
-    },
-    seal(label, plaintext) {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', keyOf(label), nonce)
-      const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), body])
-    },
-    open(label, box) {
-      const bytes = Buffer.from(box)
-      const decipher = createDecipheriv('aes-256-gcm', keyOf(label), bytes.subarray(0, 12))
-      decipher.setAuthTag(bytes.subarray(12, 28))
-      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
-    },
+    id: derive('poterne id of the secret', 4).toString('hex'),
+    tag: (label, ...parts) => tagWith(keyOf(label), parts),
+    keyOf,
+  }
+}
+
+const headOf = ({ id }: AcceptedSecret) => Buffer.concat([Buffer.of(NAMES_SECRET), Buffer.from(id, 'hex')])
+
+function tagWith(key: Uint8Array, parts: (string | Uint8Array)[]): Buffer {
+  const mac = createHmac('sha256', key)
+  for (const part of parts) {
+    const bytes = Buffer.from(part as string)
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(bytes.length)
+    mac.update(length).update(bytes)
+  }
+  return mac.digest()
+}
+
+function encrypt(key: Uint8Array, plaintext: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  const body = Buffer.concat([cipher.update(plaintext), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), body])
+}
+
+/** Null if the key is not the one it was encrypted with, or if it was changed. */
+function decrypt(key: Uint8Array, box: Uint8Array): Buffer | null {
+  if (box.length < BODY_AT) return null
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, NONCE_BYTES))
+    decipher.setAuthTag(box.subarray(NONCE_BYTES, BODY_AT))
+    return Buffer.concat([decipher.update(box.subarray(BODY_AT)), decipher.final()])
+  } catch {
+    return null
   }
 }

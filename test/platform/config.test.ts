@@ -26,6 +26,7 @@ describe('without anything set', () => {
         baseUrl: 'http://127.0.0.1:8080',
         trustedProxies: [],
         secret: null,
+        previousSecrets: [],
         language: 'fr',
         docs: true,
         corsOrigins: [],

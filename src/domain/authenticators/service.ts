@@ -116,9 +116,18 @@ export function createAuthenticators(needs: Needs): Authenticators {
     },
     async useAppCode({ account, stored: { sealedSecret } }, typed) {
       const now = clock.now()
-      const step = totp.match(sealedSecret, typed, now)
-      const matched = sealedSecret !== null && step !== null ? { sealedSecret, step } : null
-      return store.use(idOf(account), { totp: matched, recoveryHash: null, lostApp: null }, now)
+      const tryCode = async (sealed: Uint8Array | null) => {
+        const step = totp.match(sealed, typed, now)
+        const matched = sealed !== null && step !== null ? { sealedSecret: sealed, step } : null
+        const factorTry = { totp: matched, recoveryHash: null, lostApp: null }
+        return { isRight: matched !== null, isUsed: await store.use(idOf(account), factorTry, now) }
+      }
+      const { isRight, isUsed } = await tryCode(sealedSecret)
+      if (isUsed || !isRight) return isUsed
+      // It was used before, or its secret was sealed anew since it was read.
+      const { sealedSecret: present } = await store.find(idOf(account), config.passkeys.rpId)
+      const isSame = present !== null && Buffer.from(present).equals(sealedSecret!)
+      return !isSame && (await tryCode(present)).isUsed
     },
     isRecoveryCode: recoveryCodes.isRecoveryCode,
     async useRecoveryCode({ account, app, stored }, typed) {

@@ -86,6 +86,14 @@ const listApps = defineStatement({
    where account_id > ${p.accountId} order by account_id limit ${p.limit}`,
 })
 
+const putSealed = defineStatement({
+  name: 'authenticators.put_sealed',
+  params: { accountId: 'bigint', was: 'bytea', is: 'bytea' },
+  sql: (p) => sql`
+  update ${totpFactors} set sealed_secret = ${p.is}
+   where account_id = ${p.accountId} and sealed_secret = ${p.was}`,
+})
+
 /** A second caller waits for the row and then sees the step, or the code gone. */
 const use = defineStatement({
   name: 'authenticators.use',
@@ -306,6 +314,9 @@ export function createFactorStore(database: Database): FactorStore {
       return (await database.first(noteLoss, params)) !== null
     },
     listApps: (after, limit) => database.all(listApps, { accountId: after, limit }),
+    async putSealed(accountId, sealed) {
+      await database.all(putSealed, { accountId, ...sealed })
+    },
     async use(account, { totp, recoveryHash, lostApp }, at) {
       const params = {
         accountId: account,

@@ -47,8 +47,10 @@ export interface FactorStore {
   find(accountId: number, rpId: string | null): Promise<StoredFactors>
   /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
   noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
-  /** The apps in use, by account and after that one, to count those that cannot be decrypted. */
+  /** The apps in use, by account and after that one. */
   listApps(afterAccountId: number, limit: number): Promise<{ accountId: number; sealedSecret: Uint8Array }[]>
+  /** Replaces the secret of the app in use by the same one sealed anew, unless it is not the same any more. */
+  putSealed(accountId: number, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
   /**
    * Uses up the time step or the recovery code; false if it was used before. After a recovery code a notice says how
    * many are left.

@@ -8,7 +8,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
-import type { ServerSecret } from '../../platform/secret.ts'
+import type { AcceptedSecret, ServerSecret } from '../../platform/secret.ts'
 
 /**
  * What a challenge was given for: nobody in particular, or one session of an account. A challenge of one kind is never
@@ -40,24 +40,25 @@ const MAC_AT = 40
 const LENGTH = 72
 
 export function createChallenges({ secret, clock }: { secret: ServerSecret; clock: Clock }): Challenges {
-  const macOf = (signed: Uint8Array, purpose: ChallengePurpose) =>
+  const macOf = (by: AcceptedSecret, signed: Uint8Array, purpose: ChallengePurpose) =>
     purpose.kind === 'login'
-      ? secret.tag('passkey challenge', 'login', signed)
-      : secret.tag('passkey challenge', purpose.kind, purpose.accountUuid, purpose.sessionId, signed)
+      ? by.tag('passkey challenge', 'login', signed)
+      : by.tag('passkey challenge', purpose.kind, purpose.accountUuid, purpose.sessionId, signed)
 
   return {
     create(purpose) {
       const signed = Buffer.alloc(MAC_AT)
       signed.writeBigUInt64BE(BigInt(clock.now().getTime() + CHALLENGE_LIFETIME_MS))
       randomBytes(MAC_AT - RANDOM_AT).copy(signed, RANDOM_AT)
-      return Buffer.concat([signed, macOf(signed, purpose)])
+      return Buffer.concat([signed, macOf(secret.current, signed, purpose)])
     },
     randomOf: (challenge) => challenge.subarray(RANDOM_AT, MAC_AT),
     open(challenge, purpose) {
       if (challenge.length !== LENGTH) return null
       const bytes = Buffer.from(challenge)
       const signed = bytes.subarray(0, MAC_AT)
-      if (!timingSafeEqual(bytes.subarray(MAC_AT), macOf(signed, purpose))) return null
+      const mac = bytes.subarray(MAC_AT)
+      if (!secret.accepted.some((by) => timingSafeEqual(mac, macOf(by, signed, purpose)))) return null
       const expiresAtMs = Number(signed.readBigUInt64BE())
       if (expiresAtMs <= clock.now().getTime()) return null
       return {

@@ -5,13 +5,14 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import { accountRow } from '../accounts/account-sql.ts'
 import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
-import { changeAndRecord } from '../events/event-sql.ts'
+import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
 import {
   endTooMany,
   lives,
@@ -209,6 +210,31 @@ const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => (
 const KEPT_DAYS = 30
 
 /** By the primary key, since no index may hold when a session ends (see schema.ts). */
+const countUnrefreshed = defineStatement({
+  name: 'sessions.count_unrefreshed',
+  params: { until: 'timestamptz', now: 'timestamptz' },
+  row: { count: 'int', lastEnd: 'timestamptz?' },
+  sql: (p) => sql`
+  select count(*)::int as count, max(expires_at) as last_end from ${sessions}
+   where ${lives(p)} and coalesce(rotated_at, created_at) <= ${p.until}`,
+})
+
+const endEverybodys = defineStatement({
+  name: 'sessions.end_everybodys',
+  params: { now: 'timestamptz', after: 'uuid?', limit: 'int' },
+  row: { uuid: 'uuid?', ended: 'int', last: 'uuid?' },
+  sql: (p) => sql`
+  with slice as materialized (
+    select id from ${sessions} where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
+  ended as (
+    update ${sessions} set revoked_at = ${p.now} where id in (select id from slice) and ${lives(p)}
+    returning account_id),
+  by_account as (select account_id, count(*)::int as ended from ended group by account_id),
+  page as (select (select id from slice order by id offset ${p.limit} - 1) as last)
+  select uuid, coalesce(ended, 0) as ended, last
+    from page left join (by_account join ${accounts} on id = account_id) on true`,
+})
+
 const sweep = defineStatement({
   name: 'sessions.sweep',
   params: { before: 'timestamptz', after: 'uuid?', limit: 'int' },
@@ -282,6 +308,19 @@ export function createSessionStore(database: Database): SessionStore {
     },
     listFingerprints: async (accountId) =>
       (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
+    countUnrefreshed: async (until, now) => (await database.first(countUnrefreshed, { until, now }))!,
+    endEverybodys: (after, limit, now) =>
+      retryDeadlocks(() =>
+        database.transaction(async (transaction) => {
+          const rows = await transaction.all(endEverybodys, { after, limit, now })
+          const events = rows.flatMap(({ uuid, ended: count }): NewEvent[] =>
+            uuid === null ? [] : [{ type: 'session.ended', account: uuid, data: { sessions: count } }],
+          )
+          await recordEvents(transaction, events, now)
+          const ended = rows.reduce((sum, row) => sum + row.ended, 0)
+          return { ended, last: rows[0]?.last ?? null }
+        }),
+      ),
     list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
     async sweep(now, limit) {
       const before = daysBefore(now, KEPT_DAYS)

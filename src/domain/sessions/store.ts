@@ -105,6 +105,14 @@ export interface SessionStore {
   listFingerprints(accountId: number): Promise<string[]>
   /** The sessions that are alive, last used first. */
   list(accountId: number, limit: number, now: Date): Promise<ListedSession[]>
+  /** The living ones whose newest refresh token was made until then, and when the last of them ends unless it is refreshed. */
+  countUnrefreshed(until: Date, now: Date): Promise<{ count: number; lastEnd: Date | null }>
+  /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
+  endEverybodys(
+    after: string | null,
+    limit: number,
+    now: Date,
+  ): Promise<{ ended: number; last: string | null }>
   /**
    * Looks at the next `limit` sessions and removes those that ended 30 days ago. Continues where the last call stopped;
    * there are no `more` at the end of the table.

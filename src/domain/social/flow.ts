@@ -1,11 +1,12 @@
 /**
  * A sign-in in a browser: begun here, continued at the provider, ended by the callback. All secret values are derived
  * from the random state with the server secret, so the ticket contains none of them; it is stored under a tag of the
- * state.
+ * state. Any accepted secret may have begun it.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { hasSecureCookies } from '../../platform/config/types.ts'
+import type { AcceptedSecret } from '../../platform/secret.ts'
 import type { FlowChecks } from '../providers/provider.ts'
 import type { Services, Stores } from '../services.ts'
 
@@ -45,16 +46,17 @@ type Needs = Pick<Services, 'secret' | 'clock' | 'config'> & { stores: Pick<Stor
 export function createFlows({ stores, secret, clock, config }: Needs): Flows {
   const { tickets } = stores
   const cookiePrefix = hasSecureCookies(config) ? '__Host-' : ''
-  const derive = (what: string, state: string) => secret.tag(`social ${what}`, state).toString('base64url')
-  const ticketKey = (state: string) => `social-flow:${derive('state', state)}`
-  const checksOf = (state: string): FlowChecks => ({
+  const derive = (by: AcceptedSecret, what: string, state: string) =>
+    by.tag(`social ${what}`, state).toString('base64url')
+  const ticketKey = (by: AcceptedSecret, state: string) => `social-flow:${derive(by, 'state', state)}`
+  const checksOf = (by: AcceptedSecret, state: string): FlowChecks => ({
     state,
-    nonce: derive('nonce', state),
-    codeVerifier: derive('verifier', state),
+    nonce: derive(by, 'nonce', state),
+    codeVerifier: derive(by, 'verifier', state),
   })
-  const bindingOf = (state: string): BrowserBinding => ({
-    name: `${cookiePrefix}poterne-social-${derive('cookie name', state).slice(0, 8)}`,
-    value: derive('browser', state),
+  const bindingOf = (by: AcceptedSecret, state: string): BrowserBinding => ({
+    name: `${cookiePrefix}poterne-social-${derive(by, 'cookie name', state).slice(0, 8)}`,
+    value: derive(by, 'browser', state),
     lifetimeSeconds: LIFETIME_SECONDS,
   })
 
@@ -63,14 +65,18 @@ export function createFlows({ stores, secret, clock, config }: Needs): Flows {
       const state = randomBytes(32).toString('base64url')
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
-      await tickets.put(ticketKey(state), { request }, expiresAt, now)
-      return { checks: checksOf(state), binding: bindingOf(state) }
+      const by = secret.current
+      await tickets.put(ticketKey(by, state), { request }, expiresAt, now)
+      return { checks: checksOf(by, state), binding: bindingOf(by, state) }
     },
     async take(state, cookies) {
-      const binding = bindingOf(state)
-      if (!isSame(cookies.get(binding.name) ?? '', binding.value)) return null
-      const ticket = await tickets.take(ticketKey(state), clock.now())
-      return ticket && { request: ticket.request as FlowRequest, checks: checksOf(state), binding }
+      for (const by of secret.accepted) {
+        const binding = bindingOf(by, state)
+        if (!isSame(cookies.get(binding.name) ?? '', binding.value)) continue
+        const ticket = await tickets.take(ticketKey(by, state), clock.now())
+        return ticket && { request: ticket.request as FlowRequest, checks: checksOf(by, state), binding }
+      }
+      return null
     },
   }
 }

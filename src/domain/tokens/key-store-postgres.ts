@@ -74,6 +74,14 @@ const add = defineStatement({
           ${p.publishedUntil})`,
 })
 
+const putSealed = defineStatement({
+  name: 'tokens.put_sealed',
+  params: { kid: 'text', was: 'bytea', is: 'bytea' },
+  sql: (p) => sql`
+  update ${signingKeys} set sealed_private_jwk = ${p.is}
+   where kid = ${p.kid} and sealed_private_jwk = ${p.was}`,
+})
+
 const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
 
 export function createKeyStore(database: Database): KeyStore {
@@ -100,6 +108,9 @@ export function createKeyStore(database: Database): KeyStore {
         await transaction.all(remove, { kids: [kid] })
         await recordEvents(transaction, [about('key.revoked', kid)], now)
       })
+    },
+    async putSealed(kid, sealed) {
+      await database.all(putSealed, { kid, ...sealed })
     },
   }
 }

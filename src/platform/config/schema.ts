@@ -75,6 +75,14 @@ export const schema = {
         example: variable('SERVER_SECRET'),
       },
     ),
+    previous_secrets: list(
+      'Other server secrets that are accepted while `secret` is changed: what they sealed or signed still works. `poterne secret status` says when one may be removed.',
+      {
+        check: (text) => formats.decodeSecret(text) !== null,
+        item: '32 bytes in hex or base64, as `poterne secret` prints them',
+        secret: 'all',
+      },
+    ),
     language: text(
       'fr',
       'The language of the answer if Accept-Language asks for none that the service has: "fr", "en", "es", "pt", "ar", and those of `texts.directory`.',

@@ -14,6 +14,8 @@ export interface Config {
     trustedProxies: string[]
     /** 32 bytes; null if none is set (then data_dir holds one). */
     secret: Uint8Array | null
+    /** As configured; `formats.decodeSecret` reads each. */
+    previousSecrets: string[]
     language: Language
     docs: boolean
     corsOrigins: string[]

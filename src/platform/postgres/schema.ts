@@ -415,6 +415,27 @@ export const signingKeys = pgTable('signing_keys', {
   publishedUntil: time('published_until'),
 })
 
+/**
+ * Keys that outlive a change of the server secret, since they name rows or hash codes: sealed under the server secret. One
+ * for each of the labels in platform/secret.ts.
+ */
+export const lastingKeys = pgTable('lasting_keys', {
+  label: text('label').primaryKey(),
+  sealedKey: bytea('sealed_key').notNull(),
+})
+
+/** The server secrets that replicas had in their configuration, by id, and since or until when. */
+export const serverSecrets = pgTable('server_secrets', {
+  id: text('id').primaryKey(),
+  /** When a replica last sealed and signed with it; null if none did until now. */
+  currentAt: time('current_at'),
+  currentSince: time('current_since'),
+  /** When a replica last ran that does not accept it. */
+  missingAt: time('missing_at'),
+  /** Until when one replica seals rows anew under it. */
+  turnUntil: time('turn_until'),
+})
+
 /** The authenticator app in use. `lastStep`: the newest time step accepted, the one that confirmed it at first. */
 export const totpFactors = pgTable('totp_factors', {
   accountId: bigint('account_id', { mode: 'number' })
