@@ -185,7 +185,7 @@ export const pt: Texts = {
       account_exists: {
         subject: 'Já tem uma conta em {service}',
         email: [
-          'Alguém, provavelmente você, acaba de pedir uma conta em {service} com este endereço, que já tem uma. Inicie sessão, ou peça uma nova senha se esqueceu a sua.',
+          'Alguém acaba de pedir uma conta em {service} com este endereço, que já tem uma. Se foi um pedido seu, inicie sessão, ou peça uma nova senha se esqueceu a sua.',
           'Se não fez este pedido, pode ignorar esta mensagem: nada mudou.',
         ],
         sms: '{service}: este numero ja tem uma conta. Entre nela, ou crie uma nova senha.',
@@ -322,7 +322,7 @@ export const pt: Texts = {
         subject: 'Códigos errados depois da sua senha em {service}',
         email: [
           'Alguém que sabe a sua senha de {service} introduziu vários códigos errados num dispositivo que ainda não tinha sido usado.',
-          'Se foi você, não precisa de fazer nada. Se não, altere a sua senha de imediato: até agora, o segundo passo impediu a entrada.',
+          'Se foi uma ação sua, não precisa de fazer nada. Se não, altere a sua senha de imediato: até agora, o segundo passo impediu a entrada.',
         ],
         sms: '{service}: alguém que sabe a sua senha digitou codigos errados. Se nao foi uma tentativa sua, altere a senha.',
       },

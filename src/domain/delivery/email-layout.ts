@@ -63,8 +63,8 @@ export function html(parts: EmailParts, { service, logoUrl, colour, layoutHtml }
 function codeBlock(code: string | null, colour: string): string[] {
   if (code === null) return []
   // The codes of an administrator have 19 characters, which a telephone shows in one line only if they are small.
-  const size = code.length > 8 ? '20px/1.5' : '34px/1.2'
-  const spacing = code.length > 8 ? '1px' : '6px'
+  const size = code.length > 8 ? '18px/1.6' : '34px/1.2'
+  const spacing = code.length > 8 ? '0' : '6px'
   const figures = `margin:24px 0;padding:14px 8px 14px 14px;font:bold ${size} ui-monospace,Menlo,Consolas,monospace;letter-spacing:${spacing};text-align:center;color:#1d2126;background:#f3f4f6;border:1px solid ${colour};border-radius:8px`
   return [`<p class="code" dir="ltr" style="${figures}">${escapeHtml(code)}</p>`]
 }

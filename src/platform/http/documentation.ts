@@ -69,7 +69,7 @@ export function createDocumentation({ baseUrl, version }: DocumentationOptions) 
   )
 }
 
-const languageList = new Intl.ListFormat('en', { type: 'disjunction' }).format(builtInTags.map(languageName))
+const languageList = new Intl.ListFormat('en', { type: 'conjunction' }).format(builtInTags.map(languageName))
 
 const introduction = `Registration, confirmation by one-time code, login and two-factor login, by e-mail and by phone.
 
@@ -85,7 +85,8 @@ const introduction = `Registration, confirmation by one-time code, login and two
 **What holds everywhere**
 
 - Success and error bodies are JSON, and their \`status\` is the HTTP status. Decide by the \`code\` of an error, which is
-  stable, and show its \`message\`, which is ${languageList} by Accept-Language.
+  stable, and show its \`message\`, which is in the language of Accept-Language: ${languageList}, or what
+  the operator adds.
 - Fields of a request that are not described are ignored, and new fields may come into answers.
 - Access tokens are verified with the keys at [/.well-known/jwks.json](/.well-known/jwks.json).
 - This document for generators: [/swagger/json](/swagger/json).`

@@ -1,0 +1,69 @@
+/** Every message in a browser, as wide as a telephone and as a window: in a short run two languages on a telephone. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { createSamples, messagePurposes } from '../../src/domain/delivery/sample-messages.ts'
+import { createCatalog } from '../../src/texts/catalog.ts'
+import { textDirection } from '../../src/texts/languages.ts'
+import { launchBrowser } from '../helpers/browser.ts'
+import { reduced } from '../helpers/soak.ts'
+
+setDefaultTimeout(120_000)
+
+const catalog = createCatalog({ language: 'fr' })
+const texts = { serviceName: 'Acme & Sons', logoUrl: null, colour: '#0f5f6b', layoutHtml: null }
+const sample = createSamples(
+  {
+    server: { baseUrl: 'https://auth.example.com' },
+    smtp: null,
+    sms: { autofillDomain: null },
+    codes: { lifetimeSeconds: 600 },
+    texts,
+  } as never,
+  catalog,
+)
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser({})
+})
+afterAll(() => browser.close())
+
+/** Run in the page, of which the types of this project know nothing. */
+const measure = `(() => {
+  const root = document.documentElement
+  const card = document.querySelector('.card')
+  const code = document.querySelector('.code')
+  const range = document.createRange()
+  if (code) range.selectNodeContents(code)
+  const lines = code ? new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size : 1
+  const { backgroundColor, color, textAlign } = getComputedStyle(card)
+  const luminance = (text) => text.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0)
+  return {
+    overflow: Math.max(0, root.scrollWidth - root.clientWidth),
+    lines,
+    isDark: luminance(backgroundColor) < luminance(color),
+    textAlign,
+  }
+})()`
+
+const schemes = reduced(['dark'] as const, ['light', 'dark'] as const)
+const widths = reduced([390], [320, 390, 800])
+const languages = reduced(['fr', 'ar'], [...catalog.tags])
+
+test.each(schemes.flatMap((scheme) => widths.map((width) => ({ scheme, width }))))(
+  'fits $width pixels in the $scheme theme, its code on one line',
+  async ({ scheme, width }) => {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 700 } })
+    const page = await context.newPage()
+    for (const language of languages) {
+      const textAlign = textDirection(language) === 'rtl' ? 'right' : 'left'
+      for (const purpose of messagePurposes) {
+        await page.setContent(sample(language, purpose, 'email').html as string)
+        const found = await page.evaluate(measure)
+        const wanted = { overflow: 0, lines: 1, isDark: scheme === 'dark', textAlign }
+        expect({ language, purpose, found }).toEqual({ language, purpose, found: wanted })
+      }
+    }
+    await context.close()
+  },
+)
