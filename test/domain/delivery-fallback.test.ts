@@ -52,6 +52,28 @@ test('a message that neither takes is tried again, and refused only when both re
   await service.close()
 })
 
+test('an address that was refused for good is shown as such to its owner and to administrators, for a day', async () => {
+  const service = await startService({ clock: createTestClock() })
+  const person = await service.signUp(newEmail())
+  const { access_token: bearer, account } = await service.logIn(person)
+  const shown = async () => [
+    (await service.get('me/security', { bearer })).body.email_refused_at,
+    (await service.inside.services.administration.get(account.uuid)).email_refused_at,
+  ]
+  expect(await shown()).toEqual([undefined, undefined])
+  service.smtp.behave({ refuse: { status: 550, at: 'recipient', words: '5.1.1 no such user' } })
+  const refusedFrom = service.clock.now()
+  await service.post('2fa/request-otp', { identifier: person.identifier })
+  await service.delivered()
+  const [own, administrations] = await shown()
+  expect(Date.parse(own)).toBeGreaterThanOrEqual(refusedFrom.getTime())
+  expect(administrations).toBe(own)
+  service.clock.advance(86_400_000)
+  const later = (await service.logIn(person)).access_token
+  expect((await service.get('me/security', { bearer: later })).body).not.toHaveProperty('email_refused_at')
+  await service.close()
+})
+
 test('an address that was refused for good gets nothing more that strangers cause, for a day', async () => {
   const service = await startService({ clock: createTestClock() })
   const refused = newEmail()

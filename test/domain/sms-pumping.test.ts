@@ -1,14 +1,39 @@
 /** A prefix of numbers whose codes nobody enters is closed to strangers for a day. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { registration } from '../helpers/api-client.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { startGateway } from '../helpers/gateway.ts'
 import { newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
+import { startService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
 /** A French mobile number with these first seven digits. */
 const numberOf = (prefix: string, i: number) => `+${prefix}${String(i).padStart(4, '0')}`
+
+/** Messages that gateways took, with codes that nobody entered. */
+const sent = (count: number, purpose: string, subject: SQL, to: SQL, gateway: SQL) => sql`
+  insert into messages (channel, destination, purpose, language, code_subject, code_purpose, created_at,
+                        next_attempt_at, finished_at, outcome, gateway)
+  select 'sms', ${to}, ${sql.raw(`'${purpose}'`)}, 'fr', ${subject}, ${sql.raw(`'${purpose}'`)}, times.at, times.at,
+         times.at, 'sent', ${gateway}
+    from generate_series(1, ${sql.raw(String(count))}), (select ${param('now', 'timestamptz')} as at) as times`
+const unusedCodes = statement<{ to: string; now: Date }, never>(
+  sent(
+    60,
+    'two_factor',
+    sql`(select uuid from accounts where phone = ${param('to', 'text')})`,
+    param('to', 'text'),
+    sql`'stub'`,
+  ),
+)
+const soldCodes = statement<{ gateway: string; now: Date }, never>(
+  sent(200, 'confirmation', sql`gen_random_uuid()`, sql`'+33612380000'`, param('gateway', 'text')),
+)
+const endEarlier = statement(sql`update sessions set created_at = created_at - interval '1 hour'`)
 
 test('fifty codes that nobody enters close their prefix, and no other one', async () => {
   const clock = noon()
@@ -60,4 +85,60 @@ test('one verified code in fifty keeps a prefix open', async () => {
   await funnel.flush()
   expect(funnel.closedUntil('+33612360000')).toBeNull()
   await service.close()
+})
+
+test('codes do not count where the sign-in ended by another factor while they were valid', async () => {
+  const service = await startLimited({
+    clock: noon(),
+    settings: { limits: { sms_per_prefix_per_hour: 1000 }, sms: { daily_budget: 10_000 } },
+  })
+  const { funnel } = service.inside.services
+  const { database } = service.inside
+  const phone = numberOf('3361237', 1)
+  await service.post('register', registration(phone), newClient())
+  const { code: otp } = await service.gateway.waitForSms(phone)
+  await service.post('verify-account', { identifier: phone, otp }, newClient())
+  await service.delivered()
+  await database.all(unusedCodes, { to: phone, now: service.clock.now() })
+  const refused = () => funnel.closedUntil(phone) !== null
+  const judge = async () => {
+    service.clock.advance(60_001)
+    funnel.codeSent(phone)
+    await funnel.flush()
+  }
+  const session = await service.post('login', { identifier: phone, password: PASSWORD }, newClient())
+  expect(session.status).toBe(200)
+  for (let i = 0; i < 60; i++) funnel.codeSent(phone)
+  await judge()
+  expect(refused()).toBe(false)
+  await database.all(endEarlier, {})
+  await judge()
+  expect(refused()).toBe(true)
+  await service.close()
+})
+
+test('a gateway whose codes are hardly ever verified is tried last', async () => {
+  const [first, second] = [await startGateway(), await startGateway()]
+  const gateways = [first, second].map(({ url }, i) => ({
+    name: `gateway-${i}`,
+    url,
+    body: { to: '{to}', text: '{text}' },
+  }))
+  const settings = { sms: { gateways, minimum_conversion: 10 } }
+  const service = await startService({ settings, clock: noon() })
+  const send = async () => {
+    const phone = newPhone()
+    expect((await service.post('register', registration(phone))).status).toBe(201)
+    await service.delivered()
+    return first.messages.some(({ to }) => to === phone) ? 'first' : 'second'
+  }
+  expect(await send()).toBe('first')
+  await service.inside.database.all(soldCodes, { gateway: 'gateway-0', now: service.clock.now() })
+  expect(await send()).toBe('first')
+  service.clock.advance(601_000)
+  await service.inside.services.funnel.judgeConversions()
+  expect(await send()).toBe('second')
+  expect(service.log.join('')).toContain('too few codes of a gateway are verified')
+  await service.close()
+  await Promise.all([first.stop(), second.stop()])
 })

@@ -2,7 +2,7 @@
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { emailRefusedAtField, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
@@ -28,6 +28,7 @@ export const accountDetails = t.Composite([
     passkeys: t.Integer(),
     identities: t.Integer(),
     sessions: t.Integer(),
+    email_refused_at: emailRefusedAtField,
   }),
 ])
 const session = t.Object({

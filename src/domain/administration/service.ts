@@ -48,6 +48,8 @@ export type AccountDetails = ListedAccount & {
   passkeys: number
   identities: number
   sessions: number
+  /** Only where a mail server refused the e-mail address for good within the last day. */
+  email_refused_at?: string
 }
 
 export interface AdministrationService {
@@ -75,7 +77,7 @@ export interface AdministrationService {
 
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
-type Needs = Pick<Services, 'secondFactor' | 'notices' | 'clock' | 'config'> & {
+type Needs = Pick<Services, 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'> & {
   stores: Pick<Stores, 'accounts' | 'administration' | 'erasure' | 'sessions' | 'events'>
 }
 
@@ -88,7 +90,7 @@ const MAXIMUM_LOOKS = 10_000
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export function createAdministrationService(needs: Needs): AdministrationService {
-  const { secondFactor, notices, clock, config, stores } = needs
+  const { secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { administration, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = new Map<string, number>()
@@ -100,12 +102,18 @@ export function createAdministrationService(needs: Needs): AdministrationService
   }
 
   async function describe(account: AdministeredAccount): Promise<AccountDetails> {
-    const [held, counts] = await Promise.all([
+    const [held, counts, refusedAt] = await Promise.all([
       secondFactor.find(account),
       administration.count(account.id, clock.now()),
+      account.email === null ? null : refusedAddresses.findRefusal(account.email),
     ])
     const factors = account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : []
-    return { ...listedRecord(account, passwordDigest), factors, ...counts }
+    return {
+      ...listedRecord(account, passwordDigest),
+      factors,
+      ...counts,
+      ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
+    }
   }
 
   /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */

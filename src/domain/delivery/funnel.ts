@@ -26,6 +26,8 @@ export interface Funnel {
   report(days: number): Promise<StageCount[]>
   /** Adds what was counted since the last time. Never throws. */
   flush(): Promise<void>
+  /** Puts the gateways last of whose codes too few are verified (`sms.minimum_conversion`). */
+  judgeConversions(): Promise<void>
   start(): void
   close(): Promise<void>
 }
@@ -43,6 +45,8 @@ const FLUSH_MS = 1000
 /** How often the closed prefixes and the conversions are read again, in flushes. */
 const REFRESH_EVERY = 5
 const CONVERSION_EVERY = 30
+/** To look at the messages of a prefix takes long. */
+const JUDGED_AGAIN_MS = 60_000
 /** The plus sign and seven digits. */
 const PREFIX_LENGTH = 8
 /** The conversion of fewer codes means nothing. */
@@ -52,6 +56,9 @@ export const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
 
 export function createFunnel({ records, breaker, clock, logger, config, metrics }: Options): Funnel {
   const { minimumConversion, pumpingGuard, gateways } = config.sms
+  const { lifetimeSeconds } = config.codes
+  /** A prefix that was looked at closely is not looked at again until then. */
+  const judgedAgainAt = new Map<string, Date>()
   let counts = new Map<string, StageCount>()
   let prefixes = new Map<string, PrefixCount>()
   let closed = new Map<string, Date>()
@@ -94,8 +101,14 @@ export function createFunnel({ records, breaker, clock, logger, config, metrics 
   }
 
   async function addPrefixes(added: PrefixCount[], now: Date): Promise<void> {
-    const newlyClosed = await records.addPrefixes(added, now)
+    await records.addPrefixes(added, now)
     if (!pumpingGuard) return
+    const due = added.map(({ prefix }) => prefix).filter((prefix) => !(judgedAgainAt.get(prefix)! > now))
+    if (due.length === 0) return
+    const judged = await records.closePrefixes(due, lifetimeSeconds, now)
+    for (const prefix of due) judgedAgainAt.delete(prefix)
+    for (const { prefix } of judged) judgedAgainAt.set(prefix, new Date(now.getTime() + JUDGED_AGAIN_MS))
+    const newlyClosed = judged.filter(({ isClosed }) => isClosed)
     for (const { prefix, codes, verified } of newlyClosed) {
       logger.warn(
         { prefix, codes, verified },
@@ -119,9 +132,8 @@ export function createFunnel({ records, breaker, clock, logger, config, metrics 
   /** A gateway whose codes do not arrive is asked last, however politely it accepts them. */
   async function judgeConversions(): Promise<void> {
     if (minimumConversion === 0) return
-    const before = new Date(clock.now().getTime() - config.codes.lifetimeSeconds * 1000)
     for (const { name } of gateways) {
-      const { codes, verified } = await records.conversion(name, before)
+      const { codes, verified } = await records.conversion(name, lifetimeSeconds, clock.now())
       if (codes >= LEAST_CODES && verified * 100 < minimumConversion * codes) {
         breaker.suspend(name)
         logger.warn({ gateway: name, codes, verified }, 'too few codes of a gateway are verified')
@@ -167,6 +179,7 @@ export function createFunnel({ records, breaker, clock, logger, config, metrics 
     },
     report: (days) => records.report(daysBefore(clock.now(), days - 1)),
     flush,
+    judgeConversions,
     start() {
       timer = setInterval(() => {
         if (underWay.size < 100) run(round)

@@ -3,9 +3,11 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import {
+  accounts,
   earlyReceipts,
   messages,
   refusedAddresses,
+  sessions,
   smsFunnel,
   smsPrefixes,
 } from '../../platform/postgres/schema.ts'
@@ -58,11 +60,24 @@ const addPrefixes = defineStatement({
 /** Fewer than these, and chance could close a prefix. */
 const LEAST_CODES = 50
 
-/** Codes that closed a prefix once do not close it again. */
+/**
+ * Whether nobody needed this code, a row of `messages` named `message`: its account signed in while the code was valid,
+ * by another factor or another code.
+ */
+const endedOtherwise = (p: Placeholders<'lifetimeSeconds'>) => sql`
+  (message.code_purpose in ('login_code', 'two_factor') and exists (
+    select from ${accounts} join ${sessions} on ${sessions}.account_id = ${accounts}.id
+     where ${accounts}.uuid = message.code_subject and ${sessions}.created_at >= message.created_at
+       and ${sessions}.created_at < message.created_at + ${p.lifetimeSeconds} * interval '1 second'))`
+
+/**
+ * Codes that closed a prefix once do not close it again. Which codes nobody needed is read from the messages only where
+ * the prefix would be closed, since that is slow and seldom.
+ */
 const closePrefixes = defineStatement({
   name: 'delivery.close_prefixes',
-  params: { prefixes: 'text', now: 'timestamptz', until: 'timestamptz' },
-  row: { prefix: 'text', codes: 'int', verified: 'int' },
+  params: { prefixes: 'text', now: 'timestamptz', until: 'timestamptz', lifetimeSeconds: 'int' },
+  row: { prefix: 'text', codes: 'int', verified: 'int', isClosed: 'boolean' },
   sql: (p) => sql`
   with counted as (
     select prefix, sum(codes)::int as codes, sum(verified)::int as verified
@@ -70,10 +85,21 @@ const closePrefixes = defineStatement({
      where prefix in (select jsonb_array_elements_text(${p.prefixes}::jsonb)) and day >= ${today(p)} - 1
        and closed_until is null
      group by prefix
-    having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes))
-  update ${smsPrefixes} set closed_until = ${p.until}
-    from counted where ${smsPrefixes}.prefix = counted.prefix and day = ${today(p)} and closed_until is null
-  returning counted.prefix, counted.codes, counted.verified`,
+    having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes)),
+  judged as materialized (
+    select counted.prefix, verified, codes - (
+             select count(*)::int from ${messages} message
+              where finished_at >= (${today(p)} - 1)::timestamp at time zone 'UTC' and gateway is not null
+                and verified_at is null and left(destination, length(counted.prefix)) = counted.prefix
+                and ${endedOtherwise(p)}) as codes
+      from counted),
+  closed as (
+    update ${smsPrefixes} set closed_until = ${p.until}
+      from judged
+     where ${smsPrefixes}.prefix = judged.prefix and day = ${today(p)} and closed_until is null
+       and judged.codes >= ${sql.raw(String(LEAST_CODES))} and judged.verified * 100 < 2 * judged.codes
+    returning judged.prefix)
+  select prefix, codes, verified, prefix in (select prefix from closed) as is_closed from judged`,
 })
 
 const closedPrefixes = defineStatement({
@@ -102,13 +128,13 @@ const markVerified = defineStatement({
 
 const conversion = defineStatement({
   name: 'delivery.conversion',
-  params: { gateway: 'text', before: 'timestamptz' },
+  params: { gateway: 'text', before: 'timestamptz', lifetimeSeconds: 'int' },
   row: { codes: 'int', verified: 'int' },
   sql: (p) => sql`
   select count(*)::int as codes, count(verified_at)::int as verified from (
-    select verified_at from ${messages}
+    select verified_at from ${messages} message
      where gateway = ${p.gateway} and code_purpose is not null
-       and (verified_at is not null or created_at < ${p.before})
+       and (verified_at is not null or (created_at < ${p.before} and not ${endedOtherwise(p)}))
      order by id desc limit 200) last`,
 })
 
@@ -162,12 +188,12 @@ const putRefused = defineStatement({
   on conflict (tag) do update set refused_at = excluded.refused_at`,
 })
 
-const isRefused = defineStatement({
-  name: 'delivery.is_refused',
+const findRefusal = defineStatement({
+  name: 'delivery.find_refusal',
   params: { tag: 'bytea', since: 'timestamptz' },
-  row: { refused: 'boolean' },
+  row: { refusedAt: 'timestamptz' },
   sql: (p) => sql`
-  select true as refused from ${refusedAddresses}
+  select refused_at from ${refusedAddresses}
    where tag = ${p.tag} and refused_at > ${p.since}`,
 })
 
@@ -207,13 +233,20 @@ export function createDeliveryRecords(database: Database): DeliveryRecords {
     report: (since) => database.all(report, { since }),
     async addPrefixes(counts, at) {
       await database.all(addPrefixes, { counts: JSON.stringify(counts), now: at })
-      const prefixes = JSON.stringify(counts.map(({ prefix }) => prefix))
-      return database.all(closePrefixes, { prefixes, now: at, until: new Date(at.getTime() + DAY_MS) })
     },
+    closePrefixes: (prefixes, lifetimeSeconds, at) =>
+      database.all(closePrefixes, {
+        prefixes: JSON.stringify(prefixes),
+        now: at,
+        until: new Date(at.getTime() + DAY_MS),
+        lifetimeSeconds,
+      }),
     closedPrefixes: (at) => database.all(closedPrefixes, { now: at }),
     markVerified: (code, at) => database.first(markVerified, { ...code, now: at }),
-    async conversion(name, at) {
-      return (await database.first(conversion, { gateway: name, before: at })) ?? { codes: 0, verified: 0 }
+    async conversion(name, lifetimeSeconds, at) {
+      const before = new Date(at.getTime() - lifetimeSeconds * 1000)
+      const found = await database.first(conversion, { gateway: name, before, lifetimeSeconds })
+      return found ?? { codes: 0, verified: 0 }
     },
     putReceipt: (name, id, receipt, at) =>
       database.first(putReceipt, { gateway: name, providerId: id, receipt, now: at }),
@@ -221,7 +254,7 @@ export function createDeliveryRecords(database: Database): DeliveryRecords {
     async putRefusedAddress(tag, at) {
       await database.all(putRefused, { tag, now: at })
     },
-    isAddressRefused: async (tag, since) => (await database.first(isRefused, { tag, since })) !== null,
+    findRefusal: async (tag, since) => (await database.first(findRefusal, { tag, since }))?.refusedAt ?? null,
     async sweep(at, limit) {
       const removed = [
         await sweepEarly(database, { before: new Date(at.getTime() - MINUTE_MS), limit }),

@@ -31,13 +31,29 @@ export interface DeliveryRecords {
   addCounts(counts: StageCount[], now: Date): Promise<void>
   /** By gateway and country, from that day (UTC) on. */
   report(since: Date): Promise<StageCount[]>
-  /** Adds to the counters of today, and closes the prefixes whose codes are hardly ever verified. Gives those. */
-  addPrefixes(counts: PrefixCount[], now: Date): Promise<PrefixCount[]>
+  /** Adds to the counters of today. */
+  addPrefixes(counts: PrefixCount[], now: Date): Promise<void>
+  /**
+   * Closes those of the prefixes whose codes are hardly ever verified. A code does not count if its account signed in
+   * otherwise while it was valid. Gives the prefixes that had to be looked at closely.
+   */
+  closePrefixes(
+    prefixes: string[],
+    lifetimeSeconds: number,
+    now: Date,
+  ): Promise<(PrefixCount & { isClosed: boolean })[]>
   closedPrefixes(now: Date): Promise<{ prefix: string; closedUntil: Date }[]>
   /** The last SMS with this code was worth it: once. Null where there is none. */
   markVerified(code: { subject: string; purpose: CodePurpose }, now: Date): Promise<SentMessage | null>
-  /** How many of the last 200 codes that a gateway took were verified, of those whose time is over. */
-  conversion(gateway: string, before: Date): Promise<{ codes: number; verified: number }>
+  /**
+   * How many of the last 200 codes that a gateway took were verified, of those whose time is over. A code does not count
+   * if its account signed in otherwise while it was valid.
+   */
+  conversion(
+    gateway: string,
+    lifetimeSeconds: number,
+    now: Date,
+  ): Promise<{ codes: number; verified: number }>
   /**
    * `delivered` is final, `failed` is not. Null where that changes nothing: a repetition, or an id that nobody knows
    * (yet): the receipt is then kept for a minute.
@@ -46,6 +62,7 @@ export interface DeliveryRecords {
   /** Gives the receipts that were kept, and whose sending was recorded since, to their messages. */
   applyEarlyReceipts(): Promise<(SentMessage & { receipt: Receipt })[]>
   putRefusedAddress(tag: Uint8Array, now: Date): Promise<void>
-  isAddressRefused(tag: Uint8Array, since: Date): Promise<boolean>
+  /** Null: not since that time. */
+  findRefusal(tag: Uint8Array, since: Date): Promise<Date | null>
   sweep: Sweep
 }

@@ -9,6 +9,8 @@ import type { DeliveryRecords } from './records.ts'
 export interface RefusedAddresses {
   note(destination: string): Promise<void>
   isRefused(destination: string): Promise<boolean>
+  /** When it was refused last; null: not within the last day. */
+  findRefusal(destination: string): Promise<Date | null>
 }
 
 interface Options {
@@ -22,9 +24,11 @@ const DAY_MS = 86_400_000
 export function createRefusedAddresses({ stores, secret, clock }: Options): RefusedAddresses {
   const tag = (destination: string) => secret.tag('refused address', destination.toLowerCase())
   const { deliveryRecords } = stores
+  const findRefusal = (destination: string) =>
+    deliveryRecords.findRefusal(tag(destination), new Date(clock.now().getTime() - DAY_MS))
   return {
+    findRefusal,
     note: (destination) => deliveryRecords.putRefusedAddress(tag(destination), clock.now()),
-    isRefused: (destination) =>
-      deliveryRecords.isAddressRefused(tag(destination), new Date(clock.now().getTime() - DAY_MS)),
+    isRefused: async (destination) => (await findRefusal(destination)) !== null,
   }
 }

@@ -4,7 +4,7 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
+import { emailRefusedAtField, messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountAnswer } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
@@ -33,6 +33,7 @@ const securityAnswer = component(
       passkeys: t.Integer(),
       identities: t.Integer(),
       sessions: t.Integer(),
+      email_refused_at: emailRefusedAtField,
     },
     { description: 'What protects the account, for a settings page.' },
   ),
@@ -89,7 +90,7 @@ export function createAccountRoutes(
           tags: ['Account'],
           operationId: 'getAccountSecurity',
           summary: 'What protects your account',
-          description: 'For a settings page: the last three fields are counts.',
+          description: 'For a settings page. `passkeys`, `identities` and `sessions` are counts.',
           security: bearerSecurity,
         },
       },

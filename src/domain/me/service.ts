@@ -21,6 +21,8 @@ export interface SecurityRecord {
   passkeys: number
   identities: number
   sessions: number
+  /** Only where a mail server refused the e-mail address for good within the last day. */
+  email_refused_at?: string
 }
 
 export interface AccountService {
@@ -35,12 +37,15 @@ export interface AccountService {
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 
-type Needs = Pick<Services, 'reauthentication' | 'secondFactor' | 'notices' | 'clock' | 'config'> & {
+type Needs = Pick<
+  Services,
+  'reauthentication' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
+> & {
   stores: Pick<Stores, 'accounts' | 'erasure' | 'events'>
 }
 
 export function createAccountService(needs: Needs): AccountService {
-  const { stores, reauthentication, secondFactor, notices, clock, config } = needs
+  const { stores, reauthentication, secondFactor, notices, refusedAddresses, clock, config } = needs
   const store = stores.erasure
   return {
     describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
@@ -54,9 +59,10 @@ export function createAccountService(needs: Needs): AccountService {
       return accountRecord(changed, config.accounts.passwordDigest)
     },
     async describeSecurity({ account }) {
-      const [held, counts] = await Promise.all([
+      const [held, counts, refusedAt] = await Promise.all([
         secondFactor.find(account),
         store.count(account.id, clock.now()),
+        account.email === null ? null : refusedAddresses.findRefusal(account.email),
       ])
       return {
         email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
@@ -70,6 +76,7 @@ export function createAccountService(needs: Needs): AccountService {
           recovery_codes_left: held.recoveryCodesLeft,
         },
         ...counts,
+        ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
       }
     },
     async listEvents({ account }, query) {

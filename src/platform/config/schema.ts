@@ -234,7 +234,7 @@ export const schema = {
       ),
       pumping_guard: boolean(
         true,
-        'Close a prefix of seven digits to strangers for a day when of at least 50 codes sent there fewer than 2 in 100 were verified.',
+        'Close a prefix of seven digits to strangers for a day when of at least 50 codes sent there fewer than 2 in 100 were verified. A code does not count if its account signed in otherwise while it was valid.',
       ),
       autofill_domain: text(
         null,

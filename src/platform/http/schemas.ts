@@ -13,6 +13,14 @@ export const nullable = <Schema extends TSchema>(
 
 export const timeField = () => t.String({ description: 'ISO 8601, UTC, milliseconds', format: 'date-time' })
 
+export const emailRefusedAtField = t.Optional(
+  t.String({
+    description:
+      'Only where a mail server refused the e-mail address for good within the last day: the address may be wrong.',
+    format: 'date-time',
+  }),
+)
+
 export function messageAnswer<const Status extends 200 | 201>(status: Status) {
   const [name, description, example] =
     status === 200
