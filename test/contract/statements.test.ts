@@ -52,7 +52,7 @@ beforeAll(async () => {
   await applyMigrations(database, new Date())
   await database.close()
   client = postgres(url, { max: 1, fetch_types: false })
-})
+}, 60_000)
 
 afterAll(() => client.end())
 
