@@ -10,14 +10,15 @@ import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
 import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
 import { PROVED_MS } from './domain/administration-sessions/service.ts'
+import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
 import type { Access, AdminCaller, AdminRoute } from './domain/administrators/access.ts'
 import { createSocketDoor, type Door } from './domain/administrators/door.ts'
 import { createListenerDoor } from './domain/administrators/listener-door.ts'
 import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
+import { onceWith } from './domain/idempotency/service.ts'
 import { createSecretRoutes } from './domain/secrets/routes.ts'
 import type { Services } from './domain/services.ts'
-import { AppError } from './errors.ts'
 import type { Clock } from './platform/clock.ts'
 import { isLoopbackHost } from './platform/config/formats.ts'
 import type { Config } from './platform/config/types.ts'
@@ -48,10 +49,10 @@ const table = `
   DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration/factors
   GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration/factors
   DELETE  /accounts/:uuid/identities/:id           removeAccountIdentity    accounts:recover! administration/factors
-  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write    administration/people
-  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write    administration/people
-  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write    administration/people
-  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write    administration/people
+  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write!   administration/people
+  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write!   administration/people
+  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write!   administration/people
+  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write!   administration/people
   GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
@@ -66,6 +67,9 @@ const table = `
   GET     /administrators                          listAdministrators       owner             administrators
   POST    /administrators                          addAdministrator         owner!            administrators
   DELETE  /administrators/:uuid                    removeAdministrator      owner!            administrators
+  GET     /tokens                                  listTokens               tokens:write      administration-tokens
+  POST    /tokens                                  createToken              tokens:write!     administration-tokens
+  DELETE  /tokens/:id                              revokeToken              tokens:write!     administration-tokens
   GET     /keys                                    listSigningKeys          owner             administration
   POST    /keys/rotate                             rotateSigningKey         owner!            administration
   POST    /keys/revoke                             revokeSigningKey         owner!            administration
@@ -108,8 +112,10 @@ export type AdminServices = Pick<
   | 'messageAdministration'
   | 'overview'
   | 'administration'
+  | 'administrationTokens'
   | 'administrators'
   | 'backups'
+  | 'idempotency'
   | 'keys'
   | 'pageSessions'
   | 'people'
@@ -126,16 +132,19 @@ const routesBehind = (
   guard: ReturnType<typeof guardOf>,
   services: AdminServices,
   { catalog }: AdminAppOptions,
-) =>
-  new Elysia({ name: 'administration-operations' })
+) => {
+  const once = onceWith(services.idempotency)
+  return new Elysia({ name: 'administration-operations' })
     .use(createAdministrationRoutes(httpBase, services.administration, catalog.tags))
-    .use(createPeopleRoutes(httpBase, services.people, catalog.tags))
+    .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(httpBase, services.messageAdministration))
     .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
-    .use(createAdministratorRoutes(httpBase, guard, services.administrators))
-    .use(createSigningKeyRoutes(httpBase, services.keys))
+    .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
+    .use(createTokenRoutes(httpBase, guard, once, services.administrationTokens))
+    .use(createSigningKeyRoutes(httpBase, guard, once, services.keys))
     .use(createSecretRoutes(httpBase, services.secrets))
+}
 
 /** Behind the Unix socket, and for commands that find no service: whoever reaches it may do everything. */
 export function createAdminApp(services: AdminServices, options: AdminAppOptions) {
@@ -170,9 +179,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     isAdministrator: services.administrators.isAdministrator,
     hosts: ownHosts,
     origins: () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl]),
-    authenticateToken: async () => {
-      throw new AppError('invalid_token')
-    },
+    authenticateToken: services.administrationTokens.authenticate,
     async findSession(header) {
       const cookie = cookies.read(header)
       const administrator = await pageSessions.find(cookie)

@@ -14,6 +14,7 @@ import { serveCommand } from './commands/serve.ts'
 import { sessionsCommand } from './commands/sessions.ts'
 import { smsCommand } from './commands/sms.ts'
 import { textsCommand } from './commands/texts.ts'
+import { tokensCommand } from './commands/tokens.ts'
 import { gatewaysCommand, mailCommand } from './commands/try.ts'
 import { versionCommand } from './commands/version.ts'
 import { workerCommand } from './commands/worker.ts'
@@ -24,6 +25,7 @@ const commands = [
   configCommand(),
   accountsCommand(),
   adminsCommand(),
+  tokensCommand(),
   sessionsCommand(),
   messagesCommand(),
   limitsCommand(),

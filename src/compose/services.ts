@@ -7,6 +7,7 @@ import { createOverview } from '../domain/administration/overview/service.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
 import { createPageSessions } from '../domain/administration-sessions/service.ts'
+import { createTokenService } from '../domain/administration-tokens/service.ts'
 import { createAdministratorService } from '../domain/administrators/service.ts'
 import { createAttempts } from '../domain/attempts/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
@@ -23,6 +24,7 @@ import { createDelivery } from '../domain/delivery/room.ts'
 import { createKnownDevices } from '../domain/devices/service.ts'
 import { createGatheredEvents } from '../domain/events/gathered-events.ts'
 import { createHashing } from '../domain/hashing/room.ts'
+import { createIdempotency } from '../domain/idempotency/service.ts'
 import { createIdentities } from '../domain/identities/room.ts'
 import { withPumpingGuard } from '../domain/limits/pumping-guard.ts'
 import { createLimitService } from '../domain/limits/service.ts'
@@ -163,8 +165,10 @@ export function createServices(foundation: Foundation) {
     passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),
     contacts: createContactsService({ ...shared, undo }),
+    idempotency: createIdempotency(shared),
     administrators: createAdministratorService(shared),
     pageSessions: createPageSessions(shared),
+    administrationTokens: createTokenService(shared),
     undo,
     administration,
     people: createPeopleService({ ...shared, administration }),

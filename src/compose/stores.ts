@@ -7,6 +7,7 @@ import { createOverviewStore } from '../domain/administration/overview/store-pos
 import { createPeopleStore } from '../domain/administration/people/store-postgres.ts'
 import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
 import { createPageSessionStore } from '../domain/administration-sessions/store-postgres.ts'
+import { createTokenStore } from '../domain/administration-tokens/store-postgres.ts'
 import { createAdministratorStore } from '../domain/administrators/store-postgres.ts'
 import { createAttemptStore } from '../domain/attempts/store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
@@ -20,6 +21,7 @@ import { createKnownDeviceStore } from '../domain/devices/store-postgres.ts'
 import { createEventStore } from '../domain/events/store-postgres.ts'
 import { createDigestStore } from '../domain/hashing/store-postgres.ts'
 import { createHousekeepingStore } from '../domain/housekeeping/store-postgres.ts'
+import { createIdempotencyStore } from '../domain/idempotency/store-postgres.ts'
 import { createSpentTokenStore } from '../domain/identities/spent-token-store-postgres.ts'
 import { createIdentityStore } from '../domain/identities/store-postgres.ts'
 import { createPostgresLimitStore } from '../domain/limits/store-postgres.ts'
@@ -51,6 +53,7 @@ export function createStores(
     accountFactors: createAccountFactorStore(database),
     accounts: createAccountStore(database),
     administration: createAdministrationStore(database),
+    administrationTokens: createTokenStore(database),
     administrators: createAdministratorStore(database),
     attempts: createAttemptStore(database),
     authenticators: createFactorStore(database),
@@ -63,6 +66,7 @@ export function createStores(
     erasure: createErasureStore(database),
     events: createEventStore(database, config.events),
     housekeeping: createHousekeepingStore(database),
+    idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
     messageAdministration: createMessageAdministrationStore(database),
@@ -103,6 +107,8 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   known_devices: stores.devices.sweep,
   spent_id_tokens: stores.spentTokens.sweep,
   spent_challenges: stores.passkeys.sweep,
+  idempotency_keys: stores.idempotency.sweep,
+  administration_tokens: stores.administrationTokens.sweep,
   event_addresses: stores.events.sweepDetails,
   events: stores.events.sweep,
 })

@@ -25,6 +25,8 @@ import type { AdministrationService } from './administration/service.ts'
 import type { AdministrationStore } from './administration/store.ts'
 import type { PageSessions } from './administration-sessions/service.ts'
 import type { PageSessionStore } from './administration-sessions/store.ts'
+import type { TokenService } from './administration-tokens/service.ts'
+import type { TokenStore } from './administration-tokens/store.ts'
 import type { AdministratorService } from './administrators/service.ts'
 import type { AdministratorStore } from './administrators/store.ts'
 import type { Attempts } from './attempts/service.ts'
@@ -50,6 +52,8 @@ import type { EventStore } from './events/store.ts'
 import type { HashService } from './hashing/service.ts'
 import type { DigestStore } from './hashing/store.ts'
 import type { HousekeepingStore } from './housekeeping/store.ts'
+import type { Idempotency } from './idempotency/service.ts'
+import type { IdempotencyStore } from './idempotency/store.ts'
 import type { IdentityProofs } from './identities/proof.ts'
 import type { IdentityResolver } from './identities/resolver.ts'
 import type { IdentityService } from './identities/service.ts'
@@ -98,6 +102,7 @@ export interface Stores {
   accountFactors: AccountFactorStore
   accounts: AccountStore
   administration: AdministrationStore
+  administrationTokens: TokenStore
   administrators: AdministratorStore
   attempts: AttemptStore
   authenticators: FactorStore
@@ -110,6 +115,7 @@ export interface Stores {
   erasure: ErasureStore
   events: EventStore
   housekeeping: HousekeepingStore
+  idempotency: IdempotencyStore
   identities: IdentityStore
   limits: LimitStore
   messageAdministration: MessageAdministrationStore
@@ -179,8 +185,10 @@ export interface Services {
   passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService
+  idempotency: Idempotency
   administrators: AdministratorService
   pageSessions: PageSessions
+  administrationTokens: TokenService
   administration: AdministrationService
   people: PeopleService
   messageAdministration: MessageAdministration

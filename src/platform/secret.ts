@@ -22,6 +22,8 @@ export const lastingLabels = [
   'waiting password',
   'account code',
   'administration csrf',
+  'idempotency key',
+  'idempotent request',
   'stop removal',
   'undo link',
 ] as const

@@ -108,6 +108,18 @@ describe('over the socket of a service with the embedded database', () => {
     expect((await over('admins', 'list')).out).not.toContain(person.identifier)
   })
 
+  test('tokens are made, listed and revoked', async () => {
+    const made = await over('tokens', 'create', '--name', 'backup', '--scopes', 'accounts:read, events:read')
+    expect([made.exitCode, made.out]).toEqual([0, expect.stringMatching(/^pot_adm_[0-9A-Za-z]{28}\n$/)])
+    const [token] = JSON.parse((await over('tokens', 'list', '--json')).out)
+    expect(token).toMatchObject({ name: 'backup', created_by: { name: 'ada-the-operator' } })
+    expect((await over('tokens', 'create', '--name', 'backup')).exitCode).toBe(2)
+    expect((await over('tokens', 'revoke', token.id)).exitCode).toBe(2)
+    expect((await over('tokens', 'revoke', token.id, '--yes')).out).toBe(`${token.id} is revoked\n`)
+    const again = await over('tokens', 'revoke', token.id, '--yes')
+    expect([again.exitCode, again.error]).toEqual([1, 'There is no such token.\n'])
+  })
+
   test('what cannot be is said, with an exit code', async () => {
     const unknown = await over('accounts', 'show', 'nobody@example.com')
     expect([unknown.exitCode, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])

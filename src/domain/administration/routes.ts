@@ -1,11 +1,15 @@
 /** Administration as operators call it: paths under /admin/v1, never part of the public interface. */
 import { Elysia, t } from 'elysia'
+import { AppError } from '../../errors.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { emailRefusedAtField, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
+import type { AdminCaller } from '../administrators/access.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
+import type { Once } from '../idempotency/service.ts'
 import type { KeyService } from '../tokens/key-service.ts'
 import type { AdministrationService } from './service.ts'
 
@@ -194,11 +198,27 @@ export function createAdministrationRoutes(
     )
 }
 
+/** What is kept of a revocation that made no key. */
+const NO_SUCCESSOR = 'no successor'
+const UNKNOWN = 'no such key'
+
 type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
 
-export function createSigningKeyRoutes(httpBase: HttpBase, keys: Keys) {
+export function createSigningKeyRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  keys: Keys,
+) {
+  /** Throws `route_not_found`. */
+  async function keyOf(kid: string) {
+    const found = (await keys.list()).find((one) => one.kid === kid)
+    if (!found) throw new AppError('route_not_found')
+    return toKey(found)
+  }
   return new Elysia({ name: 'signing-keys', prefix: '/admin/v1' })
     .use(httpBase)
+    .use(guard)
     .get(
       '/keys',
       async () => ({ status: 200 as const, items: (await keys.list()).map(toKey), next_cursor: null }),
@@ -212,10 +232,17 @@ export function createSigningKeyRoutes(httpBase: HttpBase, keys: Keys) {
     )
     .post(
       '/keys/rotate',
-      async ({ body }) => ({
-        status: 200 as const,
-        key: toKey(await keys.rotate({ atOnce: body.now === true })),
-      }),
+      ({ body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const key = toKey(await keys.rotate({ atOnce: body.now === true }))
+              return { id: key.kid, answer: { status: 200 as const, key } }
+            },
+            repeat: async (kid) => ({ status: 200 as const, key: await keyOf(kid) }),
+          },
+        ),
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
         response: { 200: t.Object({ status: t.Literal(200), key }), ...errorResponses() },
@@ -224,14 +251,23 @@ export function createSigningKeyRoutes(httpBase: HttpBase, keys: Keys) {
     )
     .post(
       '/keys/revoke',
-      async ({ body }) => {
-        const revoked = await keys.revoke(body.kid)
-        return {
-          status: 200 as const,
-          revoked: revoked !== null,
-          successor: revoked?.successor ? toKey(revoked.successor) : null,
-        }
-      },
+      ({ body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const revoked = await keys.revoke(body.kid)
+              const successor = revoked?.successor ? toKey(revoked.successor) : null
+              const answer = { status: 200 as const, revoked: revoked !== null, successor }
+              return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
+            },
+            repeat: async (kid) => ({
+              status: 200 as const,
+              revoked: kid !== UNKNOWN,
+              successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
+            }),
+          },
+        ),
       {
         body: t.Object({ kid: t.String({ maxLength: 100 }) }),
         response: {

@@ -6,9 +6,10 @@ import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
 import { pageQuery } from '../events/event-schema.ts'
+import type { Once } from '../idempotency/service.ts'
 import type { AdminCaller } from './access.ts'
 import { roleField } from './administrator-schema.ts'
-import type { AdministratorService } from './service.ts'
+import type { AdministratorRecord, AdministratorService } from './service.ts'
 
 const administrator = component(
   'Administrator',
@@ -61,6 +62,7 @@ const detail = (operationId: string, summary: string, description: string) => ({
 export function createAdministratorRoutes(
   httpBase: HttpBase,
   guard: Guard<AdminCaller>,
+  once: Once,
   administrators: AdministratorService,
 ) {
   return new Elysia({ name: 'administrators', prefix: '/admin/v1' })
@@ -81,10 +83,23 @@ export function createAdministratorRoutes(
     )
     .post(
       '/administrators',
-      async ({ body, status }) => {
-        const { administrator, isNew } = await administrators.put(body.account, body.role)
-        return isNew
-          ? status(201, { status: 201 as const, administrator })
+      async ({ body, caller, headers, path, status }) => {
+        const answer = await once<{ status: 200 | 201; administrator: AdministratorRecord }>(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const { administrator, isNew } = await administrators.put(body.account, body.role)
+              return { id: administrator.uuid, answer: { status: isNew ? 201 : 200, administrator } }
+            },
+            repeat: async (id, kept) => ({
+              status: kept === 200 ? 200 : 201,
+              administrator: await administrators.get(id),
+            }),
+          },
+        )
+        const { administrator } = answer
+        return answer.status === 201
+          ? status(201, { status: 201, administrator })
           : { status: 200 as const, administrator }
       },
       {

@@ -97,7 +97,8 @@ const addFailures = defineStatement({
   sql: (p) => sql`
   with gathered as materialized (
     select * from jsonb_to_recordset(${p.failures}::jsonb) as failure (
-           key text, type text, outcome text, account uuid, address text, count int, at timestamptz)),
+           key text, type text, outcome text, account uuid, actor_type text, actor_id text, actor_name text, address text,
+           count int, at timestamptz)),
   counted as (
     update ${eventDetails} set count = ${eventDetails}.count + gathered.count
       from gathered where failure_key = gathered.key
@@ -106,10 +107,9 @@ const addFailures = defineStatement({
     select nextval(pg_get_serial_sequence('events', 'id')) as id, gathered.* from gathered
      where key not in (select failure_key from counted)),
   written as (
-    insert into ${events} (id, type, outcome, created_at, account, actor_type, actor_id, data)
+    insert into ${events} (id, type, outcome, created_at, account, actor_type, actor_id, actor_name, data)
     overriding system value
-    select id, type, outcome, at, account, case when account is null then 'system' else 'account' end,
-           account::text, '{}' from fresh)
+    select id, type, outcome, at, account, actor_type, actor_id, actor_name, '{}' from fresh)
   insert into ${eventDetails} (event_id, address, count, failure_key)
   select id, address, count, key from fresh`,
 })
@@ -139,7 +139,7 @@ const sweepDetails = defineStatement({
      where (address is not null or device is not null) and created_at < ${p.before}
      order by event_id limit ${p.limit}),
   emptied as (
-    update ${eventDetails} set address = null, device = null from old
+    update ${eventDetails} set address = null, device = null, failure_key = null from old
      where ${eventDetails}.event_id = old.event_id and old.count is not null returning 1),
   gone as (
     delete from ${eventDetails} using old
@@ -164,7 +164,14 @@ export function createEventStore(database: Database, retention: Retention): Even
       (await database.all(follow, { ...filterParams(wanted), after, limit })).map(toEvent),
     async addFailures(failures) {
       const rows = JSON.stringify(
-        failures.map((failure) => ({ ...failure, outcome: outcomeOf(failure), key: keyOf(failure) })),
+        failures.map(({ actor, ...failure }) => ({
+          ...failure,
+          actor_type: actor?.type ?? 'account',
+          actor_id: actor?.id ?? failure.account,
+          actor_name: actor?.name ?? null,
+          outcome: outcomeOf(failure),
+          key: keyOf({ actor, ...failure }),
+        })),
       )
       const write = () => database.all(addFailures, { failures: rows })
       // Another replica wrote the event of this hour first: then the count is added to its event.
@@ -192,11 +199,17 @@ const filterParams = ({ account, type, actor, since }: EventFilter): FilterParam
   since: since ?? null,
 })
 
-const outcomeOf = ({ type }: GatheredFailures) =>
+const outcomeOf = ({ type }: Pick<GatheredFailures, 'type'>) =>
   (failureTypes as readonly string[]).includes(type) ? 'failure' : 'success'
 
-const keyOf = ({ type, account, address, at }: GatheredFailures) =>
-  `${at.toISOString().slice(0, 13)} ${type} ${account ?? '-'} ${address ?? '-'}`
+const keyOf = ({
+  type,
+  account,
+  actor,
+  address,
+  at,
+}: Pick<GatheredFailures, 'type' | 'account' | 'actor' | 'address' | 'at'>) =>
+  `${at.toISOString().slice(0, 13)} ${type} ${account ?? actor?.id ?? '-'} ${address ?? '-'}`
 
 function toEvent({
   actorType,

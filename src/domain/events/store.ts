@@ -1,5 +1,5 @@
 /** The recorded events: reading them, and deleting old ones. Rooms record theirs with event-sql.ts. */
-import type { EventType, NewEvent, StoredEvent } from './event.ts'
+import type { Actor, EventType, NewEvent, StoredEvent } from './event.ts'
 
 export interface EventFilter {
   account?: string | undefined
@@ -13,6 +13,8 @@ export interface EventFilter {
 export interface GatheredFailures {
   type: EventType
   account: string | null
+  /** Null: the account. */
+  actor: Actor | null
   address: string | null
   count: number
   at: Date

@@ -20,6 +20,7 @@ const RECOVERY_CODES_PER_HOUR = 20
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
 const UNDO_VISITS_PER_MINUTE = 60
+const REFUSED_TOKENS_PER_MINUTE = 20
 /** For this long after its confirmation an account counts as a stranger when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
@@ -175,6 +176,9 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       byAddress('passkey-options', addressBucket, window(PASSKEY_OPTIONS_PER_MINUTE, MINUTE_MS)),
     passkeyAttempts: (addressBucket: string): Charge[] =>
       byAddress('passkey-attempts', addressBucket, window(PASSKEY_ATTEMPTS_PER_MINUTE, MINUTE_MS)),
+    /** A token of administration was refused. */
+    refusedTokens: (addressBucket: string): Charge[] =>
+      byAddress('refused-tokens', addressBucket, window(REFUSED_TOKENS_PER_MINUTE, MINUTE_MS)),
     /** A password is about to be compared; to be cleared when it was right. */
     wrongPasswords(caller: Caller, identifierKey: string): Charge[] {
       if (caller.group === 'owner') {

@@ -1,9 +1,13 @@
 /** Making and inviting accounts, and letting people back in, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
+import type { AdminCaller } from '../../administrators/access.ts'
+import type { Once } from '../../idempotency/service.ts'
 import { accountDetails, detail } from '../routes.ts'
 import type { PeopleService } from './service.ts'
 
@@ -24,16 +28,37 @@ const contactBody = t.Object({
 const putErrors = errorResponses('account_not_found', 'identifier_taken', 'validation_failed')
 const removeErrors = errorResponses('account_not_found', 'contact_not_found', 'last_sign_in_method')
 
+/** The end of a code is what is kept of one that was made; an id that was only meant for it is none. */
+function requireTime(kept: string): string {
+  if (!/^\d{4}-\d\d-\d\dT/.test(kept)) throw new AppError('account_not_found')
+  return kept
+}
+
 export function createPeopleRoutes(
   httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
   people: PeopleService,
   languages: readonly Language[],
 ) {
   return new Elysia({ name: 'people', prefix: '/admin/v1' })
     .use(httpBase)
+    .use(guard)
     .post(
       '/accounts',
-      async ({ body, status }) => status(201, { status: 201 as const, account: await people.create(body) }),
+      async ({ body, caller, headers, path, status }) => {
+        const answer = await once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const account = await people.create(body)
+              return { id: account.uuid, answer: { status: 201 as const, account } }
+            },
+            repeat: async (id) => ({ status: 201 as const, account: await people.show(id) }),
+          },
+        )
+        return status(201, answer)
+      },
       {
         body: t.Object({
           email: optionalField(t.String()),
@@ -63,10 +88,17 @@ export function createPeopleRoutes(
     )
     .post(
       '/accounts/:uuid/invite',
-      async ({ params, body }) => {
-        const { expiresAt } = await people.invite(params.uuid, body)
-        return { status: 200 as const, expires_at: expiresAt.toISOString() }
-      },
+      ({ params, body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const expires_at = (await people.invite(params.uuid, body)).expiresAt.toISOString()
+              return { id: expires_at, answer: { status: 200 as const, expires_at } }
+            },
+            repeat: async (id) => ({ status: 200 as const, expires_at: requireTime(id) }),
+          },
+        ),
       {
         body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
         response: {
@@ -78,10 +110,18 @@ export function createPeopleRoutes(
     )
     .post(
       '/accounts/:uuid/recovery',
-      async ({ params, body }) => {
-        const { code, expiresAt } = await people.recover(params.uuid, body)
-        return { status: 200 as const, code, expires_at: expiresAt.toISOString() }
-      },
+      ({ params, body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const { code, expiresAt } = await people.recover(params.uuid, body)
+              const expires_at = expiresAt.toISOString()
+              return { id: expires_at, answer: { status: 200 as const, code, expires_at } }
+            },
+            repeat: async (id) => ({ status: 200 as const, code: null, expires_at: requireTime(id) }),
+          },
+        ),
       {
         body: t.Object({
           send: t.Optional(t.Union([t.Literal('email'), t.Literal('sms')])),

@@ -27,6 +27,8 @@ export interface NewAccountBody {
 }
 
 export interface PeopleService {
+  /** An account that was made before. Throws `account_not_found`. */
+  show(uuid: string): Promise<AccountDetails>
   /** Throws `validation_failed`, `identifier_taken`, and what `invite` does. */
   create(body: NewAccountBody): Promise<AccountDetails>
   /**
@@ -111,6 +113,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     })
 
   return {
+    show: administration.get,
     async create(body) {
       const { email, phone, identifiers, primary, metadata } = read(body)
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')

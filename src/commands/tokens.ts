@@ -1,0 +1,102 @@
+/** `poterne tokens …`: what scripts and back ends sign in to administration with. */
+import { Command } from 'commander'
+import { configOption } from './configuration.ts'
+import {
+  confirm,
+  type DoorOptions,
+  listAll,
+  readLimit,
+  socketOption,
+  throughDoor,
+  yesOption,
+} from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printTable } from './print.ts'
+
+type Options = DoorOptions & { json?: boolean; yes?: boolean }
+
+interface Token {
+  id: string
+  name: string
+  scopes: string[]
+  addresses: string[]
+  expires_at: string
+  last_used_at: string | null
+  created_by: { type: string; name: string | null }
+}
+
+interface CreateOptions extends Options {
+  name?: string
+  scopes?: string
+  expires: string
+  address?: string[]
+}
+
+export function tokensCommand(): Command {
+  const command = new Command('tokens').description('make, list and revoke tokens of administration')
+  const add = (name: string, description: string) => {
+    const added = command.command(name).description(description)
+    added
+      .option(...configOption)
+      .option(...socketOption)
+      .option('--json', 'print for programs')
+    return added.option(...yesOption)
+  }
+  add('create', 'make a token, and print it this once')
+    .option('--name <name>', 'what it is for')
+    .option('--scopes <scopes>', 'what it may do, such as accounts:read,events:read')
+    .option('--expires <duration>', 'when it ends, at most 365d', '90d')
+    .option('--address <range...>', 'from where alone it is taken, such as 203.0.113.0/24')
+    .action(create)
+  add('list', 'print the tokens, newest first')
+    .option('--limit <number>', 'at most so many', '1000')
+    .action(list)
+  add('revoke', 'refuse a token at once, and those that were made with it')
+    .argument('<id>', 'as `poterne tokens list` prints it')
+    .action(revoke)
+  return command
+}
+
+async function create({ name, scopes, expires, address, ...options }: CreateOptions): Promise<void> {
+  if (name === undefined || scopes === undefined)
+    throw new CommandFailure(
+      2,
+      'name the token and its scopes: --name backup --scopes accounts:read,events:read',
+    )
+  const body = {
+    name,
+    scopes: scopes.split(',').map((scope) => scope.trim()),
+    expires_in: expires,
+    ...(address !== undefined && { addresses: address }),
+  }
+  const { status: _, ...created } = await throughDoor(options, (call) =>
+    call<Token & { token: string; status: number }>('POST', 'tokens', body),
+  )
+  if (options.json) return printJson(created)
+  process.stdout.write(`${created.token}\n`)
+  process.stderr.write(`It is shown only here, and ends at ${created.expires_at}.\n`)
+}
+
+async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
+  const wanted = readLimit(limit)
+  const tokens = await throughDoor(options, (call) => listAll<Token>(call, 'tokens', {}, wanted))
+  if (options.json) return printJson(tokens)
+  printTable(
+    ['ID', 'NAME', 'SCOPES', 'FROM', 'EXPIRES', 'LAST USE', 'MADE BY'],
+    tokens.map(({ id, name, scopes, addresses, expires_at, last_used_at, created_by }) => [
+      id,
+      name,
+      scopes.join(','),
+      addresses.join(',') || 'everywhere',
+      expires_at.slice(0, 10),
+      last_used_at,
+      created_by.name ?? created_by.type,
+    ]),
+  )
+}
+
+async function revoke(id: string, options: Options): Promise<void> {
+  await confirm(`Revoke the token ${id}?`, options.yes)
+  await throughDoor(options, (call) => call('DELETE', `tokens/${encodeURIComponent(id)}`))
+  if (!options.json) process.stdout.write(`${id} is revoked\n`)
+}

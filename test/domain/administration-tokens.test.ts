@@ -1,0 +1,311 @@
+/** Tokens of administration on the TCP listener, and calls that are sent again; with limits on. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { crc32 } from 'node:zlib'
+import { adminRoutes } from '../../src/admin-app.ts'
+import { type AdminRoute, type Scope, scopes } from '../../src/domain/administrators/access.ts'
+import { addAdministrator, asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
+import { type Answer, newEmail } from '../helpers/api-client.ts'
+import { dumpTables } from '../helpers/database.ts'
+import { newClient } from '../helpers/limited-service.ts'
+import { race } from '../helpers/race.ts'
+import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
+import { useLimited, useReplica } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+const headers = () => newClient().headers as Record<string, string>
+
+describe('a token of administration', () => {
+  const service = useLimited({ settings: listening })
+  const replica = useReplica(service, { settings: listening })
+
+  const create = (wish: Record<string, unknown> = {}) =>
+    asOperator(service, 'POST', 'tokens', {
+      name: 'test',
+      scopes: ['accounts:read'],
+      expires_in: '90d',
+      ...wish,
+    })
+  const made = async (wish: Record<string, unknown> = {}) => (await create(wish)).body
+  const by = (token: string, from: Record<string, string> = headers()) => ({
+    headers: { ...from, authorization: `Bearer ${token}` },
+  })
+  const use = (token: string, method: string, path: string, body?: unknown, on = service) =>
+    onListener(on, method, path, body, by(token))
+  const somebody = async () => (await service.logIn(await service.signUp(newEmail()))).account.uuid as string
+  const events = async (type: string) => {
+    await service.inside.services.events.flush()
+    return (await asOperator(service, 'GET', `events?type=${type}&limit=200`)).body.items
+  }
+
+  test('has the form that scanners know, is shown once and kept as a hash', async () => {
+    const created = await create({ name: 'nightly export' })
+    expect(created.status).toBe(201)
+    const { token, id, created_by } = created.body
+    expect(token).toMatch(/^pot_adm_[0-9A-Za-z]{28}$/)
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    const checksum = [...token.slice(-6)].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
+    expect(checksum).toBe(crc32(token.slice(8, 30)))
+    expect(created_by).toEqual({ type: 'operator', id: 'root', name: 'root' })
+    expect((await use(token, 'GET', 'accounts')).status).toBe(200)
+    const { items } = (await asOperator(service, 'GET', 'tokens?limit=1')).body
+    expect(items).toMatchObject([{ id, name: 'nightly export', scopes: ['accounts:read'] }])
+    expect(items[0]).not.toHaveProperty('token')
+    expect(items[0].last_used_at).toBe(service.clock.now().toISOString())
+    const dump = await dumpTables(service)
+    expect(dump).toContain('nightly export')
+    expect(dump).not.toContain(token)
+    const [event] = await events('token.created')
+    expect(event).toMatchObject({ account: null, data: { token: id, name: 'nightly export' } })
+    expect(JSON.stringify(event)).not.toContain(token)
+  })
+
+  test('reaches what its scopes name, on every route, and nothing else', async () => {
+    const tokens = new Map<Scope, string>()
+    for (const scope of scopes) tokens.set(scope, (await made({ scopes: [scope] })).token)
+    const uuid = crypto.randomUUID()
+    const call = (route: AdminRoute, token: string) => {
+      const path = route.path.replace(':uuid', uuid).replace(/:\w+/, '999')
+      // What is asked for is refused before it is read, and nothing of it exists.
+      const body = route.method === 'GET' || route.method === 'DELETE' ? undefined : {}
+      return use(token, route.method, path, body)
+    }
+    const wrong: string[] = []
+    for (const route of adminRoutes.filter(({ access }) => access !== 'open')) {
+      const needed = scopes.find((scope) => scope === route.access)
+      const without = scopes.find((scope) => scope !== needed)!
+      const refused = await call(route, tokens.get(without)!)
+      const name = `${route.method} ${route.path}`
+      if (refused.body?.code !== 'insufficient_scope' && refused.body?.code !== 'route_not_found')
+        wrong.push(`${name} with ${without}: ${refused.status}`)
+      if (needed === undefined) continue
+      const admitted = await call(route, tokens.get(needed)!)
+      if (admitted.status === 401 || admitted.status === 403)
+        wrong.push(`${name} with ${needed}: ${admitted.status}`)
+    }
+    expect(wrong).toEqual([])
+    for (const route of adminRoutes.filter(({ access }) => access !== 'open')) {
+      const path = route.path.replace(/:\w+/g, uuid)
+      const answer = await onListener(service, route.method, path)
+      expect([route.path, answer.body.code]).toEqual([
+        route.path,
+        expect.stringMatching(/^(invalid_token|route_not_found)$/),
+      ])
+    }
+  })
+
+  test('reaches no account that is an administrator', async () => {
+    const { uuid } = await addAdministrator(service, 'viewer')
+    const token = (await made({ scopes: [...scopes] })).token
+    for (const [method, path, body] of [
+      ['GET', ''],
+      ['PATCH', '', { locked: true }],
+      ['DELETE', ''],
+      ['DELETE', '/sessions'],
+      ['DELETE', '/two-factor'],
+      ['POST', '/recovery', {}],
+      ['PUT', '/email', { value: newEmail() }],
+    ] as const)
+      expectRefusal(await use(token, method, `accounts/${uuid}${path}`, body), 'insufficient_scope')
+    expect((await use(token, 'PATCH', `accounts/${await somebody()}`, { locked: true })).status).toBe(200)
+    const body = { account: await somebody(), role: 'owner' }
+    expectRefusal(await use(token, 'POST', 'administrators', body), 'insufficient_scope')
+    const [event] = await events('account.locked')
+    expect(event.actor).toMatchObject({ type: 'token', name: 'test' })
+  })
+
+  test('ends with its time, and when it is revoked, on every replica at once', async () => {
+    const short = await made({ expires_in: '1h' })
+    expect((await use(short.token, 'GET', 'accounts', undefined, replica)).status).toBe(200)
+    service.clock.advance(60 * MINUTE_MS)
+    expectRefusal(await use(short.token, 'GET', 'accounts'), 'token_expired')
+    const one = await made()
+    expect((await use(one.token, 'GET', 'accounts', undefined, replica)).status).toBe(200)
+    expect((await asOperator(service, 'DELETE', `tokens/${one.id}`)).status).toBe(200)
+    expectRefusal(await use(one.token, 'GET', 'accounts', undefined, replica), 'invalid_token')
+    expectRefusal(await asOperator(service, 'DELETE', `tokens/${one.id}`), 'token_not_found')
+    expectRefusal(await asOperator(service, 'DELETE', 'tokens/x'), 'token_not_found')
+    const refused = (await events('token.refused')).filter(
+      ({ actor }: { actor: { id: string } }) => actor.id === short.id,
+    )
+    expect(refused).toMatchObject([
+      { outcome: 'failure', actor: { type: 'token', id: short.id, name: 'test' }, data: { count: 1 } },
+    ])
+  })
+
+  test('is taken from its addresses alone', async () => {
+    const { token, addresses } = await made({ addresses: ['198.51.100.77/24', '2001:db8::1'] })
+    expect(addresses).toEqual(['198.51.100.0/24', '2001:db8::1/128'])
+    const from = (address: string) =>
+      onListener(service, 'GET', 'accounts', undefined, by(token, { 'x-forwarded-for': address }))
+    expect((await from('198.51.100.200')).status).toBe(200)
+    expect((await from('::ffff:198.51.100.200')).status).toBe(200)
+    expect((await from('2001:db8::1')).status).toBe(200)
+    expectRefusal(await from('198.51.101.1'), 'invalid_token')
+    expectRefusal(await from('2001:db8::2'), 'invalid_token')
+  })
+
+  test('makes tokens with a part of what it holds, and they end with it', async () => {
+    const parent = await made({
+      scopes: ['tokens:write', 'events:read'],
+      expires_in: '2d',
+      addresses: ['10.0.0.0/8'],
+    })
+    const make = (wish: Record<string, unknown>, token = parent.token) =>
+      use(token, 'POST', 'tokens', { name: 'child', scopes: ['events:read'], expires_in: '1d', ...wish })
+    const child = (await make({})).body
+    expect(child.addresses).toEqual(['10.0.0.0/8'])
+    expect((await make({ addresses: ['10.1.0.0/16'] })).status).toBe(201)
+    for (const wish of [
+      { scopes: ['accounts:read'] },
+      { scopes: ['events:read', 'accounts:erase'] },
+      { expires_in: '3d' },
+      { addresses: ['0.0.0.0/1'] },
+      { addresses: ['192.0.2.0/24'] },
+      { addresses: [] },
+    ])
+      expectRefusal(await make(wish), 'insufficient_scope')
+    const grandchild = (await make({ scopes: ['tokens:write', 'events:read'] })).body
+    const last = (await make({}, grandchild.token)).body
+    await asOperator(service, 'DELETE', `tokens/${parent.id}`)
+    for (const { token } of [child, grandchild, last])
+      expectRefusal(await use(token, 'GET', 'events'), 'invalid_token')
+  })
+
+  test('none that was just made survives the revocation of its maker', async () => {
+    const parent = await made({ scopes: ['tokens:write', 'events:read'] })
+    const body = { name: 'child', scopes: ['events:read'], expires_in: '1d' }
+    const answers = await race([service, replica], (one, caller) =>
+      caller === 16
+        ? asOperator(one, 'DELETE', `tokens/${parent.id}`)
+        : onListener(one, 'POST', 'tokens', body, by(parent.token)),
+    )
+    for (const { status, body: child } of answers.filter((answer) => answer.status === 201))
+      expect([status, (await use(child.token, 'GET', 'events')).status]).toEqual([201, 401])
+    expect((await asOperator(service, 'GET', 'tokens')).body.items).not.toContainEqual(
+      expect.objectContaining({ name: 'child', created_by: expect.objectContaining({ id: parent.id }) }),
+    )
+  })
+
+  test('is asked for with what it can be', async () => {
+    expectInvalid(await create({ scopes: ['accounts:all'] }), { 'scopes.0': 'invalid_value' })
+    expectInvalid(await create({ scopes: [] }), { scopes: 'invalid_value' })
+    expectInvalid(await create({ expires_in: '366d' }), { expires_in: 'invalid_value' })
+    expectInvalid(await create({ expires_in: 'soon' }), { expires_in: 'invalid_value' })
+    expectInvalid(await create({ addresses: ['10.0.0.0/33'] }), { addresses: 'invalid_value' })
+    expectInvalid(await create({ addresses: ['0.0.0.0/0'] }), { addresses: 'invalid_value' })
+    expectInvalid(await create({ name: ' ' }), { name: 'invalid_value' })
+    expect((await create({ expires_in: '365d' })).status).toBe(201)
+  })
+
+  test('that is wrong is refused, twenty times a minute from one address, and no right one with it', async () => {
+    const { token } = await made()
+    const from = headers()
+    const guess = (text: string) => onListener(service, 'GET', 'accounts', undefined, by(text, from))
+    const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    for (let tries = 0; tries < 20; tries++) expectRefusal(await guess(wrong), 'invalid_token')
+    expectRefusal(await guess(wrong), 'too_many_requests')
+    expect((await guess(token)).status).toBe(200)
+    expectRefusal(
+      await onListener(service, 'GET', 'accounts', undefined, {
+        headers: { ...headers(), authorization: 'Basic eA==' },
+      }),
+      'invalid_token',
+    )
+    // However many addresses try, one event an hour for each of the first hundred, and one for all others.
+    const before = (await events('token.refused')).length
+    for (let address = 0; address < 150; address++)
+      await onListener(
+        service,
+        'GET',
+        'accounts',
+        undefined,
+        by(wrong, { 'x-forwarded-for': `100.64.${address >> 8}.${address & 255}` }),
+      )
+    expect((await events('token.refused')).length - before).toBeLessThanOrEqual(101)
+  })
+
+  describe('a call that is sent again with its Idempotency-Key', () => {
+    const again = (
+      token: string,
+      key: string,
+      path: string,
+      body: unknown,
+      on: typeof service = service,
+    ): Promise<Answer> =>
+      onListener(on, 'POST', path, body, {
+        headers: { ...headers(), authorization: `Bearer ${token}`, 'idempotency-key': key },
+      })
+
+    test('makes nothing again, answers the same, and shows no secret', async () => {
+      const { token } = await made({ scopes: ['tokens:write', 'events:read'] })
+      const wish = { name: 'once', scopes: ['events:read'], expires_in: '1d' }
+      const key = crypto.randomUUID()
+      const answers = await race([service, replica], (one) => again(token, key, 'tokens', wish, one))
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+      expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+      expect(answers.filter(({ body }) => body.token !== null)).toHaveLength(1)
+      const { token: _, ...first } = answers.find(({ body }) => body.token !== null)!.body
+      const { body } = await again(token, key, 'tokens', {
+        expires_in: '1d',
+        scopes: ['events:read'],
+        name: 'once',
+      })
+      expect(body).toEqual({ ...first, token: null })
+      expectRefusal(await again(token, key, 'tokens', { ...wish, name: 'two' }), 'idempotency_key_reused')
+      expect((await again(token, 'another', 'tokens', wish)).body.token).not.toBeNull()
+      const other = await made({ scopes: ['tokens:write', 'events:read'] })
+      expect((await again(other.token, key, 'tokens', { ...wish, name: 'two' })).body.token).not.toBeNull()
+      expectInvalid(await again(token, 'x'.repeat(256), 'tokens', wish), {
+        idempotency_key: 'invalid_value',
+      })
+      service.clock.advance(DAY_MS)
+      const tomorrow = await made({ scopes: ['tokens:write', 'events:read'] })
+      expect((await again(tomorrow.token, key, 'tokens', wish)).body.token).not.toBeNull()
+    })
+
+    test('is made where the first try failed, and after a day anew', async () => {
+      const { token } = await made({ scopes: [...scopes] })
+      const key = crypto.randomUUID()
+      const email = newEmail()
+      expectInvalid(await again(token, key, 'accounts', { email, role_id: 2 ** 40 }), {
+        role_id: 'invalid_value',
+      })
+      const created = await again(token, key, 'accounts', { email, verified: true })
+      expect(created.status).toBe(201)
+      const repeated = await again(token, key, 'accounts', { email, verified: true })
+      expect([repeated.status, repeated.body.account.uuid]).toEqual([201, created.body.account.uuid])
+      expectRefusal(
+        await again(token, key, `accounts/${created.body.account.uuid}/invite`, {}),
+        'idempotency_key_reused',
+      )
+      const code = await again(token, 'code', `accounts/${created.body.account.uuid}/recovery`, {})
+      expect(code.body.code).toMatch(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
+      const shown = await again(token, 'code', `accounts/${created.body.account.uuid}/recovery`, {})
+      expect(shown.body).toEqual({ ...code.body, code: null })
+      const dump = await dumpTables(service)
+      expect(dump).not.toContain(code.body.code)
+      service.clock.advance(DAY_MS)
+      expectRefusal(await again(token, key, 'accounts', { email, verified: true }), 'identifier_taken')
+      expect((await again(token, key, 'accounts', { email: newEmail() })).status).toBe(201)
+    })
+
+    test('holds for administrators on the page and for the operator, on every route that makes something', async () => {
+      const { page } = await signInAs(service, 'owner', headers())
+      const person = await service.signUp(newEmail())
+      const body = { account: person.identifier, role: 'viewer' }
+      const add = () => page.call('POST', 'administrators', body, { 'idempotency-key': 'add' })
+      const [first, second] = [await add(), await add()]
+      expect([first.status, second.status, second.body]).toEqual([201, 201, first.body])
+      const key = { headers: { 'idempotency-key': 'rotate' } }
+      const rotated = await asOperator(service, 'POST', 'keys/rotate', {}, key)
+      expect((await asOperator(service, 'POST', 'keys/rotate', {}, key)).body).toEqual(rotated.body)
+      const revoke = { headers: { 'idempotency-key': 'revoke' } }
+      const { kid } = rotated.body.key
+      const revoked = await asOperator(service, 'POST', 'keys/revoke', { kid }, revoke)
+      expect((await asOperator(service, 'POST', 'keys/revoke', { kid }, revoke)).body).toEqual(revoked.body)
+    })
+  })
+})
