@@ -111,8 +111,8 @@ function headingOf({ language, isOwn, longestName }: CheckedLanguage): string {
   const from = isOwn ? 'with a file of yours' : 'built in'
   const fits =
     longestName === 0
-      ? 'not every SMS fits one segment'
-      : `every SMS fits one segment if the name of the service has at most ${longestName} characters`
+      ? 'not every SMS without a link fits one segment'
+      : `every SMS without a link fits one segment if the name of the service has at most ${longestName} characters`
   return `${language} (${languageName(language)}, ${from}): ${fits}`
 }
 

@@ -175,7 +175,7 @@ export const ar: Texts = {
       recovery: {
         subject: 'رمز استرداد حسابك في {service}',
         email: ['هذا هو الرمز لاختيار كلمة مرور جديدة في {service}:'],
-        sms: 'رمز الاسترداد في {service}: {code}. صالح {duration}. لا تشاركه.',
+        sms: 'رمز استرداد {service}: {code}. صالح {duration}. لا تشاركه.',
       },
       invitation: {
         subject: 'دعوتك إلى {service}',
@@ -252,7 +252,7 @@ export const ar: Texts = {
           '[أُزيل معه: {removed}.]',
           'إن لم تكن على علم بذلك، فتواصل مع المسؤولين عن {service}.',
         ],
-        sms: 'استعيدت وسيلة اتصال سابقة في حسابك في {service}. لم تعد كلمة المرور صالحة.',
+        sms: 'استعيدت وسيلة اتصال لحسابك في {service}. لم تعد كلمة المرور صالحة.',
       },
       account_unlocked: {
         subject: 'فُتح قفل حسابك في {service}',
@@ -273,7 +273,7 @@ export const ar: Texts = {
           'طُلب من مسؤولي {service} إيقاف التحقق بخطوتين لحسابك لأن صاحبه فقد العامل الثاني. سيحدث ذلك خلال 24 ساعة.',
           'إذا لم تطلب ذلك فأبقه: {link}',
         ],
-        sms: '{service}: سيُوقف التحقق بخطوتين خلال 24 ساعة. لم تطلبه؟ {link}',
+        sms: 'سيوقف التحقق بخطوتين في {service} خلال 24 ساعة. لم تطلبه؟ {link}',
       },
       two_factor_disabled: {
         subject: 'أُوقف التحقق بخطوتين لحسابك في {service}',

@@ -23,7 +23,7 @@ export interface CheckedLanguage {
   language: Language
   /** Whether the operator wrote a file for it. */
   isOwn: boolean
-  /** The longest name of the service with which each SMS is one segment; 0: none. */
+  /** The longest name of the service with which each SMS without a link is one segment; 0: none. */
   longestName: number
 }
 
@@ -107,7 +107,7 @@ const LONGEST_NAME = 60
 function longestName(language: Language, config: CheckedConfig, catalog: Catalog): number {
   const fits = (length: number) => {
     const texts = { ...config.texts, serviceName: 'x'.repeat(length) }
-    const sample = createSamples({ ...config, texts }, catalog)
+    const sample = createSamples({ ...config, texts }, catalog, null)
     return messagePurposes.every((purpose) => smsLength(sample(language, purpose, 'sms').text).segments === 1)
   }
   let [low, high] = [0, LONGEST_NAME]

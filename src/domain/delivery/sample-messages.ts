@@ -27,11 +27,13 @@ const ADMINISTRATORS_CODE = { code: 'K7QM-2XWD-9RHT-4BNP', minutes: 7 * 24 * 60 
 
 export type RenderSample = (language: Language, purpose: MessagePurpose, channel: Channel) => RenderedMessage
 
+/** `link` stands in some notices; without one they say something else instead. */
 export function createSamples(
   config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts' | 'codes'>,
   catalog: Catalog,
+  link: string | null = linkOf(config),
 ): RenderSample {
-  const render = createRenderer(config, catalog)
+  const render = createRenderer(config, catalog, () => link)
   const minutes = Math.ceil(config.codes.lifetimeSeconds / 60)
   const codeOf = (purpose: string) => {
     if (accountCodeKinds.some((kind) => kind === purpose)) return ADMINISTRATORS_CODE
@@ -44,6 +46,9 @@ export function createSamples(
     return render(sampleRow({ language, purpose, channel, destination }), code, left)
   }
 }
+
+/** As long as the links of notices are. */
+const linkOf = ({ server }: Pick<Config, 'server'>) => `${server.baseUrl}/undo?t=${'A'.repeat(22)}`
 
 type Row = Pick<QueuedMessage, 'language' | 'purpose' | 'channel' | 'destination'>
 
