@@ -1,5 +1,6 @@
 /** A forgotten password, and another one for the one that is known, through HTTP on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import {
   type Answer,
   newEmail,
@@ -8,9 +9,10 @@ import {
   type Person,
   registration,
 } from '../helpers/api-client.ts'
+import { countRows, renameTable } from '../helpers/database.ts'
 import { passMidnight, seen } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { holdsCode, withoutNumbers } from '../random/dump.ts'
@@ -21,6 +23,7 @@ const NEW_PASSWORD = 'a quite different sentence'
 const WRONG_CODE = 'not a code'
 
 describe.each(shapes)('passwords on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
   const replica = useReplica(service, { shape })
 
@@ -231,6 +234,19 @@ describe.each(shapes)('passwords on %s', (shape) => {
       for (const { status, body } of await Promise.all(logins)) {
         if (status === 200) expectRefusal(await me(body.access_token), 'invalid_token')
       }
+    })
+
+    rule('what fails on the way to forget the devices leaves the old password, and all of them', async () => {
+      const person = await service.signUp(newEmail())
+      await service.logIn(person, { device_fingerprint: 'known' })
+      const { identifier } = person
+      const otp = await resetCode(identifier)
+      await renameTable(service, 'known_devices', 'hidden')
+      expect((await reset(identifier, otp)).status).toBeGreaterThanOrEqual(500)
+      await renameTable(service, 'hidden', 'known_devices')
+      expect((await logIn(identifier, NEW_PASSWORD)).status).toBe(401)
+      expect((await logIn(identifier, PASSWORD)).status).toBe(200)
+      expect(await countRows(service, 'known_devices', sql`kind = 'device'`)).toBeGreaterThan(0)
     })
 
     test('two factors stay on', async () => {

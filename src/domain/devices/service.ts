@@ -36,10 +36,10 @@ export interface KnownDevices {
     client: { fingerprint: string | null; address: string },
     ms: number,
   ): Promise<boolean>
+  /** The tag of a device; null where it named no fingerprint. */
+  tagOf(accountUuid: string, fingerprint: string | null): Uint8Array | null
   /** What a sign-in makes known; an address only where it is public. */
   tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
-  /** After a reset: all but the caller's. */
-  forgetOthers(account: Pick<Account, 'id' | 'uuid'>, fingerprint: string | null): Promise<void>
 }
 
 interface Options {
@@ -82,10 +82,10 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
       const now = clock.now()
       return store.knewBefore(id, tags, new Date(now.getTime() - ms), now)
     },
+    tagOf: deviceTag,
     tagsOf: (uuid, { fingerprint, address }) => ({
       device: deviceTag(uuid, fingerprint),
       address: addressTag(uuid, address),
     }),
-    forgetOthers: ({ id, uuid }, fingerprint) => store.forget(id, deviceTag(uuid, fingerprint)),
   }
 }

@@ -42,13 +42,6 @@ const knewBefore = defineStatement({
              and sign_in > sign_in_count - ${sql.raw(String(KNOWN_SIGN_INS))}))) as knew`,
 })
 
-const forget = defineStatement({
-  name: 'devices.forget',
-  params: { accountId: 'bigint', except: 'bytea?' },
-  sql: (p) => sql`
-  delete from ${knownDevices} where account_id = ${p.accountId} and tag is distinct from ${p.except}`,
-})
-
 const sweep = createSweep({
   name: 'devices.sweep',
   table: knownDevices,
@@ -63,9 +56,6 @@ export function createKnownDeviceStore(database: Database): KnownDeviceStore {
     find: async (accountId, tags, now) => (await database.first(find, { accountId, ...tags, now }))!,
     knewBefore: async (accountId, tags, before, now) =>
       (await database.first(knewBefore, { accountId, ...tags, before, now }))!.knew,
-    async forget(accountId, except) {
-      await database.all(forget, { accountId, except })
-    },
     sweep: (now, limit) => sweep(database, { now, limit }),
   }
 }

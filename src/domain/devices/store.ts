@@ -16,8 +16,6 @@ export interface KnownDeviceStore {
     before: Date,
     now: Date,
   ): Promise<boolean>
-  /** Forgets all but that device; null: all. */
-  forget(accountId: number, except: Uint8Array | null): Promise<void>
   /** Removes up to `limit` that are too old to count; how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -94,20 +94,21 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   async function replace(
     account: Account,
     identifier: Identifier,
-    password: string,
+    newPassword: string,
     caller: Caller,
     client: ResettingClient,
   ): Promise<void> {
     const { destination } = bindingOf(account, identifier, 'stranger')
     const contact: Contact = { channel: channelOf(identifier.kind), destination }
     const [digest, messages] = await Promise.all([
-      hashing.hash(password, { admitted: true, owner: caller.group === 'owner' }),
+      hashing.hash(newPassword, { admitted: true, owner: caller.group === 'owner' }),
       noticesOf(account, contact),
       codes.kill(account.uuid),
     ])
-    const done = await store.reset(account, identifier, { digest, notices: messages }, clock.now())
-    if (!done) throw new AppError('invalid_code')
-    await afterwards(account, [identifier.key], client)
+    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
+    const password = { digest, keptDevice, notices: messages }
+    if (!(await store.reset(account, identifier, password, clock.now()))) throw new AppError('invalid_code')
+    await forgetStrangers(account, [identifier.key], client)
   }
 
   /** To every verified contact; where there is none, to the one that the code proves. */
@@ -147,17 +148,11 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       hashing.hash(body.password, { admitted: true }),
       noticesOf(account, contact),
     ])
-    const done = await store.resetByCode(matched, { digest, notices: messages }, clock.now())
-    if (!done) throw new AppError('invalid_code')
+    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
+    const password = { digest, keptDevice, notices: messages }
+    if (!(await store.resetByCode(matched, password, clock.now()))) throw new AppError('invalid_code')
     await codes.kill(account.uuid)
-    await afterwards(account, 'key' in name ? [name.key] : [], client)
-  }
-
-  async function afterwards(account: Account, typed: string[], client: ResettingClient): Promise<void> {
-    await Promise.all([
-      devices.forgetOthers(account, client.fingerprint),
-      forgetStrangers(account, typed, client),
-    ])
+    await forgetStrangers(account, 'key' in name ? [name.key] : [], client)
   }
 
   /**

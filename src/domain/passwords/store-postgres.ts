@@ -4,7 +4,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, contactChanges, sessions } from '../../platform/postgres/schema.ts'
-import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import type { MatchedCode } from '../account-codes/service.ts'
 import { spendAccountCode } from '../account-codes/spend-sql.ts'
 import {
@@ -17,14 +17,12 @@ import {
 } from '../accounts/account-sql.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
+import { forgetDevices } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
-import type { NewPassword, PasswordStore } from './store.ts'
-
-/** More devices than a person has. */
-const KNOWN_DEVICES = 100
+import type { PasswordStore, ResetPassword } from './store.ts'
 
 /** What ends with the old password of the account in the CTE `proved`; `kept`: the sessions that do not end. */
 const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) => sql`
@@ -36,16 +34,15 @@ const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) =>
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
     notices as (${queueNotices(p, sql`proved`, values)})`
 
-/** Of the account in the CTE `proved`. */
-const fingerprints = sql`to_json(array(
-      select device_fingerprint from ${sessions}
-       where account_id = proved.id and device_fingerprint is not null
-       group by device_fingerprint order by max(last_used_at) desc limit ${sql.raw(String(KNOWN_DEVICES))}))`
+/** What ends with a reset besides: nobody but the caller's device is known any more. */
+const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) => sql`
+    ${endings(p, sql`false`, whatWent)},
+    unknown_devices as (${forgetDevices(sql`proved`, p.keptDevice)})`
 
 /** For the notice. */
 const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
 
-const resetRow = { fingerprints: column<string[]>('json'), newlyConfirmed: 'boolean' } as const
+const resetRow = { newlyConfirmed: 'boolean' } as const
 
 /**
  * The other contact is removed if a session added it lately, or if the registration was never confirmed: then it is
@@ -59,7 +56,14 @@ const resetBy = (kind: Identifier['kind']) => {
   const old = kind === 'email' ? sql.raw('old.phone') : sql.raw('old.email, old.email_key')
   return defineStatement({
     name: `passwords.reset_by_${kind}`,
-    params: { now: 'timestamptz', accountId: 'bigint', key: 'text', digest: 'text', ...noticeParamTypes },
+    params: {
+      now: 'timestamptz',
+      accountId: 'bigint',
+      key: 'text',
+      digest: 'text',
+      keptDevice: 'bytea?',
+      ...noticeParamTypes,
+    },
     row: resetRow,
     sql: (p) => sql`
     with old as (
@@ -81,8 +85,8 @@ const resetBy = (kind: Identifier['kind']) => {
     ${endOtherClaims(p, kind)},
     ${removeRecentAdditions(p)},
     overtaken as (${endLaterLinks(p, sql`proved`)}),
-    ${endings(p, sql`false`, whatWent)}
-    select ${fingerprints} as fingerprints, newly_confirmed from proved`,
+    ${resetEndings(p)}
+    select newly_confirmed from proved`,
   })
 }
 
@@ -94,7 +98,13 @@ const reset = { email: resetBy('email'), phone: resetBy('phone') }
  */
 const resetByAdministrator = defineStatement({
   name: 'passwords.reset_by_administrator',
-  params: { accountId: 'bigint', digest: 'text', now: 'timestamptz', ...noticeParamTypes },
+  params: {
+    accountId: 'bigint',
+    digest: 'text',
+    keptDevice: 'bytea?',
+    now: 'timestamptz',
+    ...noticeParamTypes,
+  },
   row: resetRow,
   sql: (p) => sql`
     with proved as (
@@ -103,8 +113,8 @@ const resetByAdministrator = defineStatement({
        where id = ${p.accountId}
       returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact),
     ${removeRecentAdditions(p)},
-    ${endings(p, sql`false`, whatWent)}
-    select ${fingerprints} as fingerprints, false as newly_confirmed from proved`,
+    ${resetEndings(p)}
+    select false as newly_confirmed from proved`,
 })
 
 const change = defineStatement({
@@ -143,12 +153,12 @@ export function createPasswordStore(database: Database): PasswordStore {
   const resetOnce = (
     { account, ...code }: MatchedCode,
     proved: Identifier | null,
-    { digest, notices }: NewPassword,
+    { digest, keptDevice, notices }: ResetPassword,
     now: Date,
   ) =>
     retryDeadlocks(() =>
       database.transaction(async (transaction) => {
-        const params = { accountId: account.id, digest, now, ...noticeParams(notices) }
+        const params = { accountId: account.id, digest, keptDevice, now, ...noticeParams(notices) }
         await holdAccount(transaction, account.id)
         if (!(await spendAccountCode(transaction, account.id, code, now))) return null
         // The contact may have gone since the code was sent there; the account it was made for is the same.
@@ -166,17 +176,19 @@ export function createPasswordStore(database: Database): PasswordStore {
       const { sentTo } = matched
       const done =
         sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, now)))
-      return done ?? resetOnce(matched, null, password, now)
+      return (done ?? (await resetOnce(matched, null, password, now))) !== null
     },
-    reset: ({ id: accountId, uuid }, { kind, key }, { digest, notices }, now) =>
-      verifyIdentifier(kind, () =>
+    async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, now) {
+      const done = await verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
           reset[kind],
-          { accountId, key, digest, now, ...noticeParams(notices) },
+          { accountId, key, digest, keptDevice, now, ...noticeParams(notices) },
           { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
         ),
-      ),
+      )
+      return done !== null
+    },
     async change({ account, sessionId }, { digest, notices }, now) {
       const changed = await updateLockedAccount(
         database,

@@ -102,7 +102,6 @@ export function createUndoService(needs: Needs): UndoService {
       const { account } = undoable
       const [messages] = await Promise.all([noticesOf(undoable), codes.kill(account.uuid)])
       const done = await store.restore(hash, undoable, messages, clock.now())
-      if (done === 'restored') await devices.forgetOthers(account, null)
       return outcomeOf(done === 'used' ? 'invalid' : done, undoable)
     },
   }

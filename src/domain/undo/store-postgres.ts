@@ -22,6 +22,7 @@ import {
 } from '../accounts/account-sql.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
+import { forgetDevices } from '../devices/known-devices-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { UndoStore } from './store.ts'
 import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
@@ -123,6 +124,7 @@ const restoreOf = (of: Identifier['kind']) => {
     revoked as (
       update ${sessions} set revoked_at = ${p.now} from proved
        where account_id = proved.id and revoked_at is null),
+    unknown_devices as (${forgetDevices(sql`proved`, sql`null::bytea`)}),
     overtaken as (${endLaterLinks(p, sql`proved`)}),
     replaced_codes as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
     notices as (${queueNotices(
