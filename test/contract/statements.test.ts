@@ -54,7 +54,7 @@ beforeAll(async () => {
   client = postgres(url, { max: 1, fetch_types: false })
 }, 60_000)
 
-afterAll(() => client.end())
+afterAll(() => client?.end())
 
 describe('PostgreSQL describes as declared', () => {
   // Those of other tests in this process are about tables of their own.
