@@ -109,6 +109,7 @@ export const adminRoutes: AdminRoute[] = table
 export type AdminServices = Pick<
   Services,
   | 'accountFactors'
+  | 'administratorReach'
   | 'messageAdministration'
   | 'overview'
   | 'administration'
@@ -137,7 +138,7 @@ const routesBehind = (
   return new Elysia({ name: 'administration-operations' })
     .use(createAdministrationRoutes(httpBase, services.administration, catalog.tags))
     .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
-    .use(createMessageRoutes(httpBase, services.messageAdministration))
+    .use(createMessageRoutes(httpBase, guard, once, services.messageAdministration))
     .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
@@ -149,8 +150,8 @@ const routesBehind = (
 /** Behind the Unix socket, and for commands that find no service: whoever reaches it may do everything. */
 export function createAdminApp(services: AdminServices, options: AdminAppOptions) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [] })
-  const { isAdministrator } = services.administrators
-  const guard = guardOf(httpBase, createSocketDoor({ routes: adminRoutes, isAdministrator }))
+  const { reaches: reachesAdministrator } = services.administratorReach
+  const guard = guardOf(httpBase, createSocketDoor({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
     .use(httpBase)
     .use(guard)
@@ -176,7 +177,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)
   const door = createListenerDoor({
     routes: adminRoutes,
-    isAdministrator: services.administrators.isAdministrator,
+    reachesAdministrator: services.administratorReach.reaches,
     hosts: ownHosts,
     origins: () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl]),
     authenticateToken: services.administrationTokens.authenticate,

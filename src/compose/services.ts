@@ -5,6 +5,7 @@ import { createAccountFactors } from '../domain/administration/factors/service.t
 import { createMessageAdministration } from '../domain/administration/messages/service.ts'
 import { createOverview } from '../domain/administration/overview/service.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
+import { createAdministratorReach } from '../domain/administration/reach.ts'
 import { createAdministrationService } from '../domain/administration/service.ts'
 import { createPageSessions } from '../domain/administration-sessions/service.ts'
 import { createTokenService } from '../domain/administration-tokens/service.ts'
@@ -151,6 +152,7 @@ export function createServices(foundation: Foundation) {
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const administration = createAdministrationService(shared)
+  const administrators = createAdministratorService(shared)
   const twoFactorRemovals = createTwoFactorRemovals(shared)
   const undo = createUndoService(shared)
   const services: Services = {
@@ -166,7 +168,8 @@ export function createServices(foundation: Foundation) {
     passwords: createPasswordsService(shared),
     contacts: createContactsService({ ...shared, undo }),
     idempotency: createIdempotency(shared),
-    administrators: createAdministratorService(shared),
+    administrators,
+    administratorReach: createAdministratorReach({ ...shared, administrators }),
     pageSessions: createPageSessions(shared),
     administrationTokens: createTokenService(shared),
     undo,

@@ -21,6 +21,7 @@ import type { Overview } from './administration/overview/service.ts'
 import type { OverviewStore } from './administration/overview/store.ts'
 import type { PeopleService } from './administration/people/service.ts'
 import type { PeopleStore } from './administration/people/store.ts'
+import type { AdministratorReach } from './administration/reach.ts'
 import type { AdministrationService } from './administration/service.ts'
 import type { AdministrationStore } from './administration/store.ts'
 import type { PageSessions } from './administration-sessions/service.ts'
@@ -190,6 +191,7 @@ export interface Services {
   pageSessions: PageSessions
   administrationTokens: TokenService
   administration: AdministrationService
+  administratorReach: AdministratorReach
   people: PeopleService
   messageAdministration: MessageAdministration
   overview: Overview

@@ -55,7 +55,7 @@ describe('the page of administration', () => {
       administrator: { uuid, email: person.identifier, role: 'support' },
     })
     const [event] = await eventsOf(uuid, 'administrator.signed_in')
-    expect(event.actor).toMatchObject({ type: 'administrator', id: uuid })
+    expect(event.actor).toEqual({ type: 'administrator', id: uuid, name: person.identifier })
 
     const second = createPage(service, headers())
     expect((await second.call('POST', 'session', person)).body).toEqual({ status: 200, methods: ['totp'] })

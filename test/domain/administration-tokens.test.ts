@@ -97,8 +97,15 @@ describe('a token of administration', () => {
   })
 
   test('reaches no account that is an administrator', async () => {
-    const { uuid } = await addAdministrator(service, 'viewer')
+    const { uuid, person } = await addAdministrator(service, 'viewer')
     const token = (await made({ scopes: [...scopes] })).token
+    const { items } = (await asOperator(service, 'GET', `accounts/${uuid}/messages`)).body
+    const path = `messages/${items[0].id}/retry`
+    expectRefusal(await use(token, 'POST', path), 'insufficient_scope')
+    expectRefusal(await asOperator(service, 'POST', path), 'not_resendable')
+    const identifier = encodeURIComponent(person.identifier)
+    expectRefusal(await use(token, 'DELETE', `limits/${identifier}`), 'insufficient_scope')
+    expect((await use(token, 'DELETE', `limits/${newEmail()}`)).status).toBe(200)
     for (const [method, path, body] of [
       ['GET', ''],
       ['PATCH', '', { locked: true }],

@@ -151,6 +151,18 @@ export function createAdministrationService(needs: Needs): AdministrationService
     return { by: 'prefix', prefix: typed.toLowerCase() }
   }
 
+  /** An event names an administrator by the uuid alone, so that nothing of the person stays after an erasure. */
+  async function withNames(items: EventRecord[]): Promise<EventRecord[]> {
+    const isAdministrator = ({ actor }: EventRecord) => actor.type === 'administrator' && actor.id !== null
+    const uuids = new Set(items.filter(isAdministrator).map(({ actor }) => actor.id as string))
+    const names = await administration.findNames([...uuids])
+    return items.map((item) =>
+      isAdministrator(item)
+        ? { ...item, actor: { ...item.actor, name: names.get(item.actor.id as string) ?? null } }
+        : item,
+    )
+  }
+
   return {
     find: require,
     describe,
@@ -195,11 +207,12 @@ export function createAdministrationService(needs: Needs): AdministrationService
       const ended = UUID.test(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
     },
-    async listEvents({ account, type, actor, since, ...page }) {
-      const { limit, after } = readPage(page)
+    async listEvents({ account, type, actor, since, ...query }) {
+      const { limit, after } = readPage(query)
       if (account !== undefined && !UUID.test(account)) throw invalid('account')
       const filter = { account, type, actor, since: readTime('since', since) }
-      return toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
+      const page = toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
+      return { ...page, items: await withNames(page.items) }
     },
   }
 }

@@ -24,13 +24,13 @@ export const NOBODY: AdminCaller = { type: 'nobody', id: null, name: null }
 
 export interface DoorRules {
   routes: readonly AdminRoute[]
-  /** Whether the account of this uuid is an administrator. */
-  isAdministrator: (uuid: string) => Promise<boolean>
+  /** Whether a call with these parameters of its path reaches an administrator. */
+  reachesAdministrator: (route: string, params: Knock['params']) => Promise<boolean>
 }
 
 /** `recognize` says who calls, or throws. */
 export function createDoor(
-  { routes, isAdministrator }: DoorRules,
+  { routes, reachesAdministrator }: DoorRules,
   recognize: (knock: Knock, route: AdminRoute) => Promise<AdminCaller>,
 ): Door {
   const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
@@ -46,8 +46,7 @@ export function createDoor(
       if (caller.type !== 'nobody') setCurrentActor({ type: caller.type, id: caller.id, name: caller.name })
       const body = typeof knock.body === 'object' ? (knock.body as Record<string, unknown> | null) : null
       requireAccess(caller, route, body)
-      const { uuid } = knock.params
-      if (uuid !== undefined && isKeptFromAdministrators(caller) && (await isAdministrator(uuid)))
+      if (isKeptFromAdministrators(caller) && (await reachesAdministrator(knock.route, knock.params)))
         throw new AppError('insufficient_scope')
       return caller
     },

@@ -1,9 +1,13 @@
 /** Messages, limits and the report of SMS, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { AdminCaller } from '../../administrators/access.ts'
 import { pageQuery } from '../../events/event-schema.ts'
+import type { Once } from '../../idempotency/service.ts'
 import { detail, done, doneAnswer, text } from '../routes.ts'
 import type { MessageAdministration } from './service.ts'
 
@@ -37,9 +41,15 @@ const reportRow = t.Object({
 })
 const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: text() }
 
-export function createMessageRoutes(httpBase: HttpBase, messages: MessageAdministration) {
+export function createMessageRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  messages: MessageAdministration,
+) {
   return new Elysia({ name: 'administration-messages', prefix: '/admin/v1' })
     .use(httpBase)
+    .use(guard)
     .get('/messages', async ({ query }) => ({ ...done, ...(await messages.list(query)) }), {
       query: t.Object(filter),
       response: { 200: messagePage, ...errorResponses('validation_failed') },
@@ -56,10 +66,21 @@ export function createMessageRoutes(httpBase: HttpBase, messages: MessageAdminis
     )
     .post(
       '/messages/:id/retry',
-      async ({ params }) => {
-        await messages.retry(params.id)
-        return done
-      },
+      ({ params, caller, headers, path }) =>
+        once(
+          { headers, caller, path },
+          {
+            async make() {
+              await messages.retry(params.id)
+              return { id: params.id, answer: done }
+            },
+            // Where it is not known what became of it, it is tried: a message that went out is not refused any more.
+            repeat: async (_, status) => {
+              if (status === null) throw new AppError('message_not_found')
+              return done
+            },
+          },
+        ),
       {
         response: { 200: doneAnswer, ...errorResponses('message_not_found', 'not_resendable') },
         detail: detail('retryMessage', 'Send a refused message again'),
