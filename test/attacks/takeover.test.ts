@@ -5,9 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
-import { countRows } from '../helpers/database.ts'
+import { countRows, makeImported } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
@@ -518,13 +517,7 @@ describe('who an identifier means, with limits on', () => {
     const email = newEmail()
     await register({ email }, OWNERS, owner())
     await confirm(email)
-    const { database } = service.inside
-    await database.all(
-      statement<{ email: string }>(
-        sql`update accounts set origin = 'import', email_confirmed_at = null where email_key = ${param('email', 'text')}`,
-      ),
-      { email },
-    )
+    await makeImported(service, email)
     expect((await register({ email }, STRANGERS, stranger())).status).toBe(201)
     await service.delivered()
     expect(service.inbox.textsTo(email).at(-1)).not.toMatch(/\d{6}/)

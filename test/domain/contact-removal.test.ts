@@ -1,19 +1,41 @@
 /** An e-mail address or phone removed from an account, on every storage shape; what a reset takes back. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { countRows } from '../helpers/database.ts'
-import { newClient } from '../helpers/limited-service.ts'
+import { countRows, makeImported } from '../helpers/database.ts'
+import { newClient, startLimited } from '../helpers/limited-service.ts'
+import { createPasskey } from '../helpers/passkey-authenticator.ts'
+import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes } from '../helpers/service.ts'
-import { useLimited } from '../helpers/use-service.ts'
+import { socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
+const ORIGIN = 'https://app.example.com'
+
+let provider: PretendProvider
+afterAll(() => provider?.stop())
 
 describe.each(shapes)('a contact on %s, with limits on', (shape) => {
-  const service = useLimited({ shape })
+  const service = use(async () => {
+    provider ??= await startPretendProvider()
+    const settings = {
+      passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
+      ...socialSettings(provider.issuer),
+    }
+    return startLimited({ shape, settings })
+  })
+
+  async function addPasskey(bearer: string) {
+    const asOwner = { ...newClient(), bearer }
+    const { options } = (await service.post('passkeys/registration/options', {}, asOwner)).body
+    const { credential } = createPasskey(options, ORIGIN)
+    expect((await service.post('passkeys/registration', { credential }, asOwner)).status).toBe(201)
+  }
 
   const remove = (kind: 'email' | 'phone', bearer: string, body: object = { password: PASSWORD }) =>
     service.call('DELETE', `/api/v1/auth/${kind}`, body, { ...newClient(), bearer })
@@ -91,6 +113,32 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect((await remove('phone', access_token)).body.account.phone).toBeNull()
     await service.delivered()
     expect(service.inbox.textsTo(phone)).toEqual([])
+  })
+
+  test('that is the last verified one stays also where a passkey or a provider opens the account', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    const { access_token } = await register(email)
+    await addPasskey(access_token)
+    provider.present(newPerson({ email, email_verified: true }))
+    const iat = Math.floor(service.clock.now().getTime() / 1000)
+    provider.lie({ claims: (honest) => ({ ...honest, iat, exp: iat + 60 }) })
+    const nonce = crypto.randomUUID()
+    const proof = { id_token: await provider.idToken(nonce), nonce }
+    expect((await service.post('social/p1/token', proof, newClient())).body.account.email).toBe(email)
+    expectRefusal(await remove('email', access_token), 'last_sign_in_method')
+    await add('phone', phone, access_token)
+    expect((await remove('email', access_token)).status).toBe(200)
+  })
+
+  test('that nobody verified stays only where nothing else opens the account', async () => {
+    const email = newEmail()
+    const { access_token } = await register(email)
+    await makeImported(service, email)
+    expectRefusal(await remove('email', access_token), 'last_sign_in_method')
+    await addPasskey(access_token)
+    const answers = await race([service], () => remove('email', access_token))
+    onlySuccess(answers, 'contact_not_found')
+    expect((await service.get('me', { bearer: access_token })).body.account.email).toBeNull()
   })
 
   test('is removed once by 32 callers, and of two at once one stays', async () => {

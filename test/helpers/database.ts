@@ -13,6 +13,14 @@ export async function lockAccount(service: TestService, identifier: string, lock
   await service.inside.database.all(lock, { identifier, lockedAt })
 }
 
+const unverifyEmail = statement<{ email: string }>(sql`
+  update accounts set origin = 'import', email_confirmed_at = null where email_key = ${param('email', 'text')}`)
+
+/** As an import leaves an account whose address it does not vouch for. */
+export async function makeImported(service: TestService, email: string) {
+  await service.inside.database.all(unverifyEmail, { email })
+}
+
 const digest = statement<{ identifier: string }, { digest: string | null }>(sql`
   select password_digest as digest from accounts where email = ${param('identifier', 'text')}`)
 const replaceDigest = statement<{ identifier: string; digest: string | null }>(sql`

@@ -39,14 +39,14 @@ export interface ContactsService {
   confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
   /**
    * Returns the account without this contact. Every verified contact gets a notice, the removed one too. Throws
-   * `contact_not_found`, `last_sign_in_method` for the last verified one, and what Reauthentication throws.
+   * `contact_not_found`, `last_sign_in_method` for the last verified one and for the last of all ways in, and what Reauthentication throws.
    */
   remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client): Promise<AccountRecord>
 }
 
 type Needs = Pick<
   Services,
-  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'undo' | 'clock' | 'config'
+  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'undo' | 'providers' | 'clock' | 'config'
 > & { stores: Pick<Stores, 'contacts'> }
 
 const purposes = {
@@ -57,7 +57,7 @@ const purposes = {
 const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
 
 export function createContactsService(needs: Needs): ContactsService {
-  const { codes, limits, reauthentication, notices, outbox, undo, clock, config } = needs
+  const { codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } = needs
   const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
 
@@ -145,7 +145,8 @@ export function createContactsService(needs: Needs): ContactsService {
         toldOf(signedIn, kind, purposes[kind].removal, client),
         codes.kill(account.uuid),
       ])
-      const outcome = await store.remove(signedIn, kind, told, clock.now())
+      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+      const outcome = await store.remove(signedIn, kind, usable, told, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('contact_not_found')
       if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

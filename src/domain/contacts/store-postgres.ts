@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges, identities, passkeys } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
@@ -147,13 +147,16 @@ const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 /** `id` is null if the contact was not removed. */
 type RemoveRow = { found: boolean } & (Account | { id: null })
 
-/** A contact that is not verified can always be removed: it is not a way to sign in. */
+/**
+ * The last verified contact stays whatever else opens the account: notices and resets go there. A contact that nobody
+ * verified is removed unless it is all that the owner can type beside the password.
+ */
 const removeOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
   const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
   return defineStatement({
     name: `contacts.remove_of_${of}`,
-    params: { accountId: 'bigint', notices: 'text', ...keepParamTypes },
+    params: { accountId: 'bigint', notices: 'text', usable: 'text', rpId: 'text?', ...keepParamTypes },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
     with ${contactBefore(p, of, sessionLives(p))},
@@ -162,7 +165,14 @@ const removeOf = (of: Identifier['kind']) => {
          set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
         from before
        where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
-         and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
+         and (${accounts}.${other.verifiedAt} is not null
+              or before.verified_at is null and (
+                ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
+                or exists (select 1 from ${passkeys} where account_id = before.id and rp_id = ${p.rpId})
+                or exists (
+                  select 1 from ${identities}
+                   where account_id = before.id
+                     and provider in (select jsonb_array_elements_text(${p.usable}::jsonb)))))
       returning ${accounts}.*),
     ${keepReplaced(
       p,
@@ -239,8 +249,10 @@ export function createContactStore(database: Database): ContactStore {
           },
         ),
       ),
-    async remove({ account, sessionId }, kind, { notices, ...kept }, now) {
-      const params = { accountId: account.id, sessionId, kind, now, ...kept, ...noticeParams(notices) }
+    async remove({ account, sessionId }, kind, { providers, rpId }, { notices, ...kept }, now) {
+      const usable = JSON.stringify(providers)
+      const owner = { accountId: account.id, sessionId, usable, rpId }
+      const params = { ...owner, kind, now, ...kept, ...noticeParams(notices) }
       const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
         id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
       const row = await updateLockedAccount(database, remove[kind], params, { at: now, eventsOf })

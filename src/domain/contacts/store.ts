@@ -44,12 +44,14 @@ export interface ContactStore {
     now: Date,
   ): Promise<Account | null>
   /**
-   * Removes the contact of that kind unless it is the last verified one, ends pending messages with codes for the account,
-   * and queues the notices. A verified contact is kept for seven days, so that it can come back.
+   * Removes the contact of that kind, ends pending messages with codes for the account, and queues the notices. A verified
+   * contact is kept for seven days, so that it can come back. `last_sign_in_method`: it is the last verified one, or it is
+   * not verified and nothing else opens the account; `usable` says which identities and passkeys do.
    */
   remove(
     signedIn: AccountSession,
     kind: Identifier['kind'],
+    usable: { providers: string[]; rpId: string | null },
     told: ContactNotices,
     now: Date,
   ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
