@@ -30,6 +30,8 @@ export function judgeMigration(name: string, source: string): string[] {
     ...(isConcurrent ? judgeConcurrent(text) : judgeIndex(text, created)),
     ...(namesOldestVersion ? [] : judgeRemoval(text)),
     ...judgeColumns(text),
+    ...(isConcurrent ? [] : judgeWork(text, created)),
+    ...judgeConstraints(text, created),
     ...judgeTimeouts(text),
   ]
   return statements.flatMap(judge).map((problem) => `drizzle/${name}: ${problem}`)
@@ -73,6 +75,38 @@ function judgeColumns(text: string): string[] {
       (match) =>
         `ADD COLUMN ${match[1]} is NOT NULL without a default: rows that are there have no value for it`,
     )
+}
+
+/** Reading or changing every row of a table keeps what was locked before it, and what it changes, from everybody. */
+function judgeWork(text: string, created: Set<string>): string[] {
+  const isLarge = (table: string) => !created.has(table) && !SMALL_TABLES.has(table)
+  // The body of a function does nothing yet.
+  const own = text.replace(/\$(\w*)\$.*?\$\1\$/g, '')
+  const changed = matches(own, `(?:^|\\()\\s*(update|delete from) (?:only )?${NAME}`).map(
+    (match) => match[2]!,
+  )
+  const read = /^insert into\b.*\bselect\b/i.test(own)
+    ? matches(own, `\\b(?:from|join) ${NAME}`).map((match) => match[1]!)
+    : []
+  return [...changed, ...read]
+    .filter(isLarge)
+    .map(
+      (table) =>
+        `it goes through ${table} row by row: do that in batches after the start, or when a row is next written`,
+    )
+}
+
+function judgeConstraints(text: string, created: Set<string>): string[] {
+  const [, table, rest] = new RegExp(`alter table (?:only )?${NAME} (.*)`, 'i').exec(text) ?? []
+  if (table === undefined || created.has(table) || SMALL_TABLES.has(table)) return []
+  const problems = []
+  if (/\badd (constraint \S+ )?(foreign key|check)\b/i.test(rest!) && !/\bnot valid\b/i.test(rest!))
+    problems.push(`a constraint on ${table} is checked row by row: add it as NOT VALID`)
+  if (/\balter column \S+ set not null\b/i.test(rest!))
+    problems.push(`SET NOT NULL reads every row of ${table}: let the service refuse null instead`)
+  if (/\bdefault [^,;]*\b(random\w*|gen_random_uuid|uuidv\w+|clock_timestamp|nextval)\s*\(/i.test(rest!))
+    problems.push(`a default that differs from row to row makes ${table} anew`)
+  return problems
 }
 
 /** The runner gives every statement a second to get its lock. */

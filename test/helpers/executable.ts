@@ -67,6 +67,8 @@ export interface RunOptions {
   env?: Record<string, string>
   /** Put in front, e.g. `['prlimit', '--fsize=1000000']`. */
   wrapper?: string[]
+  /** Another one than the present: that of an older version. */
+  executable?: string
 }
 
 /** One command to its end. */
@@ -91,7 +93,7 @@ export async function spawnExecutable(args: string[], options: RunOptions = {}):
   // Beside it, not in it: its own directory stays as the caller made it.
   const printed = newDirectory('printed')
   const [out, error] = [join(printed, 'out'), join(printed, 'error')]
-  const child = Bun.spawn([...wrapper, await builtExecutable(), ...args], {
+  const child = Bun.spawn([...wrapper, options.executable ?? (await builtExecutable()), ...args], {
     cwd: directory,
     env: { PATH: process.env.PATH ?? '', HOME: directory, ...env },
     stdin: 'ignore',
@@ -182,6 +184,7 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
     directory: options.directory ?? newDirectory('executable'),
     env: { ...authority, ...options.env },
     ...(options.wrapper === undefined ? {} : { wrapper: options.wrapper }),
+    ...(options.executable === undefined ? {} : { executable: options.executable }),
   }
   const processes: RunningProcess[] = []
   let startedInMs = 0

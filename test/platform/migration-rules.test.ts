@@ -20,6 +20,16 @@ test.each([
   ['DROP TABLE "accounts";', 'DROP TABLE breaks'],
   ['ALTER TABLE "accounts" ALTER COLUMN "email" SET DATA TYPE bytea;', 'breaks the version before'],
   ['ALTER TABLE "accounts" ADD COLUMN "motto" text NOT NULL;', 'ADD COLUMN motto is NOT NULL'],
+  ['UPDATE "accounts" SET "motto" = \'\'', 'goes through accounts row by row'],
+  ['DELETE FROM sessions', 'goes through sessions row by row'],
+  ['INSERT INTO "housekeeping" SELECT 2, now() FROM "accounts"', 'goes through accounts row by row'],
+  [
+    'ALTER TABLE "sessions" ADD CONSTRAINT "a" FOREIGN KEY ("b") REFERENCES "accounts"("id");',
+    'add it as NOT VALID',
+  ],
+  ['ALTER TABLE accounts ADD CHECK (id > 0)', 'add it as NOT VALID'],
+  ['ALTER TABLE "accounts" ALTER COLUMN "email" SET NOT NULL;', 'SET NOT NULL reads every row'],
+  ['ALTER TABLE "accounts" ADD COLUMN "key" uuid DEFAULT gen_random_uuid();', 'makes accounts anew'],
   ["SET LOCAL lock_timeout = '0';", 'lifts lock_timeout'],
   ['set lock_timeout to 0', 'lifts lock_timeout'],
   ['reset lock_timeout', 'lifts lock_timeout'],
@@ -41,6 +51,10 @@ test.each([
   [`ALTER TABLE "accounts" ADD COLUMN "motto" text DEFAULT '' NOT NULL;`],
   ['-- never DROP COLUMN here\nALTER TABLE "accounts" ADD COLUMN "motto" text;'],
   ["set local lock_timeout = '500ms'"],
+  ['ALTER TABLE "accounts" ADD CHECK (id > 0) NOT VALID;'],
+  ['CREATE TABLE "notes" ("id" uuid);\n--> statement-breakpoint\nINSERT INTO "notes" VALUES (null);'],
+  ['UPDATE "signing_keys" SET "published_until" = null;'],
+  ['CREATE FUNCTION "f"() RETURNS void LANGUAGE sql AS $$ DELETE FROM "accounts" $$;'],
 ])('a new migration may say %s', (text) => {
   expect(judgeMigration('0016_new.sql', text)).toEqual([])
 })
