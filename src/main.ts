@@ -8,6 +8,7 @@ import { healthCommand } from './commands/health.ts'
 import { keysCommand } from './commands/keys.ts'
 import { limitsCommand, messagesCommand } from './commands/messages.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { restoreCommand } from './commands/restore.ts'
 import { run } from './commands/run.ts'
 import { secretCommand } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -36,6 +37,7 @@ const commands = [
   gatewaysCommand(),
   mailCommand(),
   backupCommand(),
+  restoreCommand(),
   healthCommand(),
   secretCommand(),
   versionCommand(),

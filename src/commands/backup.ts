@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
-import { backupKeyOf, secretBytesOf } from '../compose/backups.ts'
+import { backupKeyOf } from '../compose/backups.ts'
+import { secretsOf } from '../compose/connections.ts'
 import { backupName } from '../platform/backup/files.ts'
 import { type BackupJob, keyToJob, type MadeBackup, partialOf, runBackupJob } from '../platform/backup/job.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
@@ -63,7 +64,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
               ? { kind: 'postgres', url: config.database.url! }
               : { kind: 'directory', path: source },
           ...{ file, key: keyToJob(key), withSecret: options.withSecret === true },
-          secret: Buffer.from(secretBytesOf(config)).toString('hex'),
+          secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
         },
         bar.show,
       )

@@ -73,7 +73,7 @@ interface Answer {
 }
 
 /** For the audit trail only: somebody who may open the socket could also send another name. */
-function loginName(): string {
+export function loginName(): string {
   const name = process.env.SUDO_USER ?? process.env.USER ?? userInfo().username
   return name.replace(/[^\x21-\x7e]/g, '?')
 }

@@ -1,4 +1,5 @@
 /** A bar for long work: on a terminal it shows how far the work is, in a pipe nothing. */
+import { CommandFailure } from './failure.ts'
 
 const WIDTH = 30
 const INTERVAL_MS = 100
@@ -40,6 +41,21 @@ export async function interruptible<T>(undo: () => void, work: () => Promise<T>)
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
     return await work()
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}
+
+/** Runs `work`, which gives up and undoes what it did at the first signal; the second one ends the process at once. */
+export async function abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  const onSignal = () => {
+    if (ending.signal.aborted) process.exit(130)
+    ending.abort(new CommandFailure(1, 'interrupted: nothing was changed'))
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  try {
+    return await work(ending.signal)
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }

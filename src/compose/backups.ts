@@ -10,8 +10,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { runInWorker } from '../platform/own-process.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { readSecretFile } from '../platform/secret-file.ts'
 import { version } from '../platform/version.ts'
+import { secretsOf } from './connections.ts'
 
 type BackupConfig = Pick<Config, 'server' | 'storage' | 'backup'>
 
@@ -29,10 +29,6 @@ export function backupKeyOf({ server, storage, backup }: BackupConfig, passphras
   )
 }
 
-/** The server secret of this configuration, in bytes. Throws SecretFileRefused. */
-export const secretBytesOf = ({ server, storage }: Pick<Config, 'server' | 'storage'>): Uint8Array =>
-  server.secret ?? readSecretFile(storage.dataDir)
-
 export function createBackupMaker(config: Config, database: Database, clock: Clock) {
   const { directory, keep } = config.backup
   return async (signal: AbortSignal): Promise<FinishedBackup> => {
@@ -46,7 +42,7 @@ export function createBackupMaker(config: Config, database: Database, clock: Clo
           copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
         file: resolve(join(directory, name)),
         key: keyToJob(backupKeyOf(config)),
-        secret: Buffer.from(secretBytesOf(config)).toString('hex'),
+        secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
         withSecret: false,
         version: version.version,
       }

@@ -8,7 +8,12 @@ import { connectServer } from '../platform/postgres/server.ts'
 import { logStatements } from '../platform/postgres/statement-log.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
 import { createServerSecret, type ServerSecret } from '../platform/secret.ts'
-import { ensureSecretFile, readPreviousSecrets, readSecretFile } from '../platform/secret-file.ts'
+import {
+  ensureSecretFile,
+  hasSecretFile,
+  readPreviousSecrets,
+  readSecretFile,
+} from '../platform/secret-file.ts'
 
 /** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. */
 export async function openDatabase({
@@ -25,16 +30,23 @@ export async function openDatabase({
 }
 
 /**
- * The configured secrets; without one (embedded only) those in the data directory, of which openDatabase made the first.
+ * The configured secrets, the current one first; without one (embedded only) those in the data directory, of which
+ * openDatabase made the first. None where there is no such directory yet.
  */
-export function openSecret({
+export function secretsOf({
   server,
   storage: { dataDir },
-}: Pick<Config, 'server' | 'storage'>): ServerSecret {
+}: Pick<Config, 'server' | 'storage'>): Uint8Array[] {
   const configured = server.previousSecrets.map((text) => decodeSecret(text)!)
-  return server.secret === null
-    ? createServerSecret(readSecretFile(dataDir), [...readPreviousSecrets(dataDir), ...configured])
-    : createServerSecret(server.secret, configured)
+  if (server.secret !== null) return [server.secret, ...configured]
+  return hasSecretFile(dataDir)
+    ? [readSecretFile(dataDir), ...readPreviousSecrets(dataDir), ...configured]
+    : []
+}
+
+export function openSecret(config: Pick<Config, 'server' | 'storage'>): ServerSecret {
+  const [current = readSecretFile(config.storage.dataDir), ...previous] = secretsOf(config)
+  return createServerSecret(current, previous)
 }
 
 /** Null: codes, counters and tickets are kept in the database. */

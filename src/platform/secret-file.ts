@@ -30,14 +30,23 @@ const HEX = /^[\da-f]{64}$/i
 const fileIn = (dataDir: string) => resolve(join(dataDir, 'secret'))
 export const previousFileIn = (dataDir: string) => resolve(join(dataDir, 'secret.previous'))
 
-/** Makes the file where it is missing and the database is new. Throws SecretFileRefused; the message names the file. */
-export function ensureSecretFile(dataDir: string, { isNewDatabase }: { isNewDatabase: boolean }): void {
+export const hasSecretFile = (dataDir: string): boolean => existsSync(fileIn(dataDir))
+
+/**
+ * Makes the file where it is missing and the database is new, with this secret or a new one. Throws SecretFileRefused; the
+ * message names the file.
+ */
+export function ensureSecretFile(
+  dataDir: string,
+  { isNewDatabase }: { isNewDatabase: boolean },
+  secret: Uint8Array = randomBytes(32),
+): void {
   const file = fileIn(dataDir)
   if (existsSync(file)) {
     readSecretFile(dataDir)
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, PRIVATE)
   } else if (isNewDatabase) {
-    writeDurably(file, freshSecret())
+    writeDurably(file, `${Buffer.from(secret).toString('hex')}\n`)
   } else {
     throw new SecretFileRefused(
       `${file} is missing, and the database beside it is sealed under the secret that was in it: put the file back ` +

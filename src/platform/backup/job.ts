@@ -20,8 +20,8 @@ export interface BackupJob {
   source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string }
   file: string
   key: KeyOfJob
-  /** Under which rows are sealed, in hex. */
-  secret: string
+  /** Under which rows are sealed, in hex, the current one first. */
+  secrets: string[]
   withSecret: boolean
   version: string
 }
@@ -73,11 +73,10 @@ export async function runBackupJob(
   const partial = partialOf(job.file)
   rmSync(partial, { force: true })
   try {
-    const secret = Buffer.from(job.secret, 'hex')
     const about = {
       version: job.version,
-      secret_key_id: secretKeyId(secret),
-      ...(job.withSecret && { secret: job.secret }),
+      secret_key_id: secretKeyId(Buffer.from(job.secrets[0]!, 'hex')),
+      ...(job.withSecret && { secrets: job.secrets }),
     }
     const source = await openSource(job.source)
     try {

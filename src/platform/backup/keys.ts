@@ -4,6 +4,7 @@
  */
 import { hkdfSync, scryptSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createServerSecret } from '../secret.ts'
 import { BackupRefused } from './refused.ts'
 
 export type BackupKey = { kind: 'secret'; secret: Uint8Array } | { kind: 'passphrase'; passphrase: string }
@@ -30,9 +31,8 @@ const MINIMUM_PASSPHRASE = 12
 const derive = (material: Uint8Array, salt: Uint8Array, info: string, length: number) =>
   Buffer.from(hkdfSync('sha256', material, salt, `poterne backup ${info}`, length))
 
-/** By which a backup names the server secret. */
-export const secretKeyId = (secret: Uint8Array): string =>
-  derive(secret, new Uint8Array(), 'key id', 8).toString('hex')
+/** By which a backup names the server secret, and so does `poterne secret status`. */
+export const secretKeyId = (secret: Uint8Array): string => createServerSecret(secret).current.id
 
 function materialOf(key: BackupKey, salt: Uint8Array, logN: number): Uint8Array {
   if (key.kind === 'secret') return key.secret

@@ -21,15 +21,22 @@ export function requireKnownMigration({ migration: { number, name, hash }, versi
 export async function loadBackup(
   target: CopySession,
   path: string,
-  options: { keys: readonly BackupKey[]; manifest: Manifest; now: Date; onProgress?: Progress },
+  options: {
+    keys: readonly BackupKey[]
+    manifest: Manifest
+    now: Date
+    onProgress?: Progress | undefined
+    signal?: AbortSignal
+  },
 ): Promise<void> {
-  const { keys, manifest, now, onProgress = () => {} } = options
+  const { keys, manifest, now, onProgress = () => {}, signal } = options
   requireKnownMigration(manifest)
   const migrations = manifest.migration.number + 1
   const total = bytesIn(manifest) + 1
   let loaded = 0
   async function* noted(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const block of blocks) {
+      signal?.throwIfAborted()
       yield block
       loaded += block.length
       onProgress('loading', loaded / total)
@@ -42,6 +49,7 @@ export async function loadBackup(
       const { name, columns, blocks } = item.part
       await target.copyIn(name, columns, noted(blocks))
     }
+    signal?.throwIfAborted()
     onProgress('making indexes', 1)
   })
   for (const { name, rows } of manifest.parts) {

@@ -17,10 +17,10 @@ export interface Manifest {
   source: 'postgres' | 'embedded'
   /** The newest one that was applied. */
   migration: { number: number; name: string; hash: string }
-  /** Names the server secret under which rows are sealed: see `secretKeyId`. */
+  /** Names the server secret of that time, under which rows are sealed: see `secretKeyId`. */
   secret_key_id: string
-  /** That secret, in hex; only with `--with-secret`. */
-  secret?: string
+  /** In hex, that one first, then the others that were accepted; only with `--with-secret`. */
+  secrets?: string[]
   parts: PartManifest[]
   /** Where the numbering of rows goes on. */
   sequences: { table: string; column: string; last_value: number; is_called: boolean }[]

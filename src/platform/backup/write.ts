@@ -19,7 +19,7 @@ export type Progress = (what: string, done: number) => void
 
 export interface WriteOptions {
   key: BackupKey
-  about: Pick<Manifest, 'version' | 'secret_key_id' | 'secret'>
+  about: Pick<Manifest, 'version' | 'secret_key_id' | 'secrets'>
   now: Date
   onProgress?: Progress
 }

@@ -6,7 +6,8 @@ import type { PGlite } from '@electric-sql/pglite'
 import postgres from 'postgres'
 import { StoreUnreachable } from '../store-unreachable.ts'
 import { parseDatabaseUrl } from './address.ts'
-import { camelCase, createExecutor, type Executor } from './database.ts'
+import { camelCase, createExecutor, type Database } from './database.ts'
+import { databaseCode } from './failure.ts'
 import { type CopiedTable, selectOf, targetOf } from './tables.ts'
 
 export interface CopySession {
@@ -55,11 +56,25 @@ export async function openServerCopy(address: string, key = 'database.url'): Pro
         }
       }
       writable.end()
-      // Of what fails after the last row the driver says nothing. The next statement fails then, since the transaction is
-      // aborted.
-      await Promise.race([client.unsafe('select 1'), failed])
+      await Promise.race([copyEnded(client), failed])
     },
     close: () => client.end({ timeout: 2 }),
+  }
+}
+
+/**
+ * Of what fails after the last row the driver says nothing; but the next statement fails then, since the transaction is
+ * aborted. The driver refuses that statement until it has sent the end of the rows.
+ */
+async function copyEnded(client: postgres.Sql): Promise<void> {
+  for (;;) {
+    try {
+      await client.unsafe('select 1')
+      return
+    } catch (error) {
+      if (databaseCode(error) !== 'COPY_IN_PROGRESS') throw error
+      await Bun.sleep(1)
+    }
   }
 }
 
@@ -86,7 +101,8 @@ export function createEmbeddedCopy(instance: PGlite, close: () => Promise<void>)
       for (let page = 0; page < pages; page += PAGES) {
         const slice = `ctid >= '(${page},0)' and ctid < '(${page + PAGES},0)' and (${where})`
         const { blob } = await instance.query(`copy (${selectOf(table, slice)}) to '/dev/blob'`)
-        yield new Uint8Array(await blob!.arrayBuffer())
+        // There is none where no row was selected.
+        if (blob) yield new Uint8Array(await blob.arrayBuffer())
       }
     },
     async copyIn(table, columns, chunks) {
@@ -110,11 +126,20 @@ export function createEmbeddedCopy(instance: PGlite, close: () => Promise<void>)
   }
 }
 
-/** For statements with parameters, within the session's transaction. */
-export function executorOf(session: CopySession): Executor {
-  return createExecutor(async (text, values) =>
+/** For the stores: everything they do is part of the session's transaction. */
+export function databaseOf(session: CopySession): Database {
+  const executor = createExecutor(async (text, values) =>
     (await session.query(text, values)).map((row) =>
       Object.fromEntries(Object.entries(row).map(([column, value]) => [camelCase(column), value])),
     ),
   )
+  return {
+    kind: session.kind,
+    ...executor,
+    transaction: (work) => work(executor),
+    session: (work) => work(executor),
+    ping: async () => {},
+    onInsert() {},
+    close: async () => {},
+  }
 }

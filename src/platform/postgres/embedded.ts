@@ -15,9 +15,10 @@ import {
   findForeignFile,
   prepareDataDirectory,
 } from '../data-directory.ts'
+import { type CopySession, createEmbeddedCopy } from './copy.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
-import { abandonInstance, endedBy, openInstance } from './embedded-instance.ts'
+import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
 import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
@@ -97,6 +98,28 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
     removeOldSnapshots(dataDir)
     options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
     return await keepOpen(dataDir, unlock, options)
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** For copying whole tables, while no service may have it open. Makes the database where there is none. */
+export async function openEmbeddedCopy(
+  dataDir: string,
+  beforeOpening: EmbeddedOptions['beforeOpening'] = () => {},
+): Promise<CopySession> {
+  prepareDataDirectory(dataDir)
+  const unlock = lockDirectory(dataDir)
+  try {
+    if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
+    removeOldSnapshots(dataDir)
+    beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
+    const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), { bulk: true })
+    return createEmbeddedCopy(instance, async () => {
+      await instance.close()
+      unlock()
+    })
   } catch (error) {
     unlock()
     throw error
@@ -216,9 +239,9 @@ async function keepOpen(
 }
 
 /** What PGlite says by itself ("Aborted()") helps nobody. */
-async function openFirst(directory: string): Promise<PGlite> {
+async function openFirst(directory: string, options?: InstanceOptions): Promise<PGlite> {
   try {
-    return await openInstance(directory)
+    return await openInstance(directory, options)
   } catch (error) {
     const path = resolve(directory)
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown cause'

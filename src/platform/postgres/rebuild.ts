@@ -2,6 +2,7 @@
  * Fills a database with the tables of a backup or of another database, within one transaction of the caller's: until it
  * commits, whatever was there before stays as it was.
  */
+import { BackupRefused } from '../backup/refused.ts'
 import type { CopySession } from './copy.ts'
 import { type Migration, ownMigrations, withoutConcurrently } from './migrate.ts'
 
@@ -117,4 +118,48 @@ export async function setSequence(
 export async function countRows(session: CopySession, table: string): Promise<number> {
   const [row] = await session.query<{ count: number }>(`select count(*)::int as count from "${table}"`)
   return row!.count
+}
+
+export interface TargetState {
+  hasAccounts: boolean
+  /** Its tables are those of this version. */
+  isOwnVersion: boolean
+  isNewer: boolean
+}
+
+export async function readState(session: CopySession): Promise<TargetState> {
+  const has = async (table: string): Promise<boolean> => {
+    const [row] = await session.query<{ found: boolean }>(
+      `select to_regclass($1::text) is not null as found`,
+      [`"${table}"`],
+    )
+    return row!.found
+  }
+  const [newest] = (await has(MIGRATIONS))
+    ? await session.query<{ number: number; hash: string }>(
+        `select number, hash from ${MIGRATIONS} order by number desc limit 1`,
+      )
+    : []
+  const [accounts] = (await has('accounts'))
+    ? await session.query<{ found: boolean }>('select exists (select 1 from accounts) as found')
+    : []
+  return {
+    hasAccounts: accounts?.found ?? false,
+    isOwnVersion: newest?.hash === ownMigrations.at(-1)!.hash,
+    isNewer: newest !== undefined && newest.number >= ownMigrations.length,
+  }
+}
+
+/** Throws where another poterne is connected to the same database. */
+export async function requireAlone(session: CopySession): Promise<void> {
+  if (session.kind === 'embedded') return
+  const [row] = await session.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name like 'poterne%'`,
+  )
+  if (row!.count > 0)
+    throw new BackupRefused(
+      `is in use by ${row!.count} connections of poterne: stop every replica first`,
+      'the database',
+    )
 }

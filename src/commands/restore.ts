@@ -1,0 +1,105 @@
+/** `poterne restore FILE`: puts the data of a backup into the configured database, all of it or nothing. */
+import { Command } from 'commander'
+import { secretsOf } from '../compose/connections.ts'
+import { type Restored, restore } from '../compose/restore.ts'
+import { type BackupKey, readLine, readPassphrase } from '../platform/backup/keys.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import { decodeSecret } from '../platform/config/formats.ts'
+import type { Config } from '../platform/config/types.ts'
+import { runAsRequest } from '../platform/request-context.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { loginName } from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
+import { abortable, createProgressBar } from './progress.ts'
+
+type Options = CommandOptions & {
+  replace?: boolean
+  keepSessions?: boolean
+  secretFile?: string
+  passphraseFile?: string
+  json?: boolean
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('put the data of a backup into the configured database; every poterne must be stopped')
+    .argument('<file>', 'what `poterne backup` wrote')
+    .option(...configOption)
+    .option('--replace', 'also where there are accounts already, which the backup replaces')
+    .option('--keep-sessions', 'keep everybody signed in who was when the backup was made')
+    .option('--secret-file <file>', 'a file with the server secret of that time, where it is another one now')
+    .option('--passphrase-file <file>', 'the file with the passphrase that sealed it')
+    .option('--json', 'print for programs')
+    .action(restoreFile)
+}
+
+async function restoreFile(file: string, options: Options): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const bar = createProgressBar()
+  try {
+    const givenSecret = options.secretFile === undefined ? null : readGivenSecret(options.secretFile)
+    const keys = keysOf(config, options, givenSecret)
+    const name = loginName()
+    const actor = { type: 'operator' as const, id: name, name }
+    const restored = await abortable((signal) =>
+      runAsRequest({ requestId: crypto.randomUUID(), actor }, () =>
+        restore({
+          ...{ config, file, keys, givenSecret, signal },
+          replace: options.replace === true,
+          keepSessions: options.keepSessions === true,
+          now: new Date(),
+          onProgress: bar.show,
+        }),
+      ),
+    )
+    bar.end()
+    if (options.json) printJson(restored)
+    else report(restored, config, options)
+  } catch (error) {
+    bar.end()
+    if (error instanceof BackupRefused) throw new CommandFailure(1, error.describe(file))
+    throw error
+  }
+}
+
+function readGivenSecret(file: string): Uint8Array {
+  const secret = decodeSecret(readLine(file))
+  if (secret === null)
+    throw new BackupRefused('holds no server secret, as `poterne secret` prints them', file)
+  return secret
+}
+
+function keysOf(config: Config, { passphraseFile }: Options, givenSecret: Uint8Array | null): BackupKey[] {
+  const file = passphraseFile ?? config.backup.passphraseFile
+  const secrets = [...(givenSecret === null ? [] : [givenSecret]), ...secretsOf(config)]
+  return [
+    ...secrets.map((secret) => ({ kind: 'secret' as const, secret })),
+    ...(file === null ? [] : [readPassphrase(file)]),
+  ]
+}
+
+function report(restored: Restored, { redis }: Config, { keepSessions }: Options): void {
+  const { rows, backupMadeAt, erased, revokedKeys, locked, endedSessions, droppedMessages, lost } = restored
+  const lines = [
+    `${rows} rows as they were at ${backupMadeAt} are restored.`,
+    keepSessions
+      ? `Sessions of that time are kept; ${endedSessions} that ended since are ended.`
+      : `${endedSessions} sessions were ended: everybody signs in again.`,
+    ...(droppedMessages > 0 ? [`${droppedMessages} messages that waited at that time are not sent.`] : []),
+    ...(restored.sealedAnew > 0
+      ? [`${restored.sealedAnew} rows were sealed anew, under the server secret of now.`]
+      : []),
+    ...lost.map(
+      (each) => `${each.lost} ${each.name.replace('_', ' ')} open under none of the known secrets.`,
+    ),
+    restored.knewLater
+      ? `Applied again from the database that was replaced: ${erased.length} erasures, ${revokedKeys.length} revoked keys, ${locked.length} locks.`
+      : `Not known: erasures, revoked keys and locks since ${backupMadeAt}. Apply them again (poterne accounts erase, keys revoke, accounts lock).`,
+    `Not known: what people changed since ${backupMadeAt}. Passwords, contacts and second factors are those of that time.`,
+    ...(redis.urls.length > 0
+      ? ['Empty Redis before poterne starts: its codes and counters are of later.']
+      : []),
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}

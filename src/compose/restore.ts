@@ -1,0 +1,160 @@
+/** Replaces the data of a database by that of a backup: all of it or nothing. */
+import { type Cleansed, cleanse, openSealedRows, readLaterKnowledge } from '../domain/backups/restored.ts'
+import { recordEvents } from '../domain/events/event-sql.ts'
+import { type BackupKey, secretKeyId } from '../platform/backup/keys.ts'
+import { loadBackup, requireKnownMigration } from '../platform/backup/load.ts'
+import { type Manifest, rowsIn } from '../platform/backup/manifest.ts'
+import { verifyBackup } from '../platform/backup/read.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import type { Progress } from '../platform/backup/write.ts'
+import type { Config } from '../platform/config/types.ts'
+import { type CopySession, databaseOf, openServerCopy } from '../platform/postgres/copy.ts'
+import { openEmbeddedCopy } from '../platform/postgres/embedded.ts'
+import { readState, requireAlone } from '../platform/postgres/rebuild.ts'
+import { createServerSecret } from '../platform/secret.ts'
+import { ensureSecretFile } from '../platform/secret-file.ts'
+import { secretsOf } from './connections.ts'
+import { createStores } from './stores.ts'
+
+export interface RestoreOptions {
+  config: Pick<Config, 'server' | 'storage' | 'database' | 'events'>
+  file: string
+  /** Every key that may open it, those of passphrases included. */
+  keys: BackupKey[]
+  /** `--secret-file`. */
+  givenSecret: Uint8Array | null
+  replace: boolean
+  keepSessions: boolean
+  now: Date
+  onProgress: Progress
+  signal: AbortSignal
+}
+
+export interface Restored extends Cleansed {
+  backupMadeAt: string
+  rows: number
+  replaced: boolean
+  /** False: what the replaced database knew could not be read, or there was none. */
+  knewLater: boolean
+  /** Rows that were sealed anew, under the secret of this configuration. */
+  sealedAnew: number
+  /** What did not open when it was backed up, either. */
+  lost: { name: string; lost: number }[]
+}
+
+/** How large a backup is becomes known at its end. */
+const TYPICAL_BYTES = 100 * 1024 * 1024
+
+/** Throws BackupRefused, and what opening the database throws; then nothing was changed. */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { config, file, keys, replace, keepSessions, onProgress } = options
+  const own = secretsOf(config)
+  const manifest = await verifyBackup(file, keys, (bytes) => {
+    options.signal.throwIfAborted()
+    onProgress('checking', bytes / (bytes + TYPICAL_BYTES))
+  })
+  requireKnownMigration(manifest)
+  const secrets = secretsForRows(manifest, own, options.givenSecret)
+  const kept = new Set((own.length > 0 ? own : secrets.slice(0, 1)).map(secretKeyId))
+  if (keepSessions && !kept.has(manifest.secret_key_id)) {
+    throw new BackupRefused(
+      'cannot be kept: the server secret of the backup is neither server.secret nor one of server.previous_secrets',
+      'the sessions',
+    )
+  }
+  const target = await openTarget(config, secrets[0]!)
+  try {
+    const state = await readState(target)
+    if (state.isNewer)
+      throw new BackupRefused('was migrated by a newer poterne: use that version', 'the database')
+    if (state.hasAccounts && !replace)
+      throw new BackupRefused(
+        'has accounts already: --replace puts the backup in their place',
+        'the database',
+      )
+    await requireAlone(target)
+    const restored = await replaceData(target, { ...options, manifest, state, secrets, kept })
+    if (target.kind === 'embedded') await target.query('checkpoint')
+    return restored
+  } finally {
+    await target.close()
+  }
+}
+
+interface Replacement extends RestoreOptions {
+  manifest: Manifest
+  state: { hasAccounts: boolean; isOwnVersion: boolean }
+  /** The one that seals from now on, and the others that may have sealed the rows. */
+  secrets: Uint8Array[]
+  /** The ids of those that stay accepted. */
+  kept: ReadonlySet<string>
+}
+
+async function replaceData(target: CopySession, options: Replacement): Promise<Restored> {
+  const { manifest, state, file, keys, now, keepSessions, onProgress, signal } = options
+  const database = databaseOf(target)
+  await target.query('begin')
+  try {
+    await target.query(`set local lock_timeout = '10s'`)
+    const knowledge = state.isOwnVersion
+      ? await readLaterKnowledge(database, new Date(manifest.created_at))
+      : null
+    await loadBackup(target, file, { keys, manifest, now, onProgress, signal })
+    onProgress('finishing', 1)
+    const [current, ...others] = options.secrets
+    const sealed = await openSealedRows(
+      createStores(options.config, database, null),
+      createServerSecret(current!, others),
+      options.kept,
+    )
+    const cleansed = await cleanse(database, knowledge, { keepSessions, now })
+    const { erased, revokedKeys, locked } = cleansed
+    const about = { made_at: manifest.created_at, rows: rowsIn(manifest), replaced: state.hasAccounts }
+    await recordEvents(
+      database,
+      [
+        { type: 'backup.restored', account: null, data: about },
+        ...erased.map((account) => ({ type: 'account.erased' as const, account })),
+        ...locked.map((account) => ({ type: 'account.locked' as const, account })),
+        ...revokedKeys.map((kid) => ({ type: 'key.revoked' as const, account: null, data: { kid } })),
+      ],
+      now,
+    )
+    signal.throwIfAborted()
+    await target.query('commit')
+    return {
+      ...cleansed,
+      backupMadeAt: manifest.created_at,
+      rows: rowsIn(manifest),
+      replaced: state.hasAccounts,
+      knewLater: knowledge !== null && state.hasAccounts,
+      sealedAnew: sealed.reduce((sum, { sealedAnew }) => sum + sealedAnew, 0),
+      lost: sealed.filter(({ lost }) => lost > 0).map(({ name, lost }) => ({ name, lost })),
+    }
+  } catch (error) {
+    await target.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+/**
+ * Those of the configuration, those inside the backup and the one that was given. Throws where none of them is that of the
+ * backup. An embedded database that has none yet takes that one.
+ */
+function secretsForRows(manifest: Manifest, own: Uint8Array[], given: Uint8Array | null): Uint8Array[] {
+  const inside = (manifest.secrets ?? []).map((text) => Buffer.from(text, 'hex'))
+  const all = [...own, ...(given === null ? [] : [given]), ...inside]
+  const theirs = all.find((secret) => secretKeyId(secret) === manifest.secret_key_id)
+  if (theirs === undefined)
+    throw new BackupRefused(
+      `holds rows that are sealed under another server secret (${manifest.secret_key_id}): name a file that holds it with --secret-file`,
+    )
+  return own.length > 0 ? all : [theirs, ...all]
+}
+
+async function openTarget({ server, storage, database }: RestoreOptions['config'], secret: Uint8Array) {
+  if (database.url !== null) return openServerCopy(database.url)
+  return openEmbeddedCopy(storage.dataDir, (state) => {
+    if (server.secret === null) ensureSecretFile(storage.dataDir, state, secret)
+  })
+}

@@ -1,0 +1,118 @@
+/**
+ * What a restored database must not bring back: read from the database that it replaces, and applied again.
+ */
+import { sql } from 'drizzle-orm'
+import {
+  accounts,
+  codes,
+  eventDetails,
+  events,
+  messages,
+  sessions,
+  signingKeys,
+  tickets,
+} from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
+
+export const findErased = defineStatement({
+  name: 'restore.find_erased',
+  params: {},
+  row: { account: 'uuid' },
+  sql: () =>
+    sql`select distinct account from ${events} where type = 'account.erased' and account is not null`,
+})
+
+export const findRevokedKeys = defineStatement({
+  name: 'restore.find_revoked_keys',
+  params: {},
+  row: { kid: 'text?' },
+  sql: () => sql`select distinct data->>'kid' as kid from ${events} where type = 'key.revoked'`,
+})
+
+export const findLocked = defineStatement({
+  name: 'restore.find_locked',
+  params: {},
+  row: { uuid: 'uuid', lockedAt: 'timestamptz?', lockedReason: 'text?' },
+  sql: () => sql`select uuid, locked_at, locked_reason from ${accounts} where locked_at is not null`,
+})
+
+export const findEndedSessions = defineStatement({
+  name: 'restore.find_ended_sessions',
+  params: { since: 'timestamptz' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`select id from ${sessions} where revoked_at >= ${p.since}`,
+})
+
+/** As an erasure does, except for the notice, which the person has got. */
+export const eraseAgain = defineStatement({
+  name: 'restore.erase_again',
+  params: { uuids: 'text' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with gone as (
+    delete from ${accounts}
+     where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
+    returning uuid, case when email_confirmed_at is not null then email_key end as email,
+              case when phone_confirmed_at is not null then phone end as phone),
+  destinations as (
+    select email as destination from gone where email is not null
+    union select phone from gone where phone is not null),
+  dropped as (
+    delete from ${messages}
+     where account_uuid in (select uuid from gone)
+        or (destination <> '' and lower(destination) in (select destination from destinations))),
+  forgotten as (
+    delete from ${eventDetails} using ${events}, gone
+     where ${events}.account = gone.uuid and event_id = ${events}.id)
+  select uuid from gone`,
+})
+
+export const revokeKeysAgain = defineStatement({
+  name: 'restore.revoke_keys_again',
+  params: { kids: 'text' },
+  row: { kid: 'text' },
+  sql: (p) => sql`
+  delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
+})
+
+export const lockAgain = defineStatement({
+  name: 'restore.lock_again',
+  params: { locks: 'text', now: 'timestamptz' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with locked as (
+    update ${accounts} set locked_at = before.locked_at, locked_reason = before.locked_reason
+      from jsonb_to_recordset(${p.locks}::jsonb) as before (uuid uuid, locked_at timestamptz, locked_reason text)
+     where ${accounts}.uuid = before.uuid and ${accounts}.locked_at is null
+    returning ${accounts}.id, ${accounts}.uuid),
+  ended as (
+    update ${sessions} set revoked_at = ${p.now} from locked
+     where account_id = locked.id and revoked_at is null)
+  select uuid from locked`,
+})
+
+/** `ids` null: every one. */
+export const endSessionsAgain = defineStatement({
+  name: 'restore.end_sessions_again',
+  params: { ids: 'text?', now: 'timestamptz' },
+  row: { count: 'int' },
+  sql: (p) => sql`
+  with ended as (
+    update ${sessions} set revoked_at = ${p.now}
+     where revoked_at is null
+       and (${p.ids} is null or id in (select value::uuid from jsonb_array_elements_text(${p.ids}::jsonb) as value))
+    returning 1)
+  select count(*)::int as count from ended`,
+})
+
+/** What waited was sent since, or is too late; a code or a ticket that was used since must not work again. */
+export const forgetUnderWay = defineStatement({
+  name: 'restore.forget_under_way',
+  params: {},
+  row: { messages: 'int' },
+  sql: () => sql`
+  with gone as (delete from ${messages} where finished_at is null returning 1),
+  codes_gone as (delete from ${codes}),
+  tickets_gone as (delete from ${tickets})
+  select count(*)::int as messages from gone`,
+})

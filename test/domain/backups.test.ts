@@ -1,0 +1,160 @@
+/** `poterne backup` while a service serves, and `poterne restore` of what it wrote, on both kinds of database. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSocket } from '../../src/platform/admin-socket.ts'
+import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
+import { appCode, protectByApp } from '../helpers/authenticator.ts'
+import { runExecutable } from '../helpers/executable.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { createDatabase } from '../helpers/servers.ts'
+import { type Settings, startService, writeSettings } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
+
+setDefaultTimeout(180_000)
+
+const passphraseFile = join(newDirectory('passphrase'), 'file')
+writeFileSync(passphraseFile, 'a passphrase of some length\n')
+
+async function poterne(args: string[], settings: Settings, socket = '') {
+  const { directory, file } = writeSettings(settings)
+  const env = { USER: 'ada', ...(socket && { POTERNE_ADMIN_SOCKET: socket }) }
+  return runExecutable([...args, '--config', file], { directory, env })
+}
+
+/** An empty place; the server has another secret than the service. */
+async function emptyTarget(kind: 'embedded' | 'redis'): Promise<Settings> {
+  if (kind === 'embedded') return { storage: { data_dir: join(newDirectory('target'), 'data') } }
+  const { url } = await createDatabase({ migrated: false })
+  return { server: { secret: 'cd'.repeat(32) }, database: { url } }
+}
+
+describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
+  test('everything acknowledged before the backup is restored, no half of anything, and what was undone since is undone again', async () => {
+    const service = await startService({ shape })
+    const socket = join(newDirectory('socket'), 'a.sock')
+    await openSocket(socket, () => void service.inside.adminApp.listen({ unix: socket } as never))
+    const file = join(newDirectory('backup'), 'auth.backup')
+    const backUp = (...more: string[]) =>
+      poterne(['backup', file, '--passphrase-file', passphraseFile, ...more], service.storage, socket)
+
+    const [ada, erased, locked] = [
+      await service.signUp(newEmail()),
+      await service.signUp(newEmail()),
+      await service.signUp(newEmail()),
+    ]
+    const app = await protectByApp(service, newEmail())
+    const { refresh_token } = await service.logIn(ada)
+
+    // Clients write while the backup is made.
+    const before: string[] = []
+    let isMade = false
+    const acknowledged: string[] = []
+    const clients = Array.from({ length: reduced(16, 64) }, async () => {
+      while (!isMade) {
+        const email = newEmail()
+        const { status } = await service.post('register', registration(email))
+        if (status === 201) acknowledged.push(email)
+        await Bun.sleep(reduced(20, 1))
+      }
+    })
+    while (acknowledged.length < 20) await Bun.sleep(5)
+    before.push(...acknowledged)
+    const made = await backUp('--with-secret', '--json')
+    isMade = true
+    await Promise.all(clients)
+    expect([made.error, made.code]).toEqual(['', 0])
+    expect(JSON.parse(made.out)).toMatchObject({ file, restored: true })
+    expect(acknowledged.length).toBeGreaterThan(before.length)
+    expect(existsSync(`${file}.partial`)).toBeFalse()
+    if (shape === 'embedded') {
+      const left = readdirSync(service.storage.storage!.data_dir as string)
+      expect(left.filter((name) => name.startsWith('snapshot-'))).toEqual([])
+    }
+    const content = readFileSync(file)
+    for (const clear of [ada.identifier, 'argon2', 'example.com']) expect(content.includes(clear)).toBeFalse()
+
+    const signInWithApp = async ({ post, clock }: typeof service) => {
+      const { body } = await post('login', app.person)
+      const otp = appCode(app.secret, clock.now(), 1)
+      const { identifier } = app.person
+      return (await post('2fa/verify', { identifier, otp, login_token: body.login_token })).status
+    }
+
+    // What happens after it.
+    const uuidOf = async ({ identifier }: { identifier: string }) =>
+      (await service.logIn({ identifier, password: PASSWORD })).account.uuid as string
+    const [erasedId, lockedId] = [await uuidOf(erased), await uuidOf(locked)]
+    await service.inside.services.administration.erase(erasedId)
+    await service.inside.services.administration.change(lockedId, { locked: true, locked_reason: 'fraud' })
+    const oldKey = service.inside.services.keys.signingKey().kid
+    await service.inside.services.keys.revoke(oldKey)
+    await service.inside.app.server!.stop(true)
+    await service.inside.adminApp.server?.stop(true)
+    const events = await service.inside.services.administration.listEvents({ type: 'backup.created' })
+    expect(events.items).toMatchObject([{ actor: { type: 'operator', id: 'ada' } }])
+
+    // In the place of the same database.
+    const restore = (settings: Settings, ...more: string[]) =>
+      poterne(['restore', file, '--passphrase-file', passphraseFile, ...more], settings)
+    if (shape === 'redis') {
+      expect((await restore(service.storage, '--replace')).error).toContain('stop every replica first')
+    }
+    await service.inside.close()
+    expect(await restore(service.storage)).toEqual({
+      ...{ out: '', code: 1 },
+      error: 'the database has accounts already: --replace puts the backup in their place\n',
+    })
+    const damaged = join(newDirectory('backup'), 'damaged')
+    writeFileSync(damaged, content.subarray(0, -20))
+    const refused = await poterne(
+      ['restore', damaged, '--replace', '--passphrase-file', passphraseFile],
+      service.storage,
+    )
+    expect(refused).toEqual({ out: '', code: 1, error: `${damaged} is damaged or cut off\n` })
+    const replaced = await restore(service.storage, '--replace')
+    expect([replaced.error, replaced.code]).toEqual(['', 0])
+    expect(replaced.out).toContain('1 erasures, 1 revoked keys, 1 locks')
+    const again = await startService({ shape, storage: service.storage })
+    try {
+      expect((await again.post('login', erased)).body.code).toBe('invalid_credentials')
+      expect((await again.post('login', locked)).body.code).toBe('account_locked')
+      expect((await again.post('refresh', { refresh_token })).status).toBe(401)
+      expect(again.inside.services.keys.signingKey().kid).not.toBe(oldKey)
+      expect(await signInWithApp(again)).toBe(200)
+      for (const email of before)
+        expect((await again.post('login', { identifier: email, password: PASSWORD })).body.code).toBe(
+          'account_unconfirmed',
+        )
+      const restored = await again.inside.services.administration.listEvents({ type: 'backup.restored' })
+      expect(restored.items).toMatchObject([
+        { actor: { type: 'operator', id: 'ada' }, data: { replaced: true } },
+      ])
+      expect(await again.logIn(ada)).toMatchObject({ status: 200 })
+    } finally {
+      await again.close()
+      await Promise.all([service.smtp.stop(), service.gateway.stop()])
+    }
+
+    // In a new place: an embedded database takes the secret that comes with the backup, and everybody stays signed in.
+    const target = await emptyTarget(shape)
+    const fresh = await restore(target, '--keep-sessions')
+    if (shape === 'embedded') {
+      expect([fresh.error, fresh.code]).toEqual(['', 0])
+      expect(fresh.out).toContain('Not known: erasures, revoked keys and locks since')
+    } else {
+      expect(fresh.error).toStartWith(
+        'the sessions cannot be kept: the server secret of the backup is neither',
+      )
+      expect((await restore(target)).out).toContain('rows were sealed anew')
+    }
+    const elsewhere = await startService({ shape, storage: target })
+    try {
+      if (shape === 'embedded') expect((await elsewhere.post('refresh', { refresh_token })).status).toBe(200)
+      else elsewhere.clock.advance(60_000)
+      expect(await signInWithApp(elsewhere)).toBe(200)
+    } finally {
+      await elsewhere.close()
+    }
+  })
+})
