@@ -82,7 +82,7 @@ const render = createRenderer(
     server: { baseUrl: 'https://auth.example.com' },
     smtp: null,
     sms: { autofillDomain: null },
-    texts: { serviceName: null },
+    texts: { serviceName: null, logoUrl: null, colour: '#0f5f6b', layoutHtml: null },
   } as never,
   createCatalog({ language: 'fr' }),
 )

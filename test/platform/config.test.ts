@@ -181,10 +181,10 @@ describe('the file', () => {
 
   test('that was named must be there', () => {
     expect(problemsOf({ configFile: 'none.toml' })).toEqual([
-      `${directory.path}/none.toml: there is no such file`,
+      `${directory.path}/none.toml: there is no such file or directory`,
     ])
     expect(problemsOf({ env: { POTERNE_CONFIG: '/nowhere/x.toml' } })).toEqual([
-      '/nowhere/x.toml: there is no such file',
+      '/nowhere/x.toml: there is no such file or directory',
     ])
   })
 

@@ -143,7 +143,7 @@ describe('what is wrong in a file', () => {
       directory.write('config.toml', `[texts]\n${keys}\n`)
       return directory.problemsOf().map((problem) => problem.replace(/ = "[^"]*"/, ''))
     }
-    expect(of('directory = "nowhere"')).toEqual(['texts.directory: there is no such file'])
+    expect(of('directory = "nowhere"')).toEqual(['texts.directory: there is no such file or directory'])
     expect(of('fallback = "de"')).toEqual([
       'texts.fallback: expected one of "fr", "en", "es", "pt", "ar", or a language with a file in texts.directory',
     ])

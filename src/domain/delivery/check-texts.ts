@@ -71,7 +71,7 @@ function checkOwn(language: Language, texts: OwnTexts, fallback: Language): Text
   return [...unused, warn(null, message)]
 }
 
-const link = /:\/\/|\bwww\.|\b[\w-]+\.[a-z]{2,}\/|<a\b/i
+const link = /:\/\/|\bwww\.|\b[\w-]{1,63}\.[a-z]{2,24}\/|<a\b/i
 
 /** People who are used to links in messages with codes follow those of somebody else, too. */
 function checkLinks(language: Language, catalog: Catalog): TextFinding[] {

@@ -65,7 +65,7 @@ export function describeFileError(error: unknown): string {
     return `line ${error.line}, column ${error.column}: not valid TOML: ${reason}`
   }
   const cause = causeOf(error)
-  if (cause === 'ENOENT') return 'there is no such file'
+  if (cause === 'ENOENT') return 'there is no such file or directory'
   if (cause === 'ENOTDIR') return 'this is no directory'
   if (cause === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'the file is not UTF-8'
   return `the file cannot be read (${cause ?? 'unknown cause'})`
