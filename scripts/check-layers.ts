@@ -64,6 +64,7 @@ export const domainOrder = [
   'administration',
   'housekeeping',
   'backups',
+  'doctor',
   'health',
   'dev',
 ]

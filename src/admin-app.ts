@@ -16,6 +16,8 @@ import { createSocketDoor, type Door } from './domain/administrators/door.ts'
 import { createListenerDoor } from './domain/administrators/listener-door.ts'
 import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
+import { createDoctorRoutes } from './domain/doctor/routes.ts'
+import type { DoctorService } from './domain/doctor/service.ts'
 import { onceWith } from './domain/idempotency/service.ts'
 import { createSecretRoutes } from './domain/secrets/routes.ts'
 import type { Services } from './domain/services.ts'
@@ -75,6 +77,9 @@ const table = `
   POST    /keys/revoke                             revokeSigningKey         owner!            administration
   POST    /backups                                 noteBackup               operator          backups
   POST    /backups/snapshot                        copyDatabase             operator          backups
+  GET     /doctor                                  examineStores            operator          doctor
+  POST    /doctor/probes                           startProbe               operator          doctor
+  GET     /doctor/probes/:mark                     readProbe                operator          doctor
   POST    /session                                 beginPageSession         open              administration-sessions
   POST    /session/app                             requestPageApp           open              administration-sessions
   POST    /session/passkey                         requestPagePasskey       open              administration-sessions
@@ -148,7 +153,10 @@ const routesBehind = (
 }
 
 /** Behind the Unix socket, and for commands that find no service: whoever reaches it may do everything. */
-export function createAdminApp(services: AdminServices, options: AdminAppOptions) {
+export function createAdminApp(
+  services: AdminServices & { doctor: DoctorService },
+  options: AdminAppOptions,
+) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [] })
   const { reaches: reachesAdministrator } = services.administratorReach
   const guard = guardOf(httpBase, createSocketDoor({ routes: adminRoutes, reachesAdministrator }))
@@ -157,6 +165,7 @@ export function createAdminApp(services: AdminServices, options: AdminAppOptions
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
     .use(createBackupRoutes(httpBase, services.backups))
+    .use(createDoctorRoutes(httpBase, services.doctor))
 }
 
 export type AdminApp = ReturnType<typeof createAdminApp>

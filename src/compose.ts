@@ -16,6 +16,7 @@ import type { MessageSender } from './domain/delivery/message.ts'
 import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
 import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
+import { createDoctorService, type DoctorService } from './domain/doctor/service.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
 import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
 import { countAnswer } from './domain/metrics/answers.ts'
@@ -25,6 +26,7 @@ import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
 import { hasSecureCookies } from './platform/config/types.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
+import { createAddressProbes } from './platform/http/address-probes.ts'
 import { createLogger, type Logger } from './platform/http/logging.ts'
 import { openScrapeListener, type ScrapeListener } from './platform/http/scrape-listener.ts'
 import type { Database } from './platform/postgres/database.ts'
@@ -58,6 +60,7 @@ export interface Service {
   mailbox: Mailbox | null
   /** For the commands and tests that look beneath the services. */
   database: Database
+  doctor: DoctorService
   housekeeping: Pick<Housekeeping, 'run'>
   /**
    * Begins what runs beside requests: the signing keys, which the first request needs, the delivery of messages,
@@ -88,14 +91,19 @@ export async function compose(options: ComposeOptions): Promise<Service> {
 }
 
 /** For a command: what is built of this configuration, on a migrated database, while nothing runs beside the command. */
-export async function withService<T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> {
+export const withService = <T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> =>
+  withStores(config, async (service) => {
+    await requireMigrated(service.database)
+    await service.services.secrets.load()
+    return work(service)
+  })
+
+/** The same on a database as it is. */
+export async function withStores<T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> {
   const logger = createLogger({ clock: systemClock, level: 'error' })
   const connections = await connect(config, logger)
   try {
-    await requireMigrated(connections.database)
-    const service = build({ config, dev: false, clock: systemClock, logger }, connections)
-    await service.services.secrets.load()
-    return await work(service)
+    return await work(build({ config, dev: false, clock: systemClock, logger }, connections))
   } finally {
     await connections.close()
   }
@@ -143,6 +151,11 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     clock,
     version: version.version,
   })
+  const probes = createAddressProbes()
+  const doctor = createDoctorService(
+    { config, clock: systemClock, database, redis, secret, stores, secrets },
+    probes,
+  )
   let storeWatch: StoreWatch | null = null
   let lostApps: Promise<void> | null = null
   let scrapes: ScrapeListener | null = null
@@ -159,6 +172,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       ...(dev && { onInternalError: printStack }),
       documentation: docs ? { baseUrl, version: version.version } : null,
       secureCookies: hasSecureCookies(config),
+      probes,
       ...(metrics.isOn && { onAnswer: (answer) => countAnswer(metrics, answer) }),
     },
   )
@@ -166,7 +180,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const adminOptions = { catalog, logger, ...(dev && { onInternalError: printStack }) }
   return {
     app,
-    adminApp: createAdminApp(services, adminOptions),
+    adminApp: createAdminApp({ ...services, doctor }, adminOptions),
     adminListener:
       listen === null
         ? null
@@ -180,6 +194,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     services,
     mailbox,
     database,
+    doctor,
     housekeeping,
     async start() {
       await requireOwnPasskeys(config, stores.passkeys)

@@ -3,6 +3,7 @@ import { accountsCommand } from './commands/accounts.ts'
 import { adminsCommand } from './commands/admins.ts'
 import { backupCommand } from './commands/backup.ts'
 import { configCommand } from './commands/config.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { eventsCommand } from './commands/events.ts'
 import { healthCommand } from './commands/health.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -39,6 +40,7 @@ const commands = [
   backupCommand(),
   restoreCommand(),
   healthCommand(),
+  doctorCommand(),
   secretCommand(),
   versionCommand(),
   workerCommand(),

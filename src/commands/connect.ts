@@ -3,11 +3,12 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { openDatabase } from '../compose/connections.ts'
 import { createSmtpSenders } from '../domain/delivery/email.ts'
+import { explainFailure } from '../domain/doctor/explain.ts'
+import { reachHost } from '../domain/doctor/reach-checks.ts'
 import type { Config } from '../platform/config/types.ts'
 import { DataDirectoryLocked, isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { planMigrations } from '../platform/postgres/migrate.ts'
 import { openRedis } from '../platform/redis/connection.ts'
-import { openPlain, openTls } from './open-socket.ts'
 
 export interface Tried {
   /** The key of the configuration that names it. */
@@ -34,38 +35,8 @@ async function attempt(key: string, work: () => Promise<string>): Promise<Tried>
   try {
     return { key, ok: true, message: await work() }
   } catch (error) {
-    const said = describe(error)
-    // What refuses by itself names its key and says what to do.
-    const own = said.startsWith(`${key}: `) ? said.slice(key.length + 2) : said
-    const remedy = remedies.find(([pattern]) => pattern.test(own))?.[1]
-    return { key, ok: false, message: remedy ? `${own}: ${remedy.replaceAll('KEY', key)}` : own }
+    return { key, ok: false, message: explainFailure(error, key) }
   }
-}
-
-const remedies: [RegExp, string][] = [
-  [/28P01|28000|password authentication|SASL/, 'correct the user and the password in KEY'],
-  [/WRONGPASS|NOAUTH/, 'correct the user and the password in KEY'],
-  [/NOPERM/, 'let that user write and read every key under redis.key_prefix'],
-  [/3D000/, 'create that database, or correct its name'],
-  [/smtp_auth/, 'correct username and password in [KEY], or how the server lets them in'],
-  [
-    /ECONNREFUSED|ECONNRESET|smtp_connection/,
-    'nothing takes connections there: start it, or correct host and port',
-  ],
-  [/ENOTFOUND|EAI_|DNS/i, 'the host is unknown: correct its name, or the name servers of this machine'],
-  [/TIMEDOUT|TIMEOUT|no answer/i, 'nothing answers: correct host and port, or open the firewall between'],
-  [
-    /CERT|SELF_SIGNED|ISSUER|VERIFY|ALTNAME|smtp_tls|TLS|SSL/i,
-    'its certificate is not trusted for this host, or it does not speak TLS here: correct host and port, or name the authority in NODE_EXTRA_CA_CERTS (for a mail server also ca_file)',
-  ],
-]
-
-/** The innermost cause, with its code. */
-function describe(error: unknown): string {
-  const { code, message, cause } = (error ?? {}) as { code?: unknown; message?: unknown; cause?: unknown }
-  if (cause instanceof Error && !String(message).includes(': ')) return describe(cause)
-  const said = (typeof message === 'string' && message.split('\n', 1)[0]) || 'unknown cause'
-  return typeof code === 'string' && !said.includes(code) ? `${said} (${code})` : said
 }
 
 async function tryDatabase(config: Config): Promise<string> {
@@ -125,19 +96,8 @@ function tryGateways({ sms }: Config): Promise<Tried>[] {
   return sms.gateways.flatMap(({ url, oauth }, index) => {
     const key = `sms.gateways[${index}]`
     return [
-      attempt(`${key}.url`, () => tryHost(url)),
-      ...(oauth === null ? [] : [attempt(`${key}.oauth.token_url`, () => tryHost(oauth.token_url))]),
+      attempt(`${key}.url`, () => reachHost(url)),
+      ...(oauth === null ? [] : [attempt(`${key}.oauth.token_url`, () => reachHost(oauth.token_url))]),
     ]
   })
-}
-
-/** No request is sent: a gateway might take any of them for a message. */
-async function tryHost(template: string): Promise<string> {
-  const { hostname, protocol, port } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
-  if (!isLocal && (process.env.HTTPS_PROXY ?? process.env.https_proxy))
-    return 'not tried: requests to it go by way of HTTPS_PROXY'
-  if (protocol === 'https:') return `it answers (${await openTls(host, Number(port) || 443, true)})`
-  return `it answers (${await openPlain(host, Number(port) || 80)}, in clear)`
 }

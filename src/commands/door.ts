@@ -28,6 +28,15 @@ export async function throughDoor<T>(options: DoorOptions, work: (call: Call) =>
   return withService(loaded.config, ({ adminApp }) => work(callBy((request) => adminApp.handle(request))))
 }
 
+/** Null where no service of this configuration runs on this machine. */
+export async function callRunningService(
+  options: DoorOptions,
+  config: Parameters<typeof findSocket>[1],
+): Promise<Call | null> {
+  const socket = await findSocket(options, config)
+  return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))
+}
+
 async function findSocket(
   { socket }: DoorOptions,
   config: { admin: { socket: string | null }; storage: { dataDir: string } } | null,

@@ -166,7 +166,7 @@ function describeStorage({ database, redis, storage }: Config): string {
 }
 
 /** HTTP_PROXY and HTTPS_PROXY are for outgoing requests; a gateway on this machine is always called directly. */
-function keepProxyOutside(env: NodeJS.ProcessEnv): void {
+export function keepProxyOutside(env: NodeJS.ProcessEnv): void {
   const own = env.NO_PROXY ?? env.no_proxy
   env.NO_PROXY = [...(own ? [own] : []), 'localhost', '127.0.0.1', '::1', '[::1]'].join(',')
 }

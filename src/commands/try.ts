@@ -10,9 +10,9 @@ import { covers, createGateway } from '../domain/delivery/sms.ts'
 import { parseIdentifier } from '../domain/identifiers/identifier.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config, GatewayConfig } from '../platform/config/types.ts'
+import { openPlain, openTls } from '../platform/open-socket.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { openPlain, openTls } from './open-socket.ts'
 
 export function gatewaysCommand(): Command {
   const command = new Command('gateways').description('try an SMS gateway of the configuration')
@@ -130,7 +130,7 @@ function shapeOf({ body: fields, format }: GatewayConfig, body: string | undefin
 const namesOf = (gateways: GatewayConfig[]) =>
   gateways.length === 0 ? 'none is configured' : `there are ${gateways.map(({ name }) => name).join(', ')}`
 
-function testMessage(config: Config, channel: 'email' | 'sms', to: string): RenderedMessage {
+export function testMessage(config: Config, channel: 'email' | 'sms', to: string): RenderedMessage {
   const text = `${serviceName(config)}: this is a test. Nobody asked for a code.`
   const id = Math.floor(Date.now() / 1000)
   const isMail = channel === 'email'

@@ -42,13 +42,13 @@ export function measured(
 }
 
 interface Measured {
-  services: Pick<Services, 'hashing' | 'keys' | 'limits'>
+  services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits'>
   stores: Pick<Stores, 'backups' | 'messages'>
   clock: Clock
 }
 
 export function addGauges(metrics: Metrics, { services, stores, clock }: Measured): void {
-  const { hashing, keys, limits } = services
+  const { backups, hashing, keys, limits } = services
   const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
   // Two gauges of one scrape read the outbox together.
   let reading: ReturnType<typeof stores.messages.waiting> | null = null
@@ -75,6 +75,10 @@ export function addGauges(metrics: Metrics, { services, stores, clock }: Measure
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
+  metrics.gauge('backup_last_success_timestamp_seconds', async () => {
+    const { lastSuccessAt } = await backups.getState()
+    return lastSuccessAt && lastSuccessAt.getTime() / 1000
+  })
   const labels = { version: version.version, commit: version.commit, bun: version.bun }
   metrics.gauge('build_info', () => [{ labels, value: 1 }])
 }

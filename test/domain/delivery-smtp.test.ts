@@ -52,6 +52,7 @@ function senderFor(server: TestSmtp, { smtp, timeouts, trusted = true }: Given =
       password: server.auth?.password ?? null,
       from: 'Acme <no-reply@example.com>',
       replyTo: null,
+      dkimSelector: null,
       caFile: null,
       strangersPerHour: 5000,
       fallback: [],

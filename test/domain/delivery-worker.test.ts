@@ -244,6 +244,7 @@ describe('a message', () => {
         password: 'mail-password',
         from: 'Acme <no-reply@example.com>',
         replyTo: null,
+        dkimSelector: null,
         caFile: null,
         strangersPerHour: 5000,
         fallback: [],

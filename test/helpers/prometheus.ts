@@ -34,7 +34,8 @@ scrape_configs:
   )
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)
-    return (await answer.json()) as { status: string; data: any; error?: string } // biome-ignore lint/suspicious/noExplicitAny: as Prometheus answers
+    // biome-ignore lint/suspicious/noExplicitAny: as Prometheus answers
+    return (await answer.json()) as { status: string; data: any; error?: string }
   }
   const isScraped = async () => {
     const [found] = (await ask('targets').catch(() => null))?.data.activeTargets ?? []

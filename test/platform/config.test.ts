@@ -254,6 +254,7 @@ describe('environment variables', () => {
       password: null,
       from: 'a@example.com',
       replyTo: null,
+      dkimSelector: null,
       caFile: null,
       strangersPerHour: 5000,
       fallback: [],

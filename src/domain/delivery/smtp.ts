@@ -11,6 +11,7 @@ import nodemailer, { type SMTPPoolOptions } from 'nodemailer'
 import type { SmtpConfig } from '../../platform/config/types.ts'
 import { cleanWords } from './clean-words.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from './message.ts'
+import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 
 export interface SmtpTimeouts {
   connectMs: number
@@ -44,6 +45,8 @@ const connectionsAtMost = 5
 export interface SmtpSender extends MessageSender {
   /** Connects, encrypts and authenticates as for a message, and sends none. */
   verify(): Promise<SendOutcome>
+  /** Asks whether it takes mail from `smtp.from`, and sends none. */
+  verifySender(): Promise<SendOutcome>
 }
 
 /** Throws when security is "none" and the host is not this machine. */
@@ -69,13 +72,34 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         return withReason(outcomeOf(error), error, { to: smtp.username ?? '', code: null })
       }
     },
+    async verifySender() {
+      const { username, password } = smtp
+      const sender = mailbox(smtp.from)
+      const credentials = username === null ? null : { username, password: password ?? '' }
+      const check = createSenderCheck(sender, credentials)
+      const asking = createTransport(options, check.options)
+      try {
+        await asking.verify()
+        const { status, response } = check.reply() ?? { status: 0, response: '' }
+        if (status >= 200 && status < 300) return { outcome: 'sent', detail: 'smtp' }
+        const reason = cleanWords(response, { to: sender, code: null })
+        return { outcome: status >= 500 ? 'refused' : 'failed', detail: `smtp_${status}`, reason }
+      } catch (error) {
+        return withReason(outcomeOf(error), error, { to: sender, code: null })
+      } finally {
+        asking.close()
+      }
+    },
     async close() {
       transport.close()
     },
   }
 }
 
-function createTransport({ smtp, baseUrl, ca, timeouts }: SmtpSenderOptions) {
+function createTransport(
+  { smtp, baseUrl, ca, timeouts }: SmtpSenderOptions,
+  others: Partial<SenderCheck['options']> = {},
+) {
   const { connectMs, greetingMs, socketMs } = { ...defaultTimeouts, ...timeouts }
   if (smtp.security === 'none' && !isLoopback(smtp.host)) {
     throw new Error('smtp.security "none" is for loopback hosts only')
@@ -110,6 +134,7 @@ function createTransport({ smtp, baseUrl, ca, timeouts }: SmtpSenderOptions) {
     disableFileAccess: true,
     disableUrlAccess: true,
     logger: false,
+    ...others,
     getSocket(_, done) {
       openSocket({ host: smtp.host, port: smtp.port, timeoutMs: connectMs }).then(
         (connection) => done(null, { connection }),

@@ -206,6 +206,15 @@ export const schema = {
           example: '/etc/poterne/mail-ca.pem',
         },
       ),
+      dkim_selector: text(
+        null,
+        'The selector with which the mail server signs (DKIM), for `poterne doctor`: `s1` in s1._domainkey.example.com.',
+        {
+          check: (selector) => /^[a-z\d]([a-z\d._-]{0,98}[a-z\d])?$/i.test(selector),
+          expected: 'a name in DNS such as "s1"',
+          example: 's1',
+        },
+      ),
       strangers_per_hour: integer(
         5000,
         [1, many],

@@ -121,6 +121,8 @@ export interface SmtpConfig extends SmtpServerConfig {
   /** One mailbox, a display name allowed. */
   from: string
   replyTo: string | null
+  /** Null: not known. */
+  dkimSelector: string | null
   /** Take over in their order. */
   fallback: SmtpServerConfig[]
   /** E-mails that strangers cause, over the whole service. */

@@ -82,6 +82,12 @@ export function isPublicAddress(address: string): boolean {
   return parsed !== null && !NOT_PUBLIC.has(parsed.range())
 }
 
+/** Whether a peer is one of these addresses and blocks. */
+export function isTrustedPeer(peer: string | undefined, trustedProxies: string[]): boolean {
+  const address = parseAddress(peer ?? '')
+  return address !== null && trustedProxies.some((text) => contains(parseBlock(text), address))
+}
+
 function parseBlock(text: string): [Address, number] {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.parse(text)

@@ -8,8 +8,9 @@ import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language, Texts } from '../../texts/languages.ts'
 import { type RequestWork, runAsRequest } from '../request-context.ts'
+import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
-import { bucketAddress, createAddressFinder } from './client-address.ts'
+import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
 import { createCors } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
@@ -47,6 +48,8 @@ export interface HttpBaseOptions {
   onInternalError?: (error: unknown) => void
   /** How long a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
+  /** Says to `poterne doctor` how its request arrived. */
+  probes?: AddressProbes
   /** Called after each answer. */
   onAnswer?: (answer: AnsweredRequest) => void
 }
@@ -106,6 +109,7 @@ export function createHttpBase({
   logger,
   onInternalError,
   bodyDeadlineMs = BODY_DEADLINE_MS,
+  probes,
   onAnswer,
 }: HttpBaseOptions) {
   const exchanges = new WeakMap<Request, RequestState>()
@@ -124,7 +128,15 @@ export function createHttpBase({
 
   function openExchange(request: Request): RequestState {
     const peer = host.getServer()?.requestIP(request)?.address
-    const address = findAddress(peer, request.headers.get('x-forwarded-for'))
+    const forwardedFor = request.headers.get('x-forwarded-for')
+    const address = findAddress(peer, forwardedFor)
+    if (probes?.isWaiting)
+      probes.note(request.headers.get(PROBE_HEADER), {
+        peer: peer ?? null,
+        forwardedFor,
+        address,
+        isTrusted: isTrustedPeer(peer, trustedProxies),
+      })
     const language = catalog.pick(request.headers.get('accept-language'))
     const exchange: RequestState = {
       client: {

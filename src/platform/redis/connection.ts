@@ -7,6 +7,7 @@ import { Cluster, type ClusterOptions, type DNSLookupFunction, Redis, type Redis
 import type { Config } from '../config/types.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
 import { findEvictionPolicy, RedisEvicts } from './eviction.ts'
+import { type RedisFacts, readFacts } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 
 /** Half of the 5 s in which a caller must have its 503. */
@@ -44,6 +45,8 @@ export interface RedisConnection {
   requireNoEviction(): Promise<void>
   /** Removes every key that begins so, whole name. Looks at all keys, a part at a time: not for requests of clients. */
   removeBeginning(beginning: string): Promise<void>
+  /** What each server (in a cluster: each master) says about itself. */
+  inspect(): Promise<RedisFacts[]>
   /** Gives commands under way half a second to finish. */
   close(): Promise<void>
 }
@@ -106,6 +109,7 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
         const pattern = `${beginning.replace(/[\\*?[\]^]/g, '\\$&')}*`
         for (const server of serversOf(client)) await removeMatching(server, pattern)
       }),
+    inspect: () => send(() => Promise.all(serversOf(client).map(readFacts))),
     close: () => close(client),
   }
 }

@@ -1,0 +1,231 @@
+/** `poterne doctor`: looks at everything that the service stands on, and says what to do about what is not well. */
+
+import { Resolver } from 'node:dns/promises'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { Command } from 'commander'
+import { withStores } from '../compose.ts'
+import { createEmailSender } from '../domain/delivery/email.ts'
+import type { MessageSender } from '../domain/delivery/message.ts'
+import { createSmsSender } from '../domain/delivery/sms.ts'
+import { failure, type NamedFinding, ok, type RunningService, warning } from '../domain/doctor/check.ts'
+import { checks } from '../domain/doctor/checks.ts'
+import { examine } from '../domain/doctor/examine.ts'
+import { explainFailure } from '../domain/doctor/explain.ts'
+import { parseIdentifier } from '../domain/identifiers/identifier.ts'
+import { createProviderService } from '../domain/providers/service.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { LoadedConfig } from '../platform/config/load.ts'
+import { describeProblem } from '../platform/config/report.ts'
+import type { Config } from '../platform/config/types.ts'
+import { network } from '../platform/guarded-fetch.ts'
+import { DataDirectoryLocked, isEmbeddedThere } from '../platform/postgres/embedded.ts'
+import { configOption, readConfig } from './configuration.ts'
+import { type Call, callRunningService, type DoorOptions, socketOption } from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
+import { keepProxyOutside } from './serve.ts'
+import { testMessage } from './try.ts'
+
+type Options = DoorOptions & {
+  sendEmail?: string
+  sendSms?: string
+  resolver?: string
+  json?: boolean
+  strict?: boolean
+}
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('check everything that the service stands on, and say what to do (exit code 0, or 1)')
+    .option(...configOption)
+    .option(...socketOption)
+    .option('--send-email <address>', 'send a marked test message there too')
+    .option('--send-sms <number>', 'send a marked test message there too')
+    .option('--resolver <address>', 'the name server to ask about the domain of the sender, such as 9.9.9.9')
+    .option('--strict', 'fail for a warning too')
+    .option('--json', 'print for programs')
+    .action(diagnose)
+}
+
+async function diagnose(options: Options): Promise<void> {
+  keepProxyOutside(process.env)
+  const resolver = createResolver(options.resolver)
+  const loaded = readConfig(options)
+  const findings = loaded.ok ? await examineAll(loaded, options, resolver) : problemsOf(loaded)
+  const failures = findings.filter(({ level }) => level === 'failure').length
+  const warnings = findings.filter(({ level }) => level === 'warning').length
+  if (options.json) printJson({ checks: findings, failures, warnings })
+  else print(findings, failures, warnings)
+  if (failures > 0 || (options.strict && warnings > 0)) throw new CommandFailure(1, '')
+}
+
+type Readable = Extract<LoadedConfig, { ok: true }>
+
+const problemsOf = ({ problems }: Extract<LoadedConfig, { ok: false }>): NamedFinding[] => [
+  { name: 'configuration', ...failure(problems.map(describeProblem).join('; ')) },
+]
+
+async function examineAll(loaded: Readable, options: Options, resolver: Resolver): Promise<NamedFinding[]> {
+  const { config, file, warnings } = loaded
+  const recipients = readRecipients(options, config)
+  const call = await callRunningService(options, config)
+  const { findings, published_keys } = await examineStores(config, call)
+  const outside = await examine(checks, 'here', {
+    config,
+    configFile: file,
+    configWarnings: warnings.map(describeProblem),
+    secretFiles: secretFilesOf(loaded),
+    service: call && serviceBy(call),
+    publishedKeys: published_keys,
+    resolver,
+    network,
+    providers: createProviderService({ config, clock: systemClock, network }),
+    clock: systemClock,
+  })
+  const found = new Map([...findings, ...outside].map((finding) => [finding.name, finding]))
+  const listed = checks.flatMap(({ name }) => found.get(name) ?? [])
+  return [...listed, ...(await sendTests(config, recipients))]
+}
+
+interface StoreFindings {
+  findings: NamedFinding[]
+  published_keys: string[] | null
+}
+
+/** The embedded database belongs to the service that runs, which looks for us. */
+async function examineStores(config: Config, call: Call | null): Promise<StoreFindings> {
+  const isEmbedded = config.database.url === null
+  if (isEmbedded && call !== null) return call<StoreFindings>('GET', 'doctor')
+  if (isEmbedded && !isEmbeddedThere(config.storage.dataDir)) return withoutDatabase(NOT_MADE)
+  try {
+    return await withStores(config, async ({ doctor }) => {
+      const { findings, publishedKeys } = await doctor.examineStores()
+      return { findings, published_keys: publishedKeys }
+    })
+  } catch (error) {
+    const key = isEmbedded ? 'storage.data_dir' : 'database.url'
+    return withoutDatabase(
+      error instanceof DataDirectoryLocked
+        ? warning(
+            'a poterne that runs has it open, and its socket does not answer here: name it with --socket',
+          )
+        : failure(`${key}: ${explainFailure(error, key)}`),
+    )
+  }
+}
+
+const NOT_MADE = warning('there is none yet: `poterne serve` makes it')
+
+const withoutDatabase = (database: ReturnType<typeof warning>): StoreFindings => ({
+  findings: checks
+    .filter(({ where }) => where === 'stores')
+    .map(({ name }) =>
+      name === 'database'
+        ? { name, ...database }
+        : { name, ...warning('not checked, because the database could not be opened') },
+    ),
+  published_keys: null,
+})
+
+function serviceBy(call: Call): RunningService {
+  return {
+    startProbe: async () => (await call<{ mark: string }>('POST', 'doctor/probes')).mark,
+    async readProbe(mark) {
+      const { arrival } = await call<{ arrival: Arrival | null }>('GET', `doctor/probes/${mark}`)
+      if (arrival === null) return null
+      const { peer, forwarded_for: forwardedFor, address, is_trusted: isTrusted } = arrival
+      return { peer, forwardedFor, address, isTrusted }
+    },
+  }
+}
+
+interface Arrival {
+  peer: string | null
+  forwarded_for: string | null
+  address: string
+  is_trusted: boolean
+}
+
+/** `9.9.9.9`, `127.0.0.1:5353`, `[::1]:53`. Without one, those of this machine. */
+function createResolver(server: string | undefined): Resolver {
+  const resolver = new Resolver({ timeout: 1500, tries: 2 })
+  if (server === undefined) return resolver
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(server) ?? []
+  const address = bracketed ?? plain ?? ''
+  if (isIP(address) === 0)
+    throw new CommandFailure(2, `--resolver must be an address such as 9.9.9.9, not ${server}`)
+  resolver.setServers([`${bracketed ? `[${address}]` : address}:${port ?? 53}`])
+  return resolver
+}
+
+/** The files in which a secret stands: the configuration itself, and those that variables name. */
+function secretFilesOf({ file, settings }: Readable): string[] {
+  const text = file === null ? '' : readFileSync(file, 'utf8')
+  const secrets = settings.filter(({ rule, raw }) => rule.secret !== false && raw !== null)
+  const stands = secrets.some(({ rule, raw, origin }) => {
+    if (origin !== 'file' || typeof raw !== 'string') return false
+    // Of an address only the password is one.
+    const secret = rule.secret === 'address' ? (URL.parse(raw)?.password ?? '') : raw
+    return secret !== '' && text.includes(secret)
+  })
+  const named = secrets.flatMap(({ variable }) => {
+    const path = variable?.endsWith('_FILE') ? process.env[variable] : undefined
+    return path === undefined ? [] : [path]
+  })
+  return [...(stands && file !== null ? [file] : []), ...named]
+}
+
+interface Recipients {
+  email: string | null
+  sms: string | null
+}
+
+function readRecipients({ sendEmail, sendSms }: Options, { accounts }: Config): Recipients {
+  const read = (text: string | undefined, kind: 'email' | 'phone', what: string) => {
+    if (text === undefined) return null
+    const found = parseIdentifier(text, accounts.defaultCountry)
+    if (found?.kind !== kind) throw new CommandFailure(2, `${text} is no ${what}`)
+    return found.destination
+  }
+  return {
+    email: read(sendEmail, 'email', 'e-mail address'),
+    sms: read(sendSms, 'phone', 'phone number'),
+  }
+}
+
+async function sendTests(config: Config, { email, sms }: Recipients): Promise<NamedFinding[]> {
+  const findings: NamedFinding[] = []
+  if (email !== null) {
+    const sender = createEmailSender(config, systemClock)
+    findings.push({ name: 'send-email', ...(await sendTest(config, sender, 'email', email)) })
+  }
+  if (sms !== null) {
+    const sender = config.sms.gateways.length > 0 ? createSmsSender(config.sms.gateways) : null
+    findings.push({ name: 'send-sms', ...(await sendTest(config, sender, 'sms', sms)) })
+  }
+  return findings
+}
+
+async function sendTest(config: Config, sender: MessageSender | null, channel: 'email' | 'sms', to: string) {
+  if (sender === null)
+    return failure(
+      `nothing is configured that sends it: set [${channel === 'email' ? 'smtp' : '[sms.gateways]'}]`,
+    )
+  const { outcome, detail, reason } = await sender.send(testMessage(config, channel, to))
+  await sender.close()
+  const said = reason ? `${detail} ${reason}` : detail
+  if (outcome === 'sent')
+    return ok(`${detail} took the message: look whether it arrives, and not among the spam`)
+  const command = channel === 'email' ? 'poterne mail try' : 'poterne gateways try'
+  return failure(`it was not taken (${said}): \`${command}\` shows each step`)
+}
+
+function print(findings: NamedFinding[], failures: number, warnings: number): void {
+  for (const { level, name, message } of findings)
+    process.stdout.write(`${level.padEnd(8)} ${name}: ${message.replace(/\p{Cc}/gu, ' ')}\n`)
+  const of = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
+  process.stdout.write(
+    `${of(findings.length, 'check')}: ${of(failures, 'failure')}, ${of(warnings, 'warning')}\n`,
+  )
+}

@@ -1,0 +1,49 @@
+/**
+ * Asks a mail server whether it takes mail from a sender, and takes the question back: no message is sent. nodemailer asks
+ * that of a message only, so the question is put where it lets a way of authentication speak for itself.
+ */
+import type { SMTPPoolOptions } from 'nodemailer'
+
+type Handler = NonNullable<SMTPPoolOptions['customAuth']>[string]
+type Reply = { status: number; response: string }
+
+export interface SenderCheck {
+  options: Pick<SMTPPoolOptions, 'auth' | 'customAuth' | 'forceAuth'>
+  /** The reply to MAIL FROM; null where it did not come so far. */
+  reply(): Reply | null
+}
+
+const METHOD = 'SENDER-CHECK'
+
+export function createSenderCheck(
+  sender: string,
+  credentials: { username: string; password: string } | null,
+): SenderCheck {
+  let reply: Reply | null = null
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const ask: Handler = async ({ authMethods, sendCommand }) => {
+    const say = (command: string) => sendCommand(command) as Promise<Reply>
+    if (credentials !== null) {
+      const { username, password } = credentials
+      const isPlain = authMethods.includes('PLAIN') || !authMethods.includes('LOGIN')
+      if (!isPlain) {
+        await say('AUTH LOGIN')
+        await say(base64(username))
+      }
+      const { status } = await say(
+        isPlain ? `AUTH PLAIN ${base64(`\0${username}\0${password}`)}` : base64(password),
+      )
+      if (status !== 235) throw new Error('refused')
+    }
+    reply = await say(`MAIL FROM:<${sender}>`)
+    await say('RSET')
+  }
+  return {
+    options: {
+      auth: { type: 'custom', method: METHOD, user: 'sender', pass: 'check' },
+      customAuth: { [METHOD]: ask },
+      forceAuth: true,
+    },
+    reply: () => reply,
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * How a request of `poterne doctor` arrived: who connected, what X-Forwarded-For said, and which address was made of that.
+ * Only a mark that was given out here is looked for, and nothing is kept of any other request.
+ */
+export interface Arrival {
+  peer: string | null
+  forwardedFor: string | null
+  address: string
+  /** Whether the peer is one of server.trusted_proxies. */
+  isTrusted: boolean
+}
+
+export interface AddressProbes {
+  /** True while a mark is expected: otherwise no header is read. */
+  readonly isWaiting: boolean
+  /** Gives out a mark for one request of the next minute. */
+  expect(): string
+  note(mark: string | null, arrival: Arrival): void
+  /** Null while it did not arrive. */
+  take(mark: string): Arrival | null
+}
+
+export const PROBE_HEADER = 'x-poterne-probe'
+
+const LIFETIME_MS = 60_000
+const MOST = 100
+
+export function createAddressProbes(): AddressProbes {
+  const marks = new Map<string, { arrival: Arrival | null; endsAtMs: number }>()
+  const removeOld = () => {
+    for (const [mark, { endsAtMs }] of marks)
+      if (endsAtMs < performance.now() || marks.size > MOST) marks.delete(mark)
+  }
+  return {
+    get isWaiting() {
+      return marks.size > 0
+    },
+    expect() {
+      removeOld()
+      const mark = crypto.randomUUID()
+      marks.set(mark, { arrival: null, endsAtMs: performance.now() + LIFETIME_MS })
+      return mark
+    },
+    note(mark, arrival) {
+      removeOld()
+      const expected = mark === null ? undefined : marks.get(mark)
+      if (expected) expected.arrival = arrival
+    },
+    take(mark) {
+      const arrival = marks.get(mark)?.arrival ?? null
+      if (arrival !== null) marks.delete(mark)
+      return arrival
+    },
+  }
+}

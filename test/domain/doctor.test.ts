@@ -1,0 +1,821 @@
+/**
+ * `poterne doctor` on real servers. Everything is well at first; then each test breaks one thing, and exactly the check
+ * of that one says so.
+ */
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { doctorCommand } from '../../src/commands/doctor.ts'
+import { run } from '../../src/commands/run.ts'
+import { checks } from '../../src/domain/doctor/checks.ts'
+import { judgeSpace } from '../../src/domain/doctor/database-checks.ts'
+import { judgeArrival } from '../../src/domain/doctor/reach-checks.ts'
+import { openSocket } from '../../src/platform/admin-socket.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+import { newEmail } from '../helpers/api-client.ts'
+import { startChangingProxy } from '../helpers/changing-proxy.ts'
+import { freePort } from '../helpers/free-port.ts'
+import { startNameServer } from '../helpers/name-server.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { createDatabase, sharedPostgres, startRedis } from '../helpers/servers.ts'
+import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
+import { startSmtp } from '../helpers/smtp.ts'
+import { use } from '../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
+
+interface Line {
+  name: string
+  level: 'ok' | 'warning' | 'failure'
+  message: string
+}
+
+async function captured(args: string[]): Promise<{ code: number; out: string }> {
+  let out = ''
+  const write = spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += text
+    return true
+  })
+  try {
+    return { code: await run([doctorCommand()], ['doctor', ...args]), out }
+  } finally {
+    write.mockRestore()
+    // Every run listens for a pipe that closes.
+    process.stdout.removeAllListeners('error')
+  }
+}
+
+/** A service that runs, and its socket. */
+async function startReachable(options: Parameters<typeof startService>[0]) {
+  const started = await startService(options)
+  const socket = join(newDirectory('socket'), 'admin.sock')
+  const failed = await openSocket(socket, () => {
+    started.inside.adminApp.listen({ unix: socket } as never)
+  })
+  if (failed !== null) throw new Error(failed)
+  return {
+    ...started,
+    socket,
+    async close() {
+      await started.inside.adminApp.server?.stop(true)
+      await started.close()
+    },
+  }
+}
+
+const service = use(() => startReachable({ shape: 'redis' }))
+const mail = use(async () => {
+  const smtp = await startSmtp()
+  return { smtp, close: smtp.stop }
+})
+const wellKnown = {
+  'example.com': ['google-site-verification=x', 'v=spf1 include:_spf.example.net -all'],
+  '_dmarc.example.com': ['v=DMARC1; p=quarantine'],
+  's1._domainkey.example.com': ['v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3'],
+}
+const names = use(() => startNameServer({ ...wellKnown }))
+function serve(records: Record<string, string[]>): void {
+  for (const name of Object.keys(names.records)) delete names.records[name]
+  Object.assign(names.records, records)
+}
+
+interface Patient {
+  settings: Settings
+  args: string[]
+  file: { mode: number }
+  /** Gives it a database of its own, which may be changed. */
+  ownDatabase(): Promise<postgres.Sql>
+}
+
+/** With the keys of the service that runs, and a backup of today. */
+async function createPatientDatabase() {
+  const { url, drop } = await createDatabase()
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await prepare(sql)
+  return {
+    ...{ url, sql },
+    async close() {
+      await sql.end({ timeout: 1 })
+      await drop()
+    },
+  }
+}
+
+async function prepare(sql: postgres.Sql): Promise<void> {
+  await copyKeys(sql)
+  await sql`insert into backups (id, last_success_at) values (1, now())
+            on conflict (id) do update set last_success_at = now()`
+}
+
+const database = use(createPatientDatabase, service)
+
+/** What is well: a database, Redis, mail, DNS, a gateway, and the service that runs. */
+async function healthy(): Promise<Patient> {
+  const { smtp } = mail
+  const settings = mergeSettings(service.storage, {
+    server: { base_url: service.url, port: Number(new URL(service.url).port) },
+    database: { url: database.url, pool_size: 2 },
+    password: { memory_kib: 19_456, iterations: 2 },
+    limits: { hash_concurrency: 1 },
+    smtp: {
+      ...{ host: smtp.host, port: smtp.port, ...smtp.auth, ca_file: smtp.caFile },
+      ...{ from: 'Poterne <no-reply@example.com>', dkim_selector: 's1' },
+    },
+    sms: { gateways: [{ name: 'stub', url: service.gateway.url, body: { to: '{to}', text: '{text}' } }] },
+  })
+  return {
+    settings,
+    args: ['--resolver', names.address],
+    file: { mode: 0o600 },
+    async ownDatabase() {
+      const { url, sql, close } = await createPatientDatabase()
+      closers.push(close)
+      set(settings, 'database', { url })
+      return sql
+    },
+  }
+}
+
+async function copyKeys(to: postgres.Sql): Promise<void> {
+  const from = postgres(service.storage.database?.url as string, { max: 1 })
+  const rows = await from`select * from signing_keys`
+  await from.end()
+  for (const row of rows) await to`insert into signing_keys ${to(row)}`
+}
+
+async function examine({ settings, args, file }: Patient, more: string[] = []) {
+  const written = writeSettings(settings)
+  chmodSync(written.file, file.mode)
+  const all = ['--json', '--socket', service.socket, '--config', written.file, ...args, ...more]
+  const { code, out } = await captured(all)
+  const {
+    checks: lines,
+    failures,
+    warnings,
+  } = JSON.parse(out) as {
+    checks: Line[]
+    failures: number
+    warnings: number
+  }
+  return { code, lines, failures, warnings, bad: lines.filter(({ level }) => level !== 'ok') }
+}
+
+test('where everything is well each of the checks says so, in the order of the list', async () => {
+  const { code, lines, bad, failures, warnings } = await examine(await healthy())
+  expect(bad).toEqual([])
+  expect({ code, failures, warnings }).toEqual({ code: 0, failures: 0, warnings: 0 })
+  expect(lines.map(({ name }) => name)).toEqual(checks.map(({ name }) => name))
+  expect(lines.length).toBeGreaterThanOrEqual(20)
+  expect(mail.smtp.messages).toEqual([])
+  expect(service.gateway.requests.filter(({ method }) => method !== 'HEAD')).toEqual([])
+})
+
+/** What is broken, whose check says so, how bad that is, and what it says to do. */
+const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patient) => unknown][] = [
+  [
+    'a hash that is cheap',
+    'configuration',
+    'warning',
+    /password\.memory_kib.*guessed/,
+    ({ settings }) => set(settings, 'password', { memory_kib: 8, iterations: 1 }),
+  ],
+  [
+    'a configuration with secrets that everybody may read',
+    'secret-files',
+    'failure',
+    /can be read by everybody: chmod o=/,
+    ({ file }) => {
+      file.mode = 0o644
+    },
+  ],
+  [
+    'more passwords at once than there is memory for',
+    'memory',
+    'failure',
+    /1024 passwords .* lower limits\.hash_concurrency/,
+    ({ settings }) => {
+      set(settings, 'limits', { hash_concurrency: 1024 })
+      set(settings, 'password', { memory_kib: Math.max(19_456, Math.ceil((totalmem() * 1.1) / 1024 / 1024)) })
+    },
+  ],
+  [
+    'a hash that takes long',
+    'hash-time',
+    'warning',
+    /takes \d+ ms.*lower password\.iterations/,
+    ({ settings }) => set(settings, 'password', { iterations: 60 }),
+  ],
+  [
+    'a server that says it is old',
+    'database-version',
+    'failure',
+    /PostgreSQL 14 is too old: upgrade/,
+    async (patient) =>
+      shadow(
+        await patient.ownDatabase(),
+        `current_setting(name text) returns text language sql stable as $$
+      select case name when 'server_version_num' then '140005' else pg_catalog.current_setting(name) end $$`,
+      ),
+  ],
+  [
+    'a database in another encoding',
+    'database-encoding',
+    'failure',
+    /SQL_ASCII.*create a database with encoding/,
+    async (patient) => {
+      await recreate(patient, `encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0`)
+    },
+  ],
+  [
+    'a user who may use the tables, and not make any',
+    'database-rights',
+    'failure',
+    /may not create tables.*make .* the owner/,
+    (patient) => useRole(patient, 'select, insert, update, delete'),
+  ],
+  [
+    'a user who may only read',
+    'database-rights',
+    'failure',
+    /may not read and write .* tables: make/,
+    (patient) => useRole(patient, 'select'),
+  ],
+  [
+    'a pool that is larger than the server allows',
+    'database-connections',
+    'failure',
+    /database\.pool_size is 1000.*lower it/,
+    ({ settings }) => set(settings, 'database', { pool_size: 1000 }),
+  ],
+  [
+    'a user with few connections left',
+    'database-connections',
+    'warning',
+    /\d of 3 connections are left/,
+    async (patient) => {
+      const sql = await patient.ownDatabase()
+      const [{ name }] = (await sql`select current_database() as name`) as unknown as [{ name: string }]
+      await sql.unsafe(`alter database ${name} connection limit 3`)
+    },
+  ],
+  [
+    'a database with another clock',
+    'database-clock',
+    'failure',
+    /60 s behind that of the database.*NTP/,
+    async (patient) =>
+      shadow(
+        await patient.ownDatabase(),
+        `clock_timestamp() returns timestamptz language sql volatile as $$
+      select pg_catalog.clock_timestamp() + interval '1 minute' $$`,
+      ),
+  ],
+  [
+    'a migration that is pending',
+    'migrations',
+    'warning',
+    /will be applied when the service starts/,
+    async (patient) => removeLastMigration(await patient.ownDatabase()),
+  ],
+  [
+    'a migration that is pending where only `poterne migrate` applies it',
+    'migrations',
+    'failure',
+    /run `poterne migrate`/,
+    async (patient) => {
+      await removeLastMigration(await patient.ownDatabase())
+      set(patient.settings, 'database', { migrate: false })
+    },
+  ],
+  [
+    'a Redis that says it is old',
+    'redis-version',
+    'failure',
+    /Redis 5\.0\.\d+ is too old: upgrade/,
+    (patient) => throughProxy(patient, (said) => said.replace(/(redis_version:)\d/g, '$15')),
+  ],
+  [
+    'a Redis with another clock',
+    'redis-clock',
+    'failure',
+    /behind that of Redis.*NTP/,
+    (patient) =>
+      throughProxy(patient, (said) =>
+        said.replace(/(\*2\r\n\$10\r\n)(\d{10})/g, (_, head, seconds) => head + (Number(seconds) + 60)),
+      ),
+  ],
+  [
+    'a Redis that forgets when it is full',
+    'redis-eviction',
+    'failure',
+    /allkeys-lru.*set it to noeviction/,
+    (patient) => withRedis(patient, ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru']),
+  ],
+  [
+    'a Redis that cannot save',
+    'redis-persistence',
+    'failure',
+    /last save to its disk failed/,
+    async (patient) => {
+      await withRedis(patient, ['--stop-writes-on-bgsave-error', 'no'], async (say) => {
+        // Where the file should be is a directory. Writes go on, so that nothing else is wrong.
+        const { dir: directory } = (await say('CONFIG', 'GET', 'dir')) as { dir: string }
+        mkdirSync(join(directory, 'dump.rdb', 'of-somebody'), { recursive: true })
+        await say('BGSAVE')
+        while (/rdb_bgsave_in_progress:1/.test(String(await say('INFO', 'persistence')))) await Bun.sleep(10)
+      })
+    },
+  ],
+  [
+    'an authenticator app that nothing opens',
+    'sealed-rows',
+    'failure',
+    /1 sealed rows .* put the former secret into server\.previous_secrets/,
+    async (patient) => {
+      const sql = await patient.ownDatabase()
+      await sql`insert into accounts (uuid, email, accountable_type, role_id, language, created_at, updated_at)
+                values (gen_random_uuid(), ${newEmail()}, 'User', 1, 'en', now(), now())`
+      await sql`insert into totp_factors (account_id, sealed_secret, confirmed_at, last_step)
+                select id, '\\x00'::bytea, now(), 0 from accounts`
+    },
+  ],
+  [
+    'a signing key that nobody replaced',
+    'signing-key',
+    'warning',
+    /it is 120 days old.*poterne keys rotate/,
+    async (patient) =>
+      (await patient.ownDatabase())`update signing_keys set signs_from = signs_from - interval '120 days'`,
+  ],
+  [
+    'a backup that failed',
+    'backup',
+    'failure',
+    /the last one failed \(the disk is full\): run `poterne backup`/,
+    async (
+      patient,
+    ) => (await patient.ownDatabase())`update backups set last_success_at = now() - interval '1 day', last_failure_at = now(),
+                            last_failure = 'the disk is full'`,
+  ],
+  [
+    'backups that stopped',
+    'backup',
+    'failure',
+    /\d+ hours old, although backup\.at is 03:30/,
+    async (patient) => {
+      const sql = await patient.ownDatabase()
+      await sql`update backups set last_success_at = now() - interval '3 days'`
+      set(patient.settings, 'backup', { at: '03:30' })
+    },
+  ],
+  [
+    'a sender that the mail server refuses',
+    'mail-sender',
+    'failure',
+    /smtp refuses .*no-reply@example\.com.*550.*allow that sender/,
+    () => mail.smtp.behave({ refuse: { status: 550, at: 'sender' } }),
+  ],
+  [
+    'no SPF record',
+    'spf',
+    'warning',
+    /has no SPF record.*add the TXT record/,
+    () => {
+      serve({ ...wellKnown, 'example.com': [] })
+    },
+  ],
+  [
+    'two SPF records',
+    'spf',
+    'failure',
+    /2 SPF records, which counts as none: join them/,
+    () => {
+      serve({ ...wellKnown, 'example.com': ['v=spf1 -all', 'v=spf1 mx -all'] })
+    },
+  ],
+  [
+    'no DMARC record',
+    'dmarc',
+    'warning',
+    /no DMARC record.*_dmarc\.example\.com/,
+    () => {
+      const { '_dmarc.example.com': _, ...others } = wellKnown
+      serve(others)
+    },
+  ],
+  [
+    'no DKIM key',
+    'dkim',
+    'failure',
+    /no key at s2\._domainkey\.example\.com.*smtp\.dkim_selector/,
+    ({ settings }) => set(settings, 'smtp', { dkim_selector: 's2' }),
+  ],
+  [
+    'a gateway that is away',
+    'gateways',
+    'failure',
+    /gone: .*nothing takes connections there/,
+    async ({ settings }) => {
+      const url = `http://127.0.0.1:${await freePort()}/send`
+      set(settings, 'sms', { gateways: [{ name: 'gone', url, body: { to: '{to}', text: '{text}' } }] })
+    },
+  ],
+  [
+    'a name with letters that SMS lack',
+    'sms-texts',
+    'warning',
+    /"Zażółć" has .*70 characters instead of 160.*texts\.service_name/,
+    ({ settings }) => set(settings, 'texts', { service_name: 'Zażółć' }),
+  ],
+  [
+    'an address that leads to another service',
+    'base-url',
+    'failure',
+    /other keys than those of this database: correct server\.base_url/,
+    async (patient) => {
+      const port = await behindProxy(patient, (request, pass) =>
+        request.url.endsWith('/jwks.json') ? Response.json({ keys: [{ kid: 'another' }] }) : pass({}),
+      )
+      // As if nothing were in front: this one is not about proxies.
+      set(patient.settings, 'server', { port })
+    },
+  ],
+  [
+    'a proxy that is not trusted',
+    'forwarded-for',
+    'failure',
+    /comes from 127\.0\.0\.1, which is not trusted.*server\.trusted_proxies/,
+    (patient) => behindProxy(patient, (_, pass) => pass({ 'x-forwarded-for': '203.0.113.7, 127.0.0.1' })),
+  ],
+  [
+    'a provider whose description cannot be read',
+    'providers',
+    'failure',
+    /corporate cannot be used .*its issuer in the configuration/,
+    async ({ settings }) => {
+      const issuer = `http://localhost:${await freePort()}`
+      const provider = { name: 'corporate', issuer, client_id: 'poterne', client_secret: 'secret' }
+      set(settings, 'social', { providers: [provider], redirect_uris: ['https://app.example.com/in'] })
+    },
+  ],
+  [
+    'a site that does not serve the files of passkeys',
+    'passkeys',
+    'failure',
+    /passkey-endpoints answers 404: pass that path on to poterne/,
+    ({ settings }) =>
+      set(settings, 'passkeys', {
+        rp_id: 'localhost',
+        origins: [service.url.replace('127.0.0.1', 'localhost')],
+        enroll_url: 'https://example.com/passkeys/new',
+      }),
+  ],
+]
+
+const closers: (() => Promise<unknown>)[] = []
+
+describe('exactly one check says what is wrong, and what to do', () => {
+  test.each(breakages)('%s', async (_, name, level, message, breakIt) => {
+    const patient = await healthy()
+    try {
+      await breakIt(patient)
+      const { code, bad } = await examine(patient)
+      expect(bad).toEqual([{ name, level, message: expect.stringMatching(message) }])
+      expect(code).toBe(level === 'failure' ? 1 : 0)
+      expect(bad[0]?.message).not.toContain('\n')
+    } finally {
+      mail.smtp.behave({})
+      serve(wellKnown)
+      for (const close of closers.splice(0)) await close()
+    }
+  })
+})
+
+function set(settings: Settings, section: string, keys: Record<string, unknown>): void {
+  settings[section] = { ...settings[section], ...keys }
+}
+
+/** A function that is found before PostgreSQL's own, on every connection to this database from now on. */
+async function shadow(sql: postgres.Sql, definition: string): Promise<void> {
+  const [{ name }] = (await sql`select current_database() as name`) as unknown as [{ name: string }]
+  await sql.unsafe(`create function public.${definition}`)
+  await sql.unsafe(`alter database ${name} set search_path = public, pg_catalog`)
+}
+
+async function removeLastMigration(sql: postgres.Sql): Promise<void> {
+  await sql`delete from poterne_migrations where number = (select max(number) from poterne_migrations)`
+}
+
+/** Another database in its place. */
+async function recreate(patient: Patient, options: string): Promise<void> {
+  const admin = postgres((await sharedPostgres()).url, { max: 1, onnotice: () => {} })
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
+  await admin.unsafe(`create database ${name} ${options}`)
+  const url = new URL(patient.settings.database?.url as string)
+  url.pathname = `/${name}`
+  const database = openServer({ url: url.href, poolSize: 1 })
+  await applyMigrations(database, new Date())
+  await database.close()
+  const sql = postgres(url.href, { max: 1, onnotice: () => {} })
+  await prepare(sql)
+  await sql.end()
+  set(patient.settings, 'database', { url: url.href })
+  closers.push(async () => {
+    await admin.unsafe(`drop database ${name} with (force)`)
+    await admin.end()
+  })
+}
+
+async function useRole({ ownDatabase, settings }: Patient, rights: string): Promise<void> {
+  const sql = await ownDatabase()
+  const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
+  await sql.unsafe(`create role ${role} login;
+    grant usage on schema public to ${role};
+    grant ${rights} on all tables in schema public to ${role};
+    grant usage on all sequences in schema public to ${role}`)
+  const url = new URL(settings.database?.url as string)
+  url.username = role
+  set(settings, 'database', { url: url.href })
+  closers.unshift(() => sql.unsafe(`drop owned by ${role}; drop role ${role}`))
+}
+
+type Say = (command: string, ...args: string[]) => Promise<unknown>
+
+async function withRedis(
+  { settings }: Patient,
+  parameters: string[],
+  prepare: (say: Say) => Promise<void> = async () => {},
+) {
+  const redis = await startRedis(parameters)
+  closers.push(redis.stop)
+  set(settings, 'redis', { url: redis.url })
+  const client = new Bun.RedisClient(redis.url)
+  await prepare((command, ...args) => client.send(command, args))
+  client.close()
+  return redis
+}
+
+async function throughProxy(patient: Patient, change: (said: string) => string): Promise<void> {
+  const redis = await withRedis(patient, [])
+  const proxy = await startChangingProxy(redis.port, change)
+  closers.push(proxy.close)
+  set(patient.settings, 'redis', { url: `redis://127.0.0.1:${proxy.port}` })
+}
+
+type Pass = (headers: Record<string, string>) => Promise<Response>
+
+/** A reverse proxy in front of the service that runs. */
+async function behindProxy(
+  { settings }: Patient,
+  handle: (request: Request, pass: Pass) => Response | Promise<Response>,
+): Promise<number> {
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) =>
+      handle(request, (headers) => {
+        const { pathname } = new URL(request.url)
+        return fetch(service.url + pathname, {
+          headers: { ...Object.fromEntries(request.headers), ...headers },
+        })
+      }),
+  })
+  closers.push(() => proxy.stop(true))
+  set(settings, 'server', { base_url: `http://127.0.0.1:${proxy.port}` })
+  return proxy.port as number
+}
+
+const namesOf = (lines: Line[]) => lines.map(({ name }) => name)
+const dependents = (name: string) => checks.filter((check) => check.after === name).map((check) => check.name)
+
+describe('what others stand on', () => {
+  test('a database that does not let poterne in: the checks that need it say why they were not made', async () => {
+    const patient = await healthy()
+    set(patient.settings, 'database', { url: `${patient.settings.database?.url}x` })
+    const { code, bad } = await examine(patient)
+    expect(code).toBe(1)
+    expect(bad.find(({ name }) => name === 'database')).toEqual({
+      name: 'database',
+      level: 'failure',
+      message: expect.stringMatching(/3D000.*create that database, or correct its name$/),
+    })
+    const others = bad.filter(({ name }) => name !== 'database')
+    expect(new Set(others.map(({ level }) => level))).toEqual(new Set(['warning']))
+    expect(namesOf(others)).toEqual(expect.arrayContaining(dependents('database')))
+  })
+
+  test('a Redis that is away, and only what needs it', async () => {
+    const patient = await healthy()
+    set(patient.settings, 'redis', { url: `redis://127.0.0.1:${await freePort()}` })
+    const { code, bad } = await examine(patient)
+    expect(code).toBe(1)
+    expect(namesOf(bad)).toEqual(['redis', ...dependents('redis')])
+    expect(bad[0]).toMatchObject({ level: 'failure', message: expect.stringContaining('start it') })
+  })
+
+  test('a mail server that does not know the password, and only what needs it', async () => {
+    const patient = await healthy()
+    set(patient.settings, 'smtp', { password: 'hunter2' })
+    const { bad } = await examine(patient)
+    expect(namesOf(bad)).toEqual(['mail-server', 'mail-sender'])
+    expect(bad[0]).toMatchObject({
+      level: 'failure',
+      message: expect.stringContaining('correct username and password'),
+    })
+    expect(JSON.stringify(bad)).not.toContain('hunter2')
+  })
+
+  test('name servers that do not answer: a warning for each record', async () => {
+    const patient = await healthy()
+    const { bad } = await examine({ ...patient, args: ['--resolver', `127.0.0.1:${await freePort()}`] })
+    expect(bad.map(({ name, level }) => [name, level])).toEqual([
+      ['spf', 'warning'],
+      ['dmarc', 'warning'],
+      ['dkim', 'warning'],
+    ])
+    expect(bad[0]?.message).toContain('--resolver')
+  })
+
+  test('an address that cannot be reached from here is no failure', async () => {
+    const patient = await healthy()
+    set(patient.settings, 'server', { base_url: `http://127.0.0.1:${await freePort()}` })
+    const { code, bad } = await examine(patient)
+    expect([code, bad.map(({ name, level }) => `${name} ${level}`)]).toEqual([
+      0,
+      ['base-url warning', 'forwarded-for warning'],
+    ])
+    expect((await examine(patient, ['--strict'])).code).toBe(1)
+  })
+})
+
+describe('how an address arrives', () => {
+  const arrival = { peer: '10.0.0.9', forwardedFor: '192.0.2.123', address: '10.0.0.9', isTrusted: false }
+  test.each([
+    ['nothing in front', arrival, true, 'ok', 'not believed'],
+    [
+      'a proxy that adds the address, and is trusted',
+      { ...arrival, forwardedFor: '192.0.2.123, 10.0.0.1', isTrusted: true },
+      false,
+      'ok',
+      'arrives',
+    ],
+    [
+      'a proxy that puts the address in the place of all',
+      { ...arrival, forwardedFor: '10.0.0.1', isTrusted: true },
+      false,
+      'ok',
+      'arrives',
+    ],
+    [
+      'a proxy that is not trusted',
+      { ...arrival, forwardedFor: '192.0.2.123, 10.0.0.1' },
+      false,
+      'failure',
+      'add "10.0.0.9" to server.trusted_proxies',
+    ],
+    [
+      'a proxy that says nothing',
+      { ...arrival, forwardedFor: null },
+      false,
+      'failure',
+      'let it set that header',
+    ],
+    ['a proxy that passes on what clients write', arrival, false, 'failure', 'let it add'],
+    [
+      'a trusted proxy that passes on what clients write',
+      { ...arrival, address: '192.0.2.123', isTrusted: true },
+      false,
+      'failure',
+      'is believed',
+    ],
+  ])('%s', (_, seen, isDirect, level, message) => {
+    expect(judgeArrival(seen, isDirect)).toEqual({
+      level,
+      message: expect.stringContaining(message),
+    } as never)
+  })
+})
+
+test('the page of operators describes each check', async () => {
+  const page = await Bun.file(join(import.meta.dir, '../../docs/monitoring.md')).text()
+  for (const { name } of checks) expect(page).toContain(`\`${name}\``)
+})
+
+test('a disk that fills is a warning below a gigabyte, and a failure below 100 MB', () => {
+  const levelOf = (megabytes: number) => judgeSpace('/data', megabytes * 1024 * 1024).level
+  expect([levelOf(99), levelOf(101), levelOf(1023), levelOf(1025)]).toEqual([
+    'failure',
+    'warning',
+    'warning',
+    'ok',
+  ])
+})
+
+describe('with the embedded database', () => {
+  const embedded = use(() =>
+    startReachable({ shape: 'embedded', settings: { password: { memory_kib: 19_456, iterations: 2 } } }),
+  )
+  const settingsOf = (more: Settings = {}) =>
+    mergeSettings(
+      embedded.storage,
+      {
+        server: { base_url: embedded.url, port: Number(new URL(embedded.url).port) },
+        smtp: {
+          host: mail.smtp.host,
+          port: mail.smtp.port,
+          ...mail.smtp.auth,
+          ca_file: mail.smtp.caFile,
+          from: 'a@example.com',
+        },
+      },
+      more,
+    )
+  const examineIt = async (more: Settings = {}) => {
+    const { file } = writeSettings(settingsOf(more))
+    chmodSync(file, 0o600)
+    const { code, out } = await captured([
+      ...['--json', '--socket', embedded.socket, '--config', file, '--resolver', names.address],
+    ])
+    const { checks: lines } = JSON.parse(out) as { checks: Line[] }
+    return { code, lines, bad: lines.filter(({ level }) => level !== 'ok') }
+  }
+
+  test('the service that runs looks for the command, and a backup needs a passphrase', async () => {
+    const { code, lines, bad } = await examineIt()
+    expect(lines.find(({ name }) => name === 'database')?.message).toContain('embedded')
+    expect(lines.find(({ name }) => name === 'base-url')).toMatchObject({ level: 'ok' })
+    expect([code, namesOf(bad)]).toEqual([1, ['configuration', 'backup']])
+    expect(bad[1]?.message).toMatch(/lost together with the machine; set backup\.passphrase_file/)
+  })
+
+  test('a data directory that others may look into', async () => {
+    const directory = embedded.storage.storage?.data_dir as string
+    const { mode } = statSync(directory)
+    chmodSync(directory, 0o755)
+    const { bad } = await examineIt()
+    chmodSync(directory, mode & 0o777)
+    expect(bad.find(({ name }) => name === 'data-directory')).toMatchObject({
+      level: 'failure',
+      message: expect.stringMatching(/open to other users.*chmod go=/),
+    })
+    expect(namesOf(bad)).toEqual(['configuration', 'data-directory', 'backup'])
+  })
+
+  test('without its socket, that it is in use', async () => {
+    const { file } = writeSettings(settingsOf({ admin: { socket: join(newDirectory('none'), 'none.sock') } }))
+    const { out } = await captured(['--json', '--config', file, '--resolver', names.address])
+    const { checks: lines } = JSON.parse(out) as { checks: Line[] }
+    expect(lines.find(({ name }) => name === 'database')?.message).toContain('name it with --socket')
+  })
+})
+
+describe('the command', () => {
+  test('prints a line for each check and a sum, and sends test messages where asked', async () => {
+    const { settings } = await healthy()
+    const { file } = writeSettings(settings)
+    chmodSync(file, 0o600)
+    const [email, number] = [newEmail(), '+33612345678']
+    const { code, out } = await captured([
+      ...['--socket', service.socket, '--config', file, '--resolver', names.address],
+      ...['--send-email', email, '--send-sms', number],
+    ])
+    const lines = out.trimEnd().split('\n')
+    expect(lines).toHaveLength(checks.length + 3)
+    expect(lines.at(-1)).toBe(`${checks.length + 2} checks: 0 failures, 0 warnings`)
+    for (const line of lines.slice(0, -1)) expect(line).toMatch(/^ok {7}[a-z-]+: \S/)
+    expect(code).toBe(0)
+    expect((await mail.smtp.waitForMailTo(email)).text).toContain('this is a test')
+    expect(service.gateway.requests.some((request) => JSON.stringify(request).includes(number))).toBe(true)
+  })
+
+  test('says what is wrong with the configuration, and looks no further', async () => {
+    const { settings } = await healthy()
+    set(settings, 'server', { port: 99_999 })
+    const { file } = writeSettings(settings)
+    const { code, out } = await captured(['--config', file])
+    expect(code).toBe(1)
+    expect(out).toMatch(
+      /^failure {2}configuration: server\.port = 99999: expected .*\n1 check: 1 failure, 0 warnings\n$/,
+    )
+  })
+
+  test.each([
+    ['--send-email', 'nobody', /nobody is no e-mail address/],
+    ['--send-sms', '12', /12 is no phone number/],
+    ['--resolver', 'dns.example.com', /--resolver must be an address/],
+  ])('%s %s is wrong usage', async (option, value, message) => {
+    const { settings } = await healthy()
+    const { file } = writeSettings(settings)
+    let error = ''
+    const write = spyOn(process.stderr, 'write').mockImplementation((text) => {
+      error += text
+      return true
+    })
+    const { code } = await captured(['--config', file, option, value])
+    write.mockRestore()
+    expect([code, error]).toEqual([2, expect.stringMatching(message) as unknown as string])
+  })
+})
