@@ -49,6 +49,7 @@ export function mountedAdminRoutes() {
     baseUrl: null,
     trustedProxies: [],
     clock: systemClock,
+    version: '0.0.0',
   })
   return [...routesOf(createAdminApp(services, options)), ...routesOf(listener)].map(
     ({ method, path, operation }) => ({ method, path, operation }),

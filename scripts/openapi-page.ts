@@ -1,5 +1,6 @@
 /** docs/openapi.json: the interface description as every service publishes it at /swagger/json, for one base address. */
 import packageJson from '../package.json' with { type: 'json' }
+import { createAdminListener } from '../src/admin-app.ts'
 import { createApp } from '../src/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLogger } from '../src/platform/http/logging.ts'
@@ -41,5 +42,27 @@ export async function openapiPage(): Promise<string> {
     return `${JSON.stringify(await answer.json(), null, 2)}\n`
   } finally {
     await app.server?.stop(true)
+  }
+}
+
+const ADMIN_URL = 'https://admin.example.com'
+
+/** The description of the interface of administration, as its listener publishes it. */
+export async function adminOpenapiPage(): Promise<string> {
+  const listener = createAdminListener(absent as Parameters<typeof createAdminListener>[0], {
+    catalog: createCatalog({ language: 'en' }),
+    logger: createLogger({ clock: systemClock, write: () => {} }),
+    listen: { host: '127.0.0.1', port: 8081 },
+    baseUrl: ADMIN_URL,
+    trustedProxies: [],
+    clock: systemClock,
+    version: packageJson.version,
+  })
+  listener.listen({ hostname: '127.0.0.1', port: 0 })
+  try {
+    const url = `http://127.0.0.1:${listener.server?.port}/admin/v1/openapi.json`
+    return await (await fetch(url, { headers: { host: new URL(ADMIN_URL).host } })).text()
+  } finally {
+    await listener.server?.stop(true)
   }
 }

@@ -13,7 +13,13 @@ import { PROVED_MS } from './domain/administration-sessions/service.ts'
 import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
 import type { Access, AdminCaller, AdminRoute } from './domain/administrators/access.ts'
 import { createSocketDoor, type Door } from './domain/administrators/door.ts'
-import { createListenerDoor } from './domain/administrators/listener-door.ts'
+import {
+  adminIntroduction,
+  adminSecuritySchemes,
+  adminTags,
+  describeAccess,
+} from './domain/administrators/interface-description.ts'
+import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administrators/listener-door.ts'
 import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
 import { createDoctorRoutes } from './domain/doctor/routes.ts'
@@ -24,6 +30,7 @@ import type { Services } from './domain/services.ts'
 import type { Clock } from './platform/clock.ts'
 import { isLoopbackHost } from './platform/config/formats.ts'
 import type { Config } from './platform/config/types.ts'
+import { createDocumentation, type DescribedInterface } from './platform/http/documentation.ts'
 import { createGuard } from './platform/http/guard.ts'
 import {
   appSettings,
@@ -175,11 +182,13 @@ export interface AdminListenerOptions extends AdminAppOptions {
   baseUrl: string | null
   trustedProxies: string[]
   clock: Clock
+  /** Of the service, for its description. */
+  version: string
 }
 
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: AdminServices, listenerOptions: AdminListenerOptions) {
-  const { listen, baseUrl, clock, ...options } = listenerOptions
+  const { listen, baseUrl, clock, version, ...options } = listenerOptions
   const httpBase = createHttpBase({ ...options, corsOrigins: [] })
   const { pageSessions } = services
   const cookies = createPageCookie({ secure: baseUrl !== null })
@@ -200,12 +209,25 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     provedMs: PROVED_MS,
   })
   const guard = guardOf(httpBase, door)
+  const ownUrl = baseUrl ?? `http://${hostsOf(listen, listen.port, null)[0]}`
   const app = new Elysia(appSettings)
-  return app
+  app
     .use(httpBase)
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
     .use(createPageSessionRoutes(httpBase, guard, pageSessions, cookies))
+    .use(createDocumentation({ version, baseUrl: ownUrl, described: administration }))
+  return app
+}
+
+const administration: DescribedInterface = {
+  page: '/admin/docs',
+  document: ADMIN_DOCUMENT,
+  title: 'Poterne administration',
+  introduction: adminIntroduction,
+  tags: adminTags,
+  securitySchemes: adminSecuritySchemes,
+  complete: (gathered) => describeAccess(gathered, adminRoutes),
 }
 
 export type AdminListener = ReturnType<typeof createAdminListener>

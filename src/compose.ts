@@ -190,6 +190,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
             baseUrl: config.admin.baseUrl,
             trustedProxies,
             clock,
+            version: version.version,
           }),
     services,
     mailbox,

@@ -1,6 +1,7 @@
 /** Administration as operators call it: paths under /admin/v1, never part of the public interface. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../errors.ts'
+import { answer, component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
@@ -23,37 +24,62 @@ const administered = {
   has_password: t.Boolean(),
   locked_reason: nullable(t.String()),
 }
-const listedAccount = t.Composite([accountSchema, t.Object(administered)])
-export const accountDetails = t.Composite([
-  accountSchema,
-  t.Object({
-    ...administered,
-    factors: t.Array(t.String()),
-    passkeys: t.Integer(),
-    identities: t.Integer(),
-    sessions: t.Integer(),
-    email_refused_at: emailRefusedAtField,
-  }),
-])
-const session = t.Object({
-  id: t.String(),
-  device_type: nullable(t.String()),
-  device_name: nullable(t.String()),
-  device_os: nullable(t.String()),
-  ip: nullable(t.String()),
-  created_at: timeField(),
-  last_used_at: timeField(),
-  expires_at: timeField(),
-})
-const accountAnswer = t.Object({ status: t.Literal(200), account: accountDetails })
-export const doneAnswer = t.Object({ status: t.Literal(200) })
-const key = t.Object({
-  kid: t.String(),
-  state: t.String(),
-  created_at: timeField(),
-  signs_from: timeField(),
-  published_until: nullable(timeField()),
-})
+const listedAccount = component(
+  'ListedAccount',
+  t.Composite([accountSchema, t.Object(administered)], { description: 'An account, as lists show it.' }),
+)
+export const accountDetails = component(
+  'AdministeredAccount',
+  t.Composite(
+    [
+      accountSchema,
+      t.Object({
+        ...administered,
+        factors: t.Array(t.String()),
+        passkeys: t.Integer(),
+        identities: t.Integer(),
+        sessions: t.Integer(),
+        email_refused_at: emailRefusedAtField,
+      }),
+    ],
+    { description: 'An account with all that administration knows of it.' },
+  ),
+)
+const session = component(
+  'AccountSession',
+  t.Object(
+    {
+      id: t.String(),
+      device_type: nullable(t.String()),
+      device_name: nullable(t.String()),
+      device_os: nullable(t.String()),
+      ip: nullable(t.String()),
+      created_at: timeField(),
+      last_used_at: timeField(),
+      expires_at: timeField(),
+    },
+    { description: 'A signed-in device of an account.' },
+  ),
+)
+export const accountAnswer = answer(
+  'AdministeredAccountAnswer',
+  { status: t.Literal(200), account: accountDetails },
+  'The account as it is now.',
+)
+export const doneAnswer = answer('Done', { status: t.Literal(200) }, 'It is done.')
+const key = component(
+  'SigningKey',
+  t.Object(
+    {
+      kid: t.String(),
+      state: t.String(),
+      created_at: timeField(),
+      signs_from: timeField(),
+      published_until: nullable(timeField()),
+    },
+    { description: 'A key that signs access tokens.' },
+  ),
+)
 
 export const detail = (operationId: string, summary: string) => ({
   tags: ['Administration'],
@@ -84,11 +110,15 @@ export function createAdministrationRoutes(
           created_before: text(),
         }),
         response: {
-          200: t.Object({
-            status: t.Literal(200),
-            items: t.Array(listedAccount),
-            next_cursor: nullable(t.String()),
-          }),
+          200: answer(
+            'AccountPage',
+            {
+              status: t.Literal(200),
+              items: t.Array(listedAccount),
+              next_cursor: nullable(t.String()),
+            },
+            'One page of accounts, newest first.',
+          ),
           ...errorResponses('validation_failed'),
         },
         detail: detail('listAccounts', 'Search accounts'),
@@ -147,7 +177,11 @@ export function createAdministrationRoutes(
       }),
       {
         response: {
-          200: t.Object({ status: t.Literal(200), items: t.Array(session), next_cursor: t.Null() }),
+          200: answer(
+            'AccountSessions',
+            { status: t.Literal(200), items: t.Array(session), next_cursor: t.Null() },
+            'The sessions of the account, last used first.',
+          ),
           ...notFound,
         },
         detail: detail('listAccountSessions', 'List the sessions of an account'),
@@ -224,7 +258,11 @@ export function createSigningKeyRoutes(
       async () => ({ status: 200 as const, items: (await keys.list()).map(toKey), next_cursor: null }),
       {
         response: {
-          200: t.Object({ status: t.Literal(200), items: t.Array(key), next_cursor: t.Null() }),
+          200: answer(
+            'SigningKeys',
+            { status: t.Literal(200), items: t.Array(key), next_cursor: t.Null() },
+            'The signing keys, oldest first.',
+          ),
           ...errorResponses(),
         },
         detail: detail('listSigningKeys', 'List the signing keys'),
@@ -245,7 +283,10 @@ export function createSigningKeyRoutes(
         ),
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
-        response: { 200: t.Object({ status: t.Literal(200), key }), ...errorResponses() },
+        response: {
+          200: answer('SigningKeyAdded', { status: t.Literal(200), key }, 'The new key.'),
+          ...errorResponses(),
+        },
         detail: detail('rotateSigningKey', 'Add a signing key'),
       },
     )
@@ -271,11 +312,15 @@ export function createSigningKeyRoutes(
       {
         body: t.Object({ kid: t.String({ maxLength: 100 }) }),
         response: {
-          200: t.Object({
-            status: t.Literal(200),
-            revoked: t.Boolean(),
-            successor: t.Union([key, t.Null()]),
-          }),
+          200: answer(
+            'SigningKeyRevoked',
+            {
+              status: t.Literal(200),
+              revoked: t.Boolean({ description: 'False where there is no such key' }),
+              successor: t.Union([key, t.Null()]),
+            },
+            'The key is unpublished and refused.',
+          ),
           ...errorResponses(),
         },
         detail: detail('revokeSigningKey', 'Withdraw a signing key'),

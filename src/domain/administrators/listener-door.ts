@@ -31,6 +31,8 @@ export interface ListenerDoorOptions extends DoorRules {
   provedMs: number
 }
 
+export const ADMIN_DOCUMENT = '/admin/v1/openapi.json'
+
 const OWN_SITES = new Set([undefined, 'same-origin', 'none'])
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -67,8 +69,8 @@ export function createListenerDoor(options: ListenerDoorOptions): Door {
       // A name that somebody else's DNS leads here is not ours (DNS rebinding).
       if (!hosts().includes(knock.headers.host?.toLowerCase() ?? ''))
         throw new AppError('route_not_found', { cause: 'other_host' })
-      // The files of the page are the same for everybody.
-      if (!knock.route.startsWith('/admin/v1/')) return NOBODY
+      // The files of the page, and the description of the interface, are the same for everybody.
+      if (!knock.route.startsWith('/admin/v1/') || knock.route === ADMIN_DOCUMENT) return NOBODY
       return door.admit(knock)
     },
   }

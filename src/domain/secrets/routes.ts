@@ -1,5 +1,6 @@
 /** What the server secrets are still needed for, as operators ask it. */
 import { Elysia, t } from 'elysia'
+import { answer } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
@@ -40,12 +41,16 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
     },
     {
       response: {
-        200: t.Object({
-          status: t.Literal(200),
-          current: t.String({ description: 'The id of the secret that seals and signs' }),
-          previous: t.Array(previous),
-          lost_rows: t.Integer({ description: 'Sealed rows that open under no accepted secret' }),
-        }),
+        200: answer(
+          'SecretStatus',
+          {
+            status: t.Literal(200),
+            current: t.String({ description: 'The id of the secret that seals and signs' }),
+            previous: t.Array(previous),
+            lost_rows: t.Integer({ description: 'Sealed rows that open under no accepted secret' }),
+          },
+          'What the server secrets are still needed for.',
+        ),
         ...errorResponses(),
       },
       detail: {

@@ -1,5 +1,7 @@
 /** Names for schemas, under which the OpenAPI document lists them once and refers to them everywhere. */
-import type { TSchema } from 'elysia'
+
+import type { TProperties } from '@sinclair/typebox'
+import { type TSchema, t } from 'elysia'
 
 /** The key under which a schema carries its name to openapi-components.ts. */
 export const COMPONENT_KEY = 'x-component'
@@ -11,3 +13,7 @@ export const COMPONENT_KEY = 'x-component'
 export function component<Schema extends TSchema>(name: string, schema: Schema): Schema {
   return { ...schema, [COMPONENT_KEY]: name }
 }
+
+/** An answer that is an object; `description` says what it means that it came. */
+export const answer = <Fields extends TProperties>(name: string, fields: Fields, description: string) =>
+  component(name, t.Object(fields, { description }))

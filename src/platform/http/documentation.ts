@@ -10,6 +10,7 @@ import { builtInTags, languageName } from '../../texts/languages.ts'
 import { assetPaths } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
 import { toOpenapiDocument } from './openapi-document.ts'
+import { journey, type Tag } from './openapi-tags.ts'
 
 export { errorResponses } from './error-responses.ts'
 
@@ -17,16 +18,39 @@ export interface DocumentationOptions {
   /** Where clients reach the service; the page sends its trial requests there. */
   baseUrl: string
   version: string
+  /** Default: the public interface. */
+  described?: DescribedInterface
 }
 
-const PAGE = '/swagger'
-const SCRIPT = `${PAGE}/reference.js`
-const DOCUMENT = `${PAGE}/json`
+/** An interface that is described, and where. */
+export interface DescribedInterface {
+  page: string
+  document: string
+  title: string
+  introduction: string
+  tags: Tag[]
+  securitySchemes: Record<string, object>
+  /** Adds to what is gathered from the routes. */
+  complete(gathered: unknown): unknown
+}
+
+const publicInterface: DescribedInterface = {
+  page: '/swagger',
+  document: '/swagger/json',
+  title: 'Poterne',
+  get introduction() {
+    return introduction
+  },
+  tags: journey,
+  securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+  complete: (gathered) => gathered,
+}
+
+const scriptOf = ({ page }: DescribedInterface) => `${page}/reference.js`
 const SCRIPT_LIFETIME_SECONDS = 24 * 3600
 
 /** The page's own switches, besides the policy: no fonts from elsewhere, no statistics, no proxy, no assistant. */
 const pageSettings = {
-  url: DOCUMENT,
   withDefaultFonts: false,
   telemetry: false,
   proxyUrl: '',
@@ -39,7 +63,8 @@ const pageSettings = {
 }
 
 /** Adds the three addresses to the app that uses it; used after the httpBase, before or after the routes. */
-export function createDocumentation({ baseUrl, version }: DocumentationOptions) {
+export function createDocumentation({ baseUrl, version, described = publicInterface }: DocumentationOptions) {
+  const { page: pagePath, document: documentPath } = described
   const policy = contentSecurityPolicy(new URL(baseUrl).origin)
   /** The routes are the same for ever: it is made for the first who asks, and every answer sends its bytes. */
   let document: Blob | undefined
@@ -47,23 +72,25 @@ export function createDocumentation({ baseUrl, version }: DocumentationOptions) 
     new Elysia({ name: 'documentation' })
       // Not onAfterHandle: with hooks at all four stages, Elysia hands out a constant answer past every one of them.
       .mapResponse(({ route, responseValue }) => {
-        if (route === DOCUMENT) {
-          document ??= new Blob([JSON.stringify(toOpenapiDocument(responseValue))])
+        if (route === documentPath) {
+          document ??= new Blob([
+            JSON.stringify(toOpenapiDocument(described.complete(responseValue), described.tags)),
+          ])
           return new Response(document, { headers: { 'content-type': 'application/json;charset=utf-8' } })
         }
-        if (route === PAGE) return answerPage(policy)
+        if (route === pagePath) return answerPage(described, policy)
       })
       .use(
         swagger({
-          path: PAGE,
-          specPath: DOCUMENT,
+          path: pagePath,
+          specPath: documentPath,
           excludeMethods: ['OPTIONS', 'HEAD'],
           // The published keys end in .json, and are no file.
           excludeStaticFile: false,
-          documentation: documentation(baseUrl, version),
+          documentation: documentation(described, baseUrl, version),
         }),
       )
-      .get(SCRIPT, ({ headers }) => answerScript(headers['accept-encoding'] ?? ''), {
+      .get(scriptOf(described), ({ headers }) => answerScript(headers['accept-encoding'] ?? ''), {
         detail: { hide: true },
       })
   )
@@ -91,22 +118,18 @@ const introduction = `Registration, confirmation by one-time code, login and two
 - Access tokens are verified with the keys at [/.well-known/jwks.json](/.well-known/jwks.json).
 - This document for generators: [/swagger/json](/swagger/json).`
 
-function documentation(baseUrl: string, version: string) {
+function documentation(described: DescribedInterface, baseUrl: string, version: string) {
   return {
     info: {
-      title: 'Poterne',
+      title: described.title,
       version,
-      description: introduction,
+      description: described.introduction,
       contact: { name: 'The operator of this service', url: baseUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
     security: [],
-    components: {
-      securitySchemes: {
-        accessToken: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' },
-      },
-    },
+    components: { securitySchemes: described.securitySchemes as Record<string, never> },
   }
 }
 
@@ -126,18 +149,19 @@ function contentSecurityPolicy(serviceOrigin: string): string {
 }
 
 /** The plugin's own page would run a script in the page itself, which the policy forbids. */
-function answerPage(policy: string): Response {
+function answerPage(described: DescribedInterface, policy: string): Response {
+  const settings = JSON.stringify({ url: described.document, ...pageSettings })
   const html = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <link rel="icon" href="data:," />
-    <title>Poterne API</title>
+    <title>${described.title} API</title>
   </head>
   <body>
-    <script id="api-reference" type="application/json" data-configuration='${JSON.stringify(pageSettings)}'></script>
-    <script src="${SCRIPT}"></script>
+    <script id="api-reference" type="application/json" data-configuration='${settings}'></script>
+    <script src="${scriptOf(described)}"></script>
   </body>
 </html>
 `

@@ -8,7 +8,7 @@ import { COMPONENT_KEY } from './components.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error-responses.ts'
 import { type Components, createComponents, type Json } from './openapi-components.ts'
-import { orderTags } from './openapi-tags.ts'
+import { orderTags, type Tag } from './openapi-tags.ts'
 import { FORM_ROUTES } from './request-body.ts'
 
 const ERROR_REFERENCE = { $ref: '#/components/schemas/PoterneError' }
@@ -18,7 +18,7 @@ const EXAMPLE_RETRY_AFTER_SECONDS = 37
 type Paths = Record<string, Record<string, Json>>
 
 /** `gathered` is left as it is. */
-export function toOpenapiDocument(gathered: unknown): Json {
+export function toOpenapiDocument(gathered: unknown, journey: Tag[]): Json {
   const document = JSON.parse(JSON.stringify(gathered)) as Json
   const components = createComponents()
   const paths = document.paths as Paths
@@ -31,6 +31,7 @@ export function toOpenapiDocument(gathered: unknown): Json {
   }
   const tags = orderTags(
     Object.values(paths).flatMap((operations) => Object.values(operations).flatMap(tagsOf)),
+    journey,
   )
   return {
     ...document,
@@ -80,7 +81,7 @@ function rewriteOperation(method: string, operation: Json, bodyType: string, com
     const content = onlyAs(bodyType, body.content, components)
     operation.requestBody = { description: 'Unknown fields are ignored.', ...body, content }
   }
-  if (!takesParameters) delete operation.parameters
+  if (!Array.isArray(operation.parameters) || operation.parameters.length === 0) delete operation.parameters
 }
 
 /** An empty requirement among several makes the token optional. */

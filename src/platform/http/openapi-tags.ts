@@ -23,7 +23,7 @@ export const journey: Tag[] = [
 ]
 
 /** Those of the journey that are used, then any others in the order of their first use. */
-export function orderTags(used: string[]): Tag[] {
+export function orderTags(used: string[], journey: Tag[]): Tag[] {
   const others = [...new Set(used)].filter((name) => !journey.some((tag) => tag.name === name))
   return [
     ...journey.filter(({ name }) => used.includes(name)),

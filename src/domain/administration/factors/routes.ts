@@ -1,5 +1,6 @@
 /** What opens an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
+import { answer, component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -8,20 +9,32 @@ import { type AdminCaller, isDelayed } from '../../administrators/access.ts'
 import { detail, done, doneAnswer } from '../routes.ts'
 import type { AccountFactors } from './service.ts'
 
-const passkey = t.Object({
-  id: t.String(),
-  name: t.String(),
-  created_at: timeField(),
-  last_used_at: nullable(timeField()),
-  backed_up: t.Boolean(),
-})
-const identity = t.Object({
-  id: t.Integer(),
-  provider: t.String(),
-  provider_uid: t.String(),
-  email: nullable(t.String()),
-  created_at: timeField(),
-})
+const passkey = component(
+  'AccountPasskey',
+  t.Object(
+    {
+      id: t.String(),
+      name: t.String(),
+      created_at: timeField(),
+      last_used_at: nullable(timeField()),
+      backed_up: t.Boolean(),
+    },
+    { description: 'A passkey of an account.' },
+  ),
+)
+const identity = component(
+  'AccountIdentity',
+  t.Object(
+    {
+      id: t.Integer(),
+      provider: t.String(),
+      provider_uid: t.String(),
+      email: nullable(t.String()),
+      created_at: timeField(),
+    },
+    { description: 'A sign-in provider of an account.' },
+  ),
+)
 
 export function createAccountFactorRoutes(
   httpBase: HttpBase,
@@ -40,10 +53,14 @@ export function createAccountFactorRoutes(
       },
       {
         response: {
-          200: t.Object({
-            status: t.Literal(200),
-            due_at: nullable(timeField(), { description: 'Null where it was done at once' }),
-          }),
+          200: answer(
+            'TwoFactorRemoval',
+            {
+              status: t.Literal(200),
+              due_at: nullable(timeField(), { description: 'Null where it was done at once' }),
+            },
+            'Two factors are off, or will be then.',
+          ),
           ...errorResponses('account_not_found', 'two_factor_not_enabled'),
         },
         detail: detail('removeAccountTwoFactor', 'Turn two factors off for somebody who lost them'),
@@ -54,7 +71,11 @@ export function createAccountFactorRoutes(
       async ({ params }) => ({ ...done, items: await factors.listPasskeys(params.uuid), next_cursor: null }),
       {
         response: {
-          200: t.Object({ status: t.Literal(200), items: t.Array(passkey), next_cursor: t.Null() }),
+          200: answer(
+            'AccountPasskeys',
+            { status: t.Literal(200), items: t.Array(passkey), next_cursor: t.Null() },
+            'The passkeys of the account.',
+          ),
           ...notFound,
         },
         detail: detail('listAccountPasskeys', 'List the passkeys of an account'),
@@ -80,7 +101,11 @@ export function createAccountFactorRoutes(
       }),
       {
         response: {
-          200: t.Object({ status: t.Literal(200), items: t.Array(identity), next_cursor: t.Null() }),
+          200: answer(
+            'AccountIdentities',
+            { status: t.Literal(200), items: t.Array(identity), next_cursor: t.Null() },
+            'The sign-in providers of the account.',
+          ),
           ...notFound,
         },
         detail: detail('listAccountIdentities', 'List the linked identities of an account'),

@@ -1,6 +1,7 @@
 /** Messages, limits and the report of SMS, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
+import { answer, component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -11,34 +12,52 @@ import type { Once } from '../../idempotency/service.ts'
 import { detail, done, doneAnswer, text } from '../routes.ts'
 import type { MessageAdministration } from './service.ts'
 
-const message = t.Object({
-  id: t.Integer(),
-  channel: t.String({ enum: ['email', 'sms'] }),
-  purpose: t.String({ examples: ['password_reset'] }),
-  state: t.String({ enum: ['waiting', 'sent', 'delivered', 'refused', 'expired'] }),
-  destination: t.String(),
-  account: nullable(t.String()),
-  gateway: nullable(t.String()),
-  detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
-  attempts: t.Integer(),
-  created_at: timeField(),
-  finished_at: nullable(timeField()),
-})
-const messagePage = t.Object({
-  status: t.Literal(200),
-  items: t.Array(message),
-  next_cursor: nullable(t.String()),
-})
-const reportRow = t.Object({
-  gateway: t.String({ description: 'Empty before a gateway was chosen' }),
-  country: t.String({ examples: ['FR'] }),
-  asked: t.Integer(),
-  handed_over: t.Integer(),
-  accepted: t.Integer(),
-  delivered: t.Integer(),
-  failed: t.Integer(),
-  verified: t.Integer(),
-})
+const message = component(
+  'Message',
+  t.Object(
+    {
+      id: t.Integer(),
+      channel: t.String({ enum: ['email', 'sms'] }),
+      purpose: t.String({ examples: ['password_reset'] }),
+      state: t.String({ enum: ['waiting', 'sent', 'delivered', 'refused', 'expired'] }),
+      destination: t.String(),
+      account: nullable(t.String()),
+      gateway: nullable(t.String()),
+      detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
+      attempts: t.Integer(),
+      created_at: timeField(),
+      finished_at: nullable(timeField()),
+    },
+    { description: 'A message and what became of it; never its code.' },
+  ),
+)
+const messagePage = component(
+  'MessagePage',
+  t.Object(
+    {
+      status: t.Literal(200),
+      items: t.Array(message),
+      next_cursor: nullable(t.String()),
+    },
+    { description: 'One page of messages, newest first.' },
+  ),
+)
+const reportRow = component(
+  'SmsReportRow',
+  t.Object(
+    {
+      gateway: t.String({ description: 'Empty before a gateway was chosen' }),
+      country: t.String({ examples: ['FR'] }),
+      asked: t.Integer(),
+      handed_over: t.Integer(),
+      accepted: t.Integer(),
+      delivered: t.Integer(),
+      failed: t.Integer(),
+      verified: t.Integer(),
+    },
+    { description: 'SMS of one gateway and country, by how far they came.' },
+  ),
+)
 const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: text() }
 
 export function createMessageRoutes(
@@ -105,7 +124,11 @@ export function createMessageRoutes(
           days: t.Optional(t.String({ description: '1 to 365, today included; default 7' })),
         }),
         response: {
-          200: t.Object({ status: t.Literal(200), items: t.Array(reportRow), next_cursor: t.Null() }),
+          200: answer(
+            'SmsReport',
+            { status: t.Literal(200), items: t.Array(reportRow), next_cursor: t.Null() },
+            'SMS by gateway and country.',
+          ),
           ...errorResponses('validation_failed'),
         },
         detail: detail('reportSms', 'Count SMS by gateway and country'),

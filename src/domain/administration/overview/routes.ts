@@ -1,30 +1,41 @@
 /** The numbers of the first screen, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { answer, component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { detail, done } from '../routes.ts'
 import type { Overview } from './service.ts'
 
-const hour = t.Object({
-  at: timeField(),
-  accounts: t.Integer(),
-  confirmations: t.Integer(),
-  logins: t.Integer(),
-  refusals: t.Integer({ description: 'Wrong passwords, codes and tokens' }),
-  messages: t.Array(t.Object({ state: t.String(), gateway: nullable(t.String()), count: t.Integer() })),
-})
+const hour = component(
+  'StatisticsHour',
+  t.Object(
+    {
+      at: timeField(),
+      accounts: t.Integer(),
+      confirmations: t.Integer(),
+      logins: t.Integer(),
+      refusals: t.Integer({ description: 'Wrong passwords, codes and tokens' }),
+      messages: t.Array(t.Object({ state: t.String(), gateway: nullable(t.String()), count: t.Integer() })),
+    },
+    { description: 'What happened in one hour.' },
+  ),
+)
 
 export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
   return new Elysia({ name: 'administration-overview', prefix: '/admin/v1' })
     .use(httpBase)
     .get('/statistics', async () => ({ ...done, ...(await overview.statistics()) }), {
       response: {
-        200: t.Object({
-          status: t.Literal(200),
-          accounts: t.Object({ total: t.Integer(), confirmed: t.Integer(), locked: t.Integer() }),
-          hours: t.Array(hour, { description: 'The last 48, oldest first' }),
-        }),
+        200: answer(
+          'Statistics',
+          {
+            status: t.Literal(200),
+            accounts: t.Object({ total: t.Integer(), confirmed: t.Integer(), locked: t.Integer() }),
+            hours: t.Array(hour, { description: 'The last 48, oldest first' }),
+          },
+          'Numbers of the service.',
+        ),
         ...errorResponses(),
       },
       detail: detail('readStatistics', 'Count accounts, logins, refusals and messages, hour by hour'),

@@ -1,6 +1,7 @@
 /** Making and inviting accounts, and letting people back in, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
+import { answer } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -8,7 +9,7 @@ import { nullable, optionalField, timeField } from '../../../platform/http/schem
 import type { Language } from '../../../texts/languages.ts'
 import type { AdminCaller } from '../../administrators/access.ts'
 import type { Once } from '../../idempotency/service.ts'
-import { accountDetails, detail } from '../routes.ts'
+import { accountAnswer, accountDetails, detail } from '../routes.ts'
 import type { PeopleService } from './service.ts'
 
 const lifetime = (description: string) => t.Optional(t.String({ description, examples: ['1h'] }))
@@ -20,7 +21,6 @@ const sendingErrors = [
   'validation_failed',
 ] as const
 
-const accountAnswer = t.Object({ status: t.Literal(200), account: accountDetails })
 const contactBody = t.Object({
   value: t.String({ examples: ['ada@example.com'] }),
   verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
@@ -75,7 +75,11 @@ export function createPeopleRoutes(
           invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
         }),
         response: {
-          201: t.Object({ status: t.Literal(201), account: accountDetails }),
+          201: answer(
+            'AccountCreated',
+            { status: t.Literal(201), account: accountDetails },
+            'The new account.',
+          ),
           ...errorResponses(
             'validation_failed',
             'identifier_taken',
@@ -102,7 +106,11 @@ export function createPeopleRoutes(
       {
         body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
         response: {
-          200: t.Object({ status: t.Literal(200), expires_at: timeField() }),
+          200: answer(
+            'Invited',
+            { status: t.Literal(200), expires_at: timeField() },
+            'The invitation is on its way.',
+          ),
           ...errorResponses(...sendingErrors),
         },
         detail: detail('inviteAccount', 'Send another invitation'),
@@ -128,13 +136,17 @@ export function createPeopleRoutes(
           lifetime: lifetime('At most `24h`; default `1h`'),
         }),
         response: {
-          200: t.Object({
-            status: t.Literal(200),
-            code: nullable(t.String({ examples: ['7GX2-MK4D-0QVT-9A3C'] }), {
-              description: 'Null where it was sent',
-            }),
-            expires_at: timeField(),
-          }),
+          200: answer(
+            'RecoveryCode',
+            {
+              status: t.Literal(200),
+              code: nullable(t.String({ examples: ['7GX2-MK4D-0QVT-9A3C'] }), {
+                description: 'Null where it was sent',
+              }),
+              expires_at: timeField(),
+            },
+            'A code with which the person chooses a new password.',
+          ),
           ...errorResponses(...sendingErrors),
         },
         detail: detail('recoverAccount', 'Make a recovery code'),
