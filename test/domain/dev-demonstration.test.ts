@@ -177,7 +177,10 @@ describe('a passkey in Chromium', () => {
     expect(kept).toMatchObject({ rpId: 'localhost', isResidentCredential: true })
 
     // The browser offers it by itself below the identifier, and this authenticator takes the offer at once.
+    // Until its answer is there, the page may still show the heading of before.
+    const offered = page.waitForResponse((answer) => answer.url().endsWith('/passkeys/login') && answer.ok())
     await page.click('button:text-is("Sign out")')
+    await offered
     await heading(page, 'You are signed in')
 
     await authenticator.setVerified(false)
