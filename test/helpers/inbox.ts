@@ -1,7 +1,7 @@
 /** The messages that arrived for people, e-mail and SMS together. Each code is returned once, in order of arrival. */
 import type { TestGateway } from './gateway.ts'
 import type { TestSmtp } from './smtp.ts'
-import { waitFor } from './wait.ts'
+import { eachSecond, waitFor } from './wait.ts'
 
 export interface Inbox {
   /** The code of the next message to that address or number which was not returned before. */
@@ -12,7 +12,8 @@ export interface Inbox {
   count(): number
 }
 
-export function createInbox(smtp: TestSmtp, gateway: TestGateway): Inbox {
+/** `onSlow` is called each second that a code does not arrive. */
+export function createInbox(smtp: TestSmtp, gateway: TestGateway, onSlow = () => {}): Inbox {
   const seen = new Map<string, number>()
   const textsTo = (destination: string) =>
     destination.startsWith('+')
@@ -25,7 +26,8 @@ export function createInbox(smtp: TestSmtp, gateway: TestGateway): Inbox {
     count: () => smtp.messages.length + gateway.messages.length,
     async nextCode(destination, timeoutMs = 10_000) {
       const index = seen.get(destination) ?? 0
-      const code = await waitFor(() => codesTo(destination)[index], {
+      const arrived = eachSecond(onSlow, () => codesTo(destination)[index])
+      const code = await waitFor(arrived, {
         what: `a code for ${destination}`,
         timeoutMs,
         intervalMs: 5,

@@ -16,6 +16,7 @@ export function createFrozenClock(start = Date.now()): TestClock {
     advance: (by) => {
       ms += by
     },
+    standsStill: true,
   }
 }
 

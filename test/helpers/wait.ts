@@ -27,3 +27,15 @@ export async function waitFor<T>(
     await Bun.sleep(intervalMs)
   }
 }
+
+/** The probe, which calls `also` for each second that it is asked in vain. */
+export function eachSecond<T>(also: () => void, probe: () => T): () => T {
+  let nextMs = Date.now() + 1000
+  return () => {
+    if (Date.now() > nextMs) {
+      nextMs += 1000
+      also()
+    }
+    return probe()
+  }
+}
