@@ -61,6 +61,7 @@ export const domainOrder = [
   'administrators',
   'administration-sessions',
   'administration-tokens',
+  'administration-page',
   'administration',
   'housekeeping',
   'backups',

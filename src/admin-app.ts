@@ -8,6 +8,7 @@ import { createMessageRoutes } from './domain/administration/messages/routes.ts'
 import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
+import { createPageRoutes } from './domain/administration-page/routes.ts'
 import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
 import { PROVED_MS } from './domain/administration-sessions/service.ts'
 import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
@@ -216,6 +217,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
     .use(createPageSessionRoutes(httpBase, guard, pageSessions, cookies))
+    .use(createPageRoutes(httpBase))
     .use(createDocumentation({ version, baseUrl: ownUrl, described: administration }))
   return app
 }

@@ -1,0 +1,113 @@
+/** The page of administration: which screen is shown, and the bar on top. */
+import { isOwner, may, readSession, send, session, whenSignedOut } from './api.js'
+import { button, element, say } from './elements.js'
+import { accountScreen } from './screen-account.js'
+import { accountsScreen } from './screen-accounts.js'
+import { administratorsScreen } from './screen-administrators.js'
+import { eventsScreen } from './screen-events.js'
+import { messagesScreen } from './screen-messages.js'
+import { overviewScreen } from './screen-overview.js'
+import { signInScreen } from './screen-sign-in.js'
+import { tokensScreen } from './screen-tokens.js'
+
+/** By the first part of the address behind `#/`. `isOpen`: whether the role reaches it. */
+const screens = {
+  '': { title: 'overview', show: overviewScreen, isOpen: () => may('accounts:read') },
+  accounts: { title: 'accounts', show: accountsScreen, isOpen: () => may('accounts:read') },
+  messages: { title: 'messages', show: messagesScreen, isOpen: () => may('messages:read') },
+  events: { title: 'events', show: eventsScreen, isOpen: () => may('events:read') },
+  tokens: { title: 'tokens', show: tokensScreen, isOpen: () => may('tokens:write') },
+  administrators: { title: 'administrators', show: administratorsScreen, isOpen: isOwner },
+}
+
+const header = document.getElementById('header')
+const content = document.getElementById('content')
+document.getElementById('skip').textContent = say('skip')
+
+function addressOf() {
+  const [path, search = ''] = location.hash.replace(/^#\/?/, '').split('?')
+  const [name = '', ...rest] = path.split('/')
+  return { name, rest, search: Object.fromEntries(new URLSearchParams(search)) }
+}
+
+/** A click that comes while another screen is loading wins over it. */
+let shown = 0
+
+async function show() {
+  shown += 1
+  const turn = shown
+  if (session === null) return showSignIn()
+  const { name, rest, search } = addressOf()
+  const screen = screens[name]?.isOpen() ? screens[name] : screens['']
+  showHeader(name)
+  document.title = `${say(screen.title)} · poterne`
+  let parts
+  try {
+    const [uuid] = rest
+    parts = await (name === 'accounts' && uuid ? accountScreen(uuid, show) : screen.show(search, show))
+  } catch (error) {
+    if (error.status === 401) return
+    parts = [element('h1', {}, say(screen.title)), element('div', { role: 'alert' }, error.message)]
+  }
+  if (turn !== shown) return
+  content.className = ''
+  content.replaceChildren(...parts)
+  focusHeading()
+}
+
+function focusHeading() {
+  const heading = content.querySelector('h1')
+  heading?.setAttribute('tabindex', '-1')
+  heading?.focus({ preventScroll: true })
+  scrollTo(0, 0)
+}
+
+function showHeader(current) {
+  const links = Object.entries(screens)
+    .filter(([, { isOpen }]) => isOpen())
+    .map(([name, { title }]) =>
+      element('a', { href: `#/${name}`, 'aria-current': name === current ? 'page' : null }, say(title)),
+    )
+  const { email, phone, role } = session.administrator
+  header.replaceChildren(
+    element('strong', {}, 'poterne'),
+    element('nav', { 'aria-label': say('navigation') }, links),
+    element('div', { class: 'who' }, [
+      `${email ?? phone ?? ''} · ${say(`role_${role}`)}`,
+      languageLink(),
+      button(say('sign_out'), signOut, 'small'),
+    ]),
+  )
+}
+
+function languageLink() {
+  const other = document.documentElement.lang === 'fr' ? 'en' : 'fr'
+  return element(
+    'a',
+    { href: `/admin/?lang=${other}`, lang: other, hreflang: other },
+    other === 'fr' ? 'Français' : 'English',
+  )
+}
+
+function showSignIn() {
+  document.title = `${say('sign_in')} · poterne`
+  header.replaceChildren()
+  content.className = 'narrow'
+  content.replaceChildren(...signInScreen(enter), element('p', { class: 'soft' }, languageLink()))
+  focusHeading()
+  content.querySelector('input')?.focus()
+}
+
+async function enter() {
+  await readSession()
+  await show()
+}
+
+async function signOut() {
+  await send('DELETE', 'session').catch(() => {})
+  await enter()
+}
+
+whenSignedOut(show)
+addEventListener('hashchange', show)
+await enter()

@@ -1,0 +1,105 @@
+/** A plot of hours as stacked bars, with the same numbers as a table for whoever cannot see it. */
+import { element, number, say } from './elements.js'
+
+/** Of a narrow screen the picture has half the units, so that its letters keep their size. */
+const WIDTH = matchMedia('(max-width: 760px)').matches ? 340 : 720
+const HEIGHT = 200
+const LEFT = 44
+const TOP = 10
+const BOTTOM = 24
+
+function svg(name, attributes = {}, children = []) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value))
+  made.append(...children)
+  return made
+}
+
+/** The next number that is 1, 2 or 5 times a power of ten. */
+function roundUp(value) {
+  if (value <= 4) return 4
+  const power = 10 ** Math.floor(Math.log10(value))
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)
+}
+
+/** `series`: label, colour (a class of page.css) and one value for each hour. */
+export function plot(hours, series, title) {
+  const totals = hours.map((_, hour) => series.reduce((sum, { values }) => sum + values[hour], 0))
+  const top = roundUp(Math.max(...totals))
+  const width = (WIDTH - LEFT) / hours.length
+  const height = HEIGHT - TOP - BOTTOM
+  const y = (value) => TOP + height - (value / top) * height
+  const clock = new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short', hour: '2-digit' })
+  const picture = svg('svg', {
+    class: 'plot',
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    role: 'img',
+    'aria-label': title,
+  })
+  for (const value of [0, top / 2, top]) {
+    picture.append(
+      svg('line', { class: 'axis', x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) }),
+      svg('text', { x: LEFT - 8, y: y(value) + 4, 'text-anchor': 'end' }, [number(value)]),
+    )
+  }
+  hours.forEach(({ at }, hour) => {
+    let below = 0
+    for (const { values, kind } of series) {
+      const value = values[hour]
+      if (value === 0) continue
+      below += value
+      const bar = svg('rect', {
+        class: kind,
+        x: LEFT + hour * width + 1,
+        width: Math.max(width - 2, 1),
+        y: y(below),
+        height: (value / top) * height,
+      })
+      picture.append(bar)
+    }
+    if (hour % (WIDTH > 400 ? 12 : 24) === 0)
+      picture.append(svg('text', { x: LEFT + hour * width, y: HEIGHT - 6 }, [clock.format(new Date(at))]))
+  })
+  return element('div', {}, [picture, legend(series), numbers(hours, series)])
+}
+
+const legend = (series) =>
+  element(
+    'ul',
+    { class: 'legend' },
+    series.map(({ label, kind, values }) =>
+      element('li', {}, [
+        svg('svg', { class: 'swatch', viewBox: '0 0 12 12', 'aria-hidden': true }, [
+          svg('rect', { class: kind, width: 12, height: 12, rx: 3 }),
+        ]),
+        `${label}: ${number(values.reduce((sum, value) => sum + value, 0))}`,
+      ]),
+    ),
+  )
+
+const numbers = (hours, series) => {
+  const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
+    dateStyle: 'short',
+    timeStyle: 'short',
+  })
+  const rows = hours.map(({ at }, hour) =>
+    element('tr', {}, [
+      element('th', { scope: 'row' }, clock.format(new Date(at))),
+      ...series.map(({ values }) => element('td', { class: 'number' }, number(values[hour]))),
+    ]),
+  )
+  return element('details', { class: 'table' }, [
+    element('summary', {}, say('as_table')),
+    element('table', {}, [
+      element(
+        'thead',
+        {},
+        element('tr', {}, [
+          element('th', { scope: 'col' }, say('hour')),
+          ...series.map(({ label }) => element('th', { scope: 'col', class: 'number' }, label)),
+        ]),
+      ),
+      element('tbody', {}, rows),
+    ]),
+  ])
+}

@@ -1,0 +1,368 @@
+/** One account: what is known of it, and everything that can be done for it. */
+import { call, may, session } from './api.js'
+import {
+  announce,
+  button,
+  card,
+  choice,
+  dialog,
+  element,
+  facts,
+  field,
+  say,
+  showOnce,
+  table,
+  time,
+} from './elements.js'
+import { pagedTable } from './pages.js'
+import { nameOf, stateOf } from './screen-accounts.js'
+import { eventColumns } from './screen-events.js'
+import { messageColumns } from './screen-messages.js'
+
+/** Support staff hold some scopes in part only: the service has the last word. */
+const mayEverything = (scope) => may(scope) && session.administrator.role !== 'support'
+
+export async function accountScreen(uuid, refresh) {
+  const path = `accounts/${uuid}`
+  const [{ account }, sessions, passkeys, identities] = await Promise.all([
+    call('GET', path),
+    call('GET', `${path}/sessions`),
+    call('GET', `${path}/passkeys`),
+    call('GET', `${path}/identities`),
+  ])
+  const context = { account, path, act: actions(refresh) }
+  return [
+    element('p', {}, element('a', { href: '#/accounts' }, say('all_accounts'))),
+    element('h1', {}, nameOf(account)),
+    element('div', { class: 'columns' }, [
+      element('div', {}, [overview(context), contacts(context)]),
+      element('div', {}, [access(context), data(context)]),
+    ]),
+    card(say('sessions'), sessionList(context, sessions.items)),
+    passkeys.items.length > 0 && card(say('passkeys'), passkeyList(context, passkeys.items)),
+    identities.items.length > 0 && card(say('identities'), identityList(context, identities.items)),
+    may('messages:read') && card(say('messages'), await pagedTable(`${path}/messages`, {}, messageColumns())),
+    may('events:read') && card(say('history'), await pagedTable(`${path}/events`, {}, eventColumns(false))),
+    danger(context),
+  ].filter(Boolean)
+}
+
+/** Runs one change, tells that it was done, and shows the account as it is then. */
+const actions = (refresh) => ({
+  async now(method, path, body) {
+    try {
+      await call(method, path, body)
+      announce(say('done'))
+      await refresh()
+    } catch (error) {
+      announce(error.message)
+    }
+  },
+  async ask(title, children, options) {
+    const result = await dialog(title, children, options)
+    if (result === undefined) return undefined
+    announce(say('done'))
+    await refresh()
+    return result
+  },
+})
+
+const overview = ({ account }) =>
+  card(say('account'), [
+    facts([
+      [say('state'), stateOf(account)],
+      [say('locked_reason'), account.locked_reason],
+      ['uuid', element('code', {}, account.uuid)],
+      ['id', String(account.id)],
+      [say('created'), time(account.created_at)],
+      [say('last_sign_in'), time(account.current_sign_in_at)],
+      [say('sign_ins'), String(account.sign_in_count)],
+      [say('provider'), account.provider],
+      [say('language'), account.language],
+    ]),
+  ])
+
+function contacts({ account, path, act }) {
+  const row = (kind, value, verifiedAt) => [
+    say(kind),
+    element('span', {}, [
+      value ?? '—',
+      value !== null &&
+        element(
+          'span',
+          { class: 'soft' },
+          verifiedAt === null ? ` · ${say('not_verified')}` : ` · ${say('verified')}`,
+        ),
+      ' ',
+      mayEverything('accounts:write') &&
+        button(say('change'), () => changeContact({ path, act }, kind, value), 'small'),
+      ' ',
+      mayEverything('accounts:write') &&
+        value !== null &&
+        button(say('remove'), () => act.now('DELETE', `${path}/${kind}`), 'small'),
+    ]),
+  ]
+  return card(say('contacts'), [
+    facts([
+      row('email', account.email, account.email_verified_at),
+      row('phone', account.phone, account.phone_verified_at),
+    ]),
+    may('limits:write') && element('div', { class: 'row end' }, limitButtons({ account, act })),
+  ])
+}
+
+const limitButtons = ({ account, act }) =>
+  [account.email, account.phone]
+    .filter((identifier) => identifier !== null)
+    .map((identifier) =>
+      button(
+        say('lift_limits', { identifier }),
+        () => act.now('DELETE', `limits/${encodeURIComponent(identifier)}`),
+        'small',
+      ),
+    )
+
+const changeContact = ({ path, act }, kind, value) =>
+  act.ask(
+    say(`change_${kind}`),
+    [
+      element('p', {}, say('contact_notices')),
+      field('value', say(kind), { value: value ?? '', required: true, autocomplete: 'off' }),
+      choice('verified', say('contact_is_verified')),
+    ],
+    {
+      label: say('save'),
+      submit: ({ value: typed = '', verified }) =>
+        call('PUT', `${path}/${kind}`, { value: typed, verified: verified === 'true' }),
+    },
+  )
+
+function access({ account, path, act }) {
+  const isLocked = account.locked_at !== null
+  const canRecover = may('accounts:recover')
+  return card(say('access'), [
+    facts([
+      [say('password'), account.has_password ? say('yes') : say('no')],
+      [
+        say('second_factor'),
+        account.two_factor_enabled ? account.factors.join(', ') || say('yes') : say('no'),
+      ],
+      [say('passkeys'), String(account.passkeys)],
+      [say('identities'), String(account.identities)],
+      [say('sessions'), String(account.sessions)],
+    ]),
+    element('div', { class: 'row end' }, [
+      may('accounts:write') &&
+        (isLocked
+          ? button(say('unlock'), () => act.now('PATCH', path, { locked: false }))
+          : button(say('lock'), () => lock({ path, act }))),
+      mayEverything('accounts:write') &&
+        !account.account_confirmed &&
+        button(say('confirm'), () => act.now('PATCH', path, { confirmed: true })),
+      mayEverything('accounts:write') &&
+        !account.has_password &&
+        button(say('invite_again'), () => act.now('POST', `${path}/invite`, {})),
+      canRecover && button(say('recovery_code'), () => recover({ account, path })),
+      canRecover &&
+        account.two_factor_enabled &&
+        button(say('remove_two_factor'), () => removeTwoFactor({ path, act }), 'danger'),
+    ]),
+  ])
+}
+
+const lock = ({ path, act }) =>
+  act.ask(
+    say('lock'),
+    [element('p', {}, say('lock_why')), field('locked_reason', say('locked_reason'), { maxlength: 500 })],
+    {
+      label: say('lock'),
+      danger: true,
+      submit: ({ locked_reason: reason }) =>
+        call('PATCH', path, { locked: true, ...(reason && { locked_reason: reason }) }),
+    },
+  )
+
+async function recover({ account, path }) {
+  const ways = [
+    account.email_verified_at !== null && ['email', say('send_by_email')],
+    account.phone_verified_at !== null && ['sms', say('send_by_sms')],
+    mayEverything('accounts:recover') && ['', say('show_here')],
+  ].filter(Boolean)
+  const answer = await dialog(
+    say('recovery_code'),
+    [
+      element('p', {}, say('recovery_why')),
+      field('send', say('how'), { options: ways, value: ways[0]?.[0] }),
+    ],
+    { label: say('create'), submit: ({ send }) => call('POST', `${path}/recovery`, send ? { send } : {}) },
+  )
+  if (answer === undefined) return
+  if (answer.code === null) return announce(say('recovery_sent'))
+  showOnce(say('recovery_code'), [
+    element('p', {}, say('shown_once')),
+    element('p', {}, element('code', {}, answer.code)),
+  ])
+}
+
+async function removeTwoFactor({ path, act }) {
+  const answer = await act.ask(say('remove_two_factor'), element('p', {}, say('remove_two_factor_why')), {
+    label: say('remove'),
+    danger: true,
+    submit: () => call('DELETE', `${path}/two-factor`),
+  })
+  if (answer?.due_at) announce(say('removed_tomorrow'))
+}
+
+function data({ account, path, act }) {
+  const edit = () =>
+    act.ask(
+      say('application_data'),
+      [
+        field('role_id', 'role_id', { value: String(account.role_id), inputmode: 'numeric' }),
+        field('accountable_type', 'accountable_type', { value: account.accountable_type }),
+        field('accountable_id', 'accountable_id', {
+          value: String(account.accountable_id),
+          inputmode: 'numeric',
+        }),
+        field('metadata', 'metadata', {
+          tagName: 'textarea',
+          value: JSON.stringify(account.metadata, null, 2),
+          hint: say('metadata_hint'),
+        }),
+      ],
+      {
+        label: say('save'),
+        submit: ({ role_id, accountable_type, accountable_id, metadata = '{}' }) =>
+          call('PATCH', path, {
+            role_id: Number(role_id),
+            accountable_type,
+            accountable_id: Number(accountable_id),
+            metadata: readJson(metadata),
+          }),
+      },
+    )
+  return card(say('application_data'), [
+    facts([
+      ['role_id', String(account.role_id)],
+      ['accountable', `${account.accountable_type} ${account.accountable_id}`],
+      ['metadata', element('code', {}, JSON.stringify(account.metadata))],
+    ]),
+    mayEverything('accounts:write') && element('div', { class: 'row end' }, button(say('change'), edit)),
+  ])
+}
+
+function readJson(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw Object.assign(new Error(say('no_json')), {
+      errors: [{ field: 'metadata', message: say('no_json') }],
+    })
+  }
+}
+
+function sessionList({ path, act }, items) {
+  if (items.length === 0) return element('p', { class: 'soft' }, say('no_sessions'))
+  const columns = [
+    [
+      say('device'),
+      (one) =>
+        [one.device_name, one.device_os, one.device_type].filter(Boolean).join(' · ') ||
+        say('unknown_device'),
+    ],
+    [say('address'), ({ ip }) => ip ?? ''],
+    [say('signed_in'), ({ created_at: at }) => time(at)],
+    [say('last_used'), ({ last_used_at: at }) => time(at)],
+    [
+      '',
+      ({ id }) =>
+        may('sessions:write')
+          ? button(say('end'), () => act.now('DELETE', `${path}/sessions/${id}`), 'small')
+          : '',
+    ],
+  ]
+  const endAll = button(say('end_all'), () => act.now('DELETE', `${path}/sessions`))
+  return [table(columns, items), may('sessions:write') && element('div', { class: 'row end' }, endAll)]
+}
+
+const removable = ({ path, act }, kind, id, label) =>
+  mayEverything('accounts:recover')
+    ? button(
+        say('remove'),
+        () =>
+          act.ask(say('remove_named', { name: label }), element('p', {}, say('remove_why')), {
+            label: say('remove'),
+            danger: true,
+            submit: () => call('DELETE', `${path}/${kind}/${id}`),
+          }),
+        'small',
+      )
+    : ''
+
+const passkeyList = (context, items) =>
+  table(
+    [
+      [say('name'), ({ name }) => name],
+      [say('created'), ({ created_at: at }) => time(at)],
+      [say('last_used'), ({ last_used_at: at }) => time(at)],
+      ['', ({ id, name }) => removable(context, 'passkeys', id, name)],
+    ],
+    items,
+  )
+
+const identityList = (context, items) =>
+  table(
+    [
+      [say('provider'), ({ provider }) => provider],
+      [say('email'), ({ email }) => email ?? ''],
+      [say('created'), ({ created_at: at }) => time(at)],
+      ['', ({ id, provider }) => removable(context, 'identities', id, provider)],
+    ],
+    items,
+  )
+
+function danger({ account, path }) {
+  const canExport = may('accounts:export')
+  const canErase = may('accounts:erase')
+  if (!canExport && !canErase) return null
+  return card(say('person_rights'), [
+    element('div', { class: 'row' }, [
+      canExport && button(say('export'), () => exportAll({ account, path })),
+      canErase && button(say('erase'), () => erase({ account, path }), 'danger'),
+    ]),
+  ])
+}
+
+async function exportAll({ account, path }) {
+  try {
+    const { status: _, ...content } = await call('GET', `${path}/export`)
+    const file = new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' })
+    const link = element('a', { href: URL.createObjectURL(file), download: `${account.uuid}.json` })
+    link.click()
+    URL.revokeObjectURL(link.href)
+  } catch (error) {
+    announce(error.message)
+  }
+}
+
+async function erase({ account, path }) {
+  const name = nameOf(account)
+  const done = await dialog(
+    say('erase'),
+    [
+      element('p', {}, say('erase_why')),
+      field('typed', say('erase_type', { name }), { autocomplete: 'off', required: true }),
+    ],
+    {
+      label: say('erase'),
+      danger: true,
+      submit({ typed }) {
+        if (typed !== name) throw Object.assign(new Error(say('erase_type', { name })), { errors: [] })
+        return call('DELETE', path)
+      },
+    },
+  )
+  if (!done) return
+  announce(say('erased'))
+  location.hash = '#/accounts'
+}

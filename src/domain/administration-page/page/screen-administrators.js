@@ -1,0 +1,59 @@
+/** Who may sign in here, and with which role. */
+import { call } from './api.js'
+import { announce, button, dialog, element, field, say, time } from './elements.js'
+import { pagedTable } from './pages.js'
+import { nameOf } from './screen-accounts.js'
+
+const roles = () => ['viewer', 'support', 'owner'].map((role) => [role, say(`role_${role}`)])
+
+export async function administratorsScreen(_search, refresh) {
+  const columns = [
+    [say('account'), (one) => element('a', { href: `#/accounts/${one.uuid}` }, nameOf(one))],
+    [say('role'), ({ role }) => say(`role_${role}`)],
+    [say('since'), ({ created_at: at }) => time(at)],
+    [say('last_sign_in'), ({ last_signed_in_at: at }) => time(at)],
+    ['', (one) => button(say('remove'), () => remove(one, refresh), 'small danger')],
+  ]
+  return [
+    element('div', { class: 'row between' }, [
+      element('h1', {}, say('administrators')),
+      button(say('add_administrator'), () => add(refresh)),
+    ]),
+    element('div', { class: 'card' }, [
+      element('p', { class: 'soft' }, say('roles_explained')),
+      await pagedTable('administrators', {}, columns),
+    ]),
+  ]
+}
+
+async function add(refresh) {
+  const done = await dialog(
+    say('add_administrator'),
+    [
+      field('account', say('account_named'), { required: true, autocomplete: 'off' }),
+      field('role', say('role'), { options: roles(), value: 'viewer' }),
+    ],
+    {
+      label: say('add'),
+      submit: ({ account = '', role }) => call('POST', 'administrators', { account, role }),
+    },
+  )
+  if (!done) return
+  announce(say('done'))
+  refresh()
+}
+
+async function remove(one, refresh) {
+  const done = await dialog(
+    say('remove_administrator', { name: nameOf(one) }),
+    element('p', {}, say('remove_administrator_why')),
+    {
+      label: say('remove'),
+      danger: true,
+      submit: () => call('DELETE', `administrators/${one.uuid}`),
+    },
+  )
+  if (!done) return
+  announce(say('done'))
+  refresh()
+}

@@ -1,0 +1,68 @@
+/** The page of administration, /admin/ on its listener: static files, the same for everybody. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../errors.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { readPageFiles } from './page-files.ts' with { type: 'macro' }
+import { en } from './words-en.ts'
+import { fr } from './words-fr.ts'
+
+const files = readPageFiles() as unknown as Record<string, string>
+const words = { en, fr }
+type PageLanguage = keyof typeof words
+
+const types: Record<string, string> = { js: 'text/javascript', css: 'text/css' }
+
+/** Nothing but the page's own files; no frame around it, and no form that leads elsewhere. */
+const headers = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-cache',
+}
+
+const isPageLanguage = (tag: string | undefined): tag is PageLanguage => tag !== undefined && tag in words
+
+/** `lang` of the address, else the first of Accept-Language that the page speaks. */
+function languageOf(asked: string | undefined, accepted: string | undefined): PageLanguage {
+  if (isPageLanguage(asked)) return asked
+  const tags = (accepted ?? '').split(',').map((part) => part.trim().slice(0, 2).toLowerCase())
+  return tags.find(isPageLanguage) ?? 'en'
+}
+
+/** `<` is escaped, so that no word can end the element that holds them. */
+function pageIn(language: PageLanguage): string {
+  const json = JSON.stringify(words[language]).replaceAll('<', '\\u003c')
+  return (files['page.html'] as string)
+    .replace('lang="en"', `lang="${language}"`)
+    .replace('id="words">{}<', () => `id="words">${json}<`)
+}
+
+const pages: Record<PageLanguage, string> = { en: pageIn('en'), fr: pageIn('fr') }
+
+const answer = (content: string, type: string) =>
+  new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8` } })
+
+export function createPageRoutes(httpBase: HttpBase) {
+  return new Elysia({ name: 'administration-page', prefix: '/admin' })
+    .use(httpBase)
+    .get(
+      '/',
+      ({ query, headers }) => answer(pages[languageOf(query.lang, headers['accept-language'])], 'text/html'),
+      {
+        query: t.Object({ lang: t.Optional(t.String({ maxLength: 20 })) }),
+        detail: { hide: true },
+      },
+    )
+    .get(
+      '/:file',
+      ({ params: { file } }) => {
+        const type = types[file.split('.').at(-1) ?? '']
+        const content = Object.hasOwn(files, file) ? files[file] : undefined
+        if (type === undefined || content === undefined) throw new AppError('route_not_found')
+        return answer(content, type)
+      },
+      { detail: { hide: true } },
+    )
+}

@@ -1,0 +1,276 @@
+/**
+ * The page of administration in Chromium: what its users do on it, in both languages, on narrow and wide screens, light
+ * and dark, by keyboard, with a check of accessibility. POTERNE_PICTURES=DIRECTORY keeps a picture of every screen.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { addAdministrator, asOperator } from '../helpers/administration.ts'
+import { newEmail, type Person } from '../helpers/api-client.ts'
+import { appCode, PERIOD_MS } from '../helpers/authenticator.ts'
+import { launchBrowser } from '../helpers/browser.ts'
+import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
+
+const MINUTE_MS = 60_000
+const service = useService({ settings: { admin: { listen: '127.0.0.1:8081' } } })
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser({})
+}, 60_000)
+afterAll(() => browser?.close())
+
+interface Screen {
+  page: Page
+  context: BrowserContext
+  /** What scripts or the browser complained of. */
+  problems: string[]
+  /** Bytes of the page's own files. */
+  size(): number
+}
+
+async function open(lang = 'en'): Promise<Screen> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
+  const page = await context.newPage()
+  const problems: string[] = []
+  let bytes = 0
+  page.on('pageerror', ({ message }) => problems.push(message))
+  page.on('console', (message) => {
+    if (/Content Security Policy|Refused/.test(message.text())) problems.push(message.text())
+  })
+  page.on('response', (answer) => {
+    if (!answer.url().includes('/admin/v1/')) bytes += Number(answer.headers()['content-length'])
+  })
+  await page.goto(`${service.adminUrl}/admin/?lang=${lang}`)
+  return { page, context, problems, size: () => bytes }
+}
+
+const heading = (page: Page, text: string) => page.waitForSelector(`h1:text-is("${text}")`)
+const press = (page: Page, text: string) => page.click(`button:text-is("${text}")`)
+const announced = (page: Page, text: string) => page.waitForSelector(`#status:has-text("${text}")`)
+
+/** Every label of the other language's page has the same place, so French and English share one script. */
+async function signIn(page: Page, person: Person, secret?: string): Promise<string> {
+  await page.fill('input[name=identifier]', person.identifier)
+  await page.fill('input[name=password]', person.password)
+  await page.press('input[name=password]', 'Enter')
+  await page.waitForSelector('input[name=otp]')
+  const key = secret ?? ((await page.textContent('main code')) as string)
+  await page.fill('input[name=otp]', appCode(key, service.clock.now()))
+  await page.press('input[name=otp]', 'Enter')
+  if (secret === undefined) {
+    await page.waitForSelector('ul.codes')
+    expect(await page.locator('ul.codes li').count()).toBe(10)
+    await page.click('main button.main')
+  }
+  await page.waitForSelector('header nav')
+  return key
+}
+
+const axe = Bun.file(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'))
+
+/** WCAG 2.2 at levels A and AA, as axe-core finds them. */
+async function violations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await axe.text())
+  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((found) =>
+    found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`)
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  const directory = process.env.POTERNE_PICTURES
+  if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
+}
+
+const views = [
+  [1440, 'light'],
+  [390, 'dark'],
+  [1440, 'dark'],
+  [390, 'light'],
+] as const
+/** Pictures are taken of all four; the rules are checked on the first two, which differ in everything. */
+const shownViews = process.env.POTERNE_PICTURES ? views : views.slice(0, 2)
+
+async function look(page: Page, name: string): Promise<void> {
+  for (const [width, colorScheme] of shownViews) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme })
+    await picture(page, `${name}-${width}-${colorScheme}`)
+    expect({ name, width, found: await violations(page) }).toEqual({ name, width, found: [] })
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+    expect({ name, width, fits: wide <= width }).toEqual({ name, width, fits: true })
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+describe('the page of administration', () => {
+  test('an owner signs in, looks at every screen, and does what an owner does', async () => {
+    const { person: ada, uuid: adas } = await addAdministrator(service, 'owner')
+    const bob = await service.signUp(newEmail())
+    await service.logIn(bob)
+    await service.post('login', { identifier: bob.identifier, password: 'not the right one' })
+    await service.inside.services.events.flush()
+    const screen = await open()
+    const { page, problems } = screen
+    await look(page, 'sign-in')
+    const secret = await signIn(page, ada)
+    await heading(page, 'Overview')
+    await page.waitForSelector('svg.plot rect')
+    await look(page, 'overview')
+
+    await page.click('nav a:text-is("Accounts")')
+    await heading(page, 'Accounts')
+    await look(page, 'accounts')
+    await page.fill('input[name=query]', bob.identifier)
+    await page.press('input[name=query]', 'Enter')
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
+    await page.click(`a:text-is("${bob.identifier}")`)
+    await heading(page, bob.identifier)
+    await look(page, 'account')
+
+    await press(page, 'Lock')
+    await page.fill('dialog input[name=locked_reason]', 'chargeback <b>of May</b>')
+    await look(page, 'dialog')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dd:text-is("chargeback <b>of May</b>")')
+    expect((await service.post('login', bob)).body.code).toBe('account_locked')
+    await press(page, 'Unlock')
+    await page.waitForSelector('.tag:text-is("Confirmed")')
+    expect((await service.post('login', bob)).status).toBe(200)
+
+    await press(page, 'Recovery code')
+    await page.selectOption('dialog select[name=send]', { label: 'Show it here' })
+    await page.click('dialog button[type=submit]')
+    const code = await page.waitForSelector('dialog code')
+    expect(await code.textContent()).toMatch(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
+    await press(page, 'Close')
+
+    for (const [name, inside] of [
+      ['Messages', 'state'],
+      ['Events', 'type'],
+      ['Tokens', null],
+      ['Administrators', null],
+    ] as const) {
+      await page.click(`nav a:text-is("${name}")`)
+      await heading(page, name)
+      if (inside) await page.waitForSelector(`form [name=${inside}]`)
+      await look(page, name.toLowerCase())
+    }
+    await page.waitForSelector(`a[href="#/accounts/${adas}"]`)
+
+    await page.click('nav a:text-is("Tokens")')
+    await press(page, 'New token')
+    await page.fill('dialog input[name=name]', 'nightly export')
+    await page.check('dialog input[name="scope accounts:read"]')
+    await page.click('dialog button[type=submit]')
+    const token = await (await page.waitForSelector('dialog code:has-text("pot_adm_")')).textContent()
+    expect(token).toMatch(/^pot_adm_[0-9A-Za-z]{28}$/)
+    await press(page, 'Close')
+    await page.waitForSelector('td:text-is("nightly export")')
+
+    // What cannot be undone asks for both factors again once they are older than five minutes.
+    service.clock.advance(6 * MINUTE_MS)
+    await page.goto(
+      `${service.adminUrl}/admin/?lang=en#/accounts/${(await asOperator(service, 'GET', `accounts?query=${bob.identifier}`)).body.items[0].uuid}`,
+    )
+    await heading(page, bob.identifier)
+    await press(page, 'Erase the account')
+    await page.fill('dialog input[name=typed]', bob.identifier)
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog input[name=otp]')
+    await page.fill('dialog input[name=password]', ada.password)
+    await page.fill('dialog input[name=otp]', appCode(secret, service.clock.now()))
+    await page.click('dialog:has(input[name=otp]) button[type=submit]')
+    await announced(page, 'The account was erased.')
+    expect((await service.post('login', bob)).body.code).toBe('invalid_credentials')
+
+    await press(page, 'Sign out')
+    await heading(page, 'Sign in')
+    expect((await fetch(`${service.adminUrl}/admin`)).status).toBe(200)
+    const { headers } = await fetch(`${service.adminUrl}/admin/`)
+    expect(headers.get('content-security-policy')).toStartWith("default-src 'self'")
+    expect((await fetch(`${service.url}/admin/`)).status).toBe(404)
+    expect(problems).toEqual([])
+    expect(screen.size()).toBeGreaterThan(10_000)
+    expect(screen.size()).toBeLessThan(200_000)
+    await screen.context.close()
+  })
+
+  test('by keyboard alone, and in French', async () => {
+    const { person } = await addAdministrator(service, 'support')
+    await service.signUp(newEmail())
+    const { page, context, problems } = await open('fr')
+    expect(await page.getAttribute('html', 'lang')).toBe('fr')
+    await heading(page, 'Connexion')
+    // The first field has the focus; everything else is reached from there.
+    await page.keyboard.type(person.identifier)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(person.password)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('input[name=otp]:focus')
+    await look(page, 'set-up-app-fr')
+    await page.focus('input[name=otp]')
+    await page.keyboard.type(appCode((await page.textContent('main code')) as string, service.clock.now()))
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('ul.codes')
+    await look(page, 'recovery-codes-fr')
+    await tabTo(page, 'Continuer')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Vue d’ensemble')
+    await tabTo(page, 'Comptes')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Comptes')
+    await look(page, 'accounts-fr')
+    await page.waitForSelector('tbody tr td a')
+    const name = (await page.textContent('tbody tr td a')) as string
+    await tabTo(page, name)
+    await page.keyboard.press('Enter')
+    await heading(page, name)
+    // Support staff neither erase nor export, and make no accounts.
+    expect(await page.locator('button:text-is("Effacer le compte")').count()).toBe(0)
+    expect(await page.locator('button:text-is("Tout exporter")').count()).toBe(0)
+    expect(await page.locator('nav a:text-is("Jetons")').count()).toBe(0)
+    await tabTo(page, 'Verrouiller')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog[open]')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
+  test('a refused sign-in says why, and a session that ended leads back to it', async () => {
+    const { person, uuid } = await addAdministrator(service, 'viewer')
+    const { page, context } = await open()
+    await page.fill('input[name=identifier]', person.identifier)
+    await page.fill('input[name=password]', 'not the right one')
+    await page.press('input[name=password]', 'Enter')
+    await page.waitForSelector('[role=alert]:not(:empty)')
+    await look(page, 'refused')
+    const secret = await signIn(page, person)
+    await asOperator(service, 'DELETE', `accounts/${uuid}/sessions`)
+    await page.click('nav a:text-is("Events")')
+    await heading(page, 'Sign in')
+    service.clock.advance(PERIOD_MS)
+    await signIn(page, person, secret)
+    await heading(page, 'Events')
+    await context.close()
+  })
+})
+
+/** Presses Tab until what has the focus reads so, and it is seen to have it. */
+async function tabTo(page: Page, text: string): Promise<void> {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate<{ text: string; outline: string }>(`(() => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+      return { text: document.activeElement.textContent, outline: outlineStyle + ' ' + outlineWidth }
+    })()`)
+    if (focused.text !== text) continue
+    expect(focused.outline).toBe('solid 3px')
+    return
+  }
+  throw new Error(`Tab does not reach "${text}"`)
+}
