@@ -7,7 +7,8 @@ import { createTemplates, type MessageTemplate } from '../../src/texts/messages.
 
 const DIGITS = '000000'
 const facts = {
-  passkey: '« Passkey »',
+  // In the quotation marks of SMS; no subject names a passkey.
+  passkey: '"Passkey"',
   service: serviceName({
     smtp: null,
     texts: { serviceName: null },
