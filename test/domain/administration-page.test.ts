@@ -1,5 +1,7 @@
 /** Signing in on the page of administration, what its session may do, and what ends it; with limits on. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { adminRoutes } from '../../src/admin-app.ts'
+import { type AdminRoute, roles } from '../../src/domain/administrators/access.ts'
 import {
   addAdministrator,
   asOperator,
@@ -269,6 +271,51 @@ describe('the page of administration', () => {
     expect((await change(uuid, { locked: false })).status).toBe(200)
   })
 
+  test('each role reaches what it may, on every route, and nothing else', async () => {
+    const reads = ['accounts:read', 'messages:read', 'events:read', 'page']
+    const support = [...reads, 'limits:write', 'sessions:write', 'messages:write']
+    const inPart = [
+      'PATCH /accounts/:uuid',
+      'POST /accounts/:uuid/recovery',
+      'DELETE /accounts/:uuid/two-factor',
+    ]
+    const reached: Record<string, (route: AdminRoute, name: string) => boolean> = {
+      viewer: ({ access }) => reads.includes(access),
+      support: ({ access }, name) => support.includes(access) || inPart.includes(name),
+      owner: ({ access }) => access !== 'operator',
+    }
+    const allowed: Record<string, unknown> = {
+      'PATCH /accounts/:uuid': { locked: true, locked_reason: null },
+    }
+    const wrong: string[] = []
+    for (const role of roles) {
+      const { page } = await signInAs(service, role, headers())
+      const { cookie, csrf } = page
+      for (const route of adminRoutes.filter(({ access }) => access !== 'open')) {
+        const name = `${route.method} ${route.path.replace('/admin/v1', '')}`
+        if (name === 'DELETE /session') continue
+        const path = route.path.replace(':uuid', crypto.randomUUID()).replace(/:\w+/, '999')
+        const isRead = route.method === 'GET' || route.method === 'DELETE'
+        const body = isRead ? undefined : (allowed[name] ?? { send: 'email' })
+        const answer = await page.call(route.method, path, body)
+        Object.assign(page, { cookie, csrf })
+        const isRefused =
+          answer.status === 401 || answer.status === 403 || answer.body.code === 'route_not_found'
+        if (isRefused === reached[role]!(route, name)) wrong.push(`${role} ${name}: ${answer.status}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('support staff send a recovery code, and never see one', async () => {
+    const { page } = await signInAs(service, 'support', headers())
+    const { uuid } = (await service.logIn(await service.signUp(newEmail()))).account
+    expectRefusal(await page.call('POST', `accounts/${uuid}/recovery`, {}), 'insufficient_scope')
+    expectRefusal(await page.call('POST', `accounts/${uuid}/recovery`, { send: null }), 'insufficient_scope')
+    const sent = await page.call('POST', `accounts/${uuid}/recovery`, { send: 'email' })
+    expect([sent.status, sent.body.code]).toEqual([200, null])
+  })
+
   test('a destructive action asks for password and second factor after five minutes', async () => {
     const administrator = await signInAs(service, 'owner', headers())
     const { page, secret, person } = administrator
@@ -384,5 +431,9 @@ describe('on loopback, without a proxy', () => {
       await onListener(service, 'GET', 'accounts', undefined, { headers: { host } }),
       'invalid_token',
     )
+    const { page, uuid } = await signInAs(service, 'owner', { host })
+    expect((await page.call('GET', 'session')).body.administrator).toMatchObject({ uuid, role: 'owner' })
+    expect((await page.call('DELETE', `administrators/${uuid}`)).status).toBe(200)
+    expectRefusal(await page.call('GET', 'session'), 'invalid_token')
   })
 })
