@@ -27,5 +27,5 @@ export function printRecord(record: Record<string, unknown>): void {
 }
 
 /** What is stored may hold line breaks and terminal codes: they are shown, and do nothing. */
-const toCell = (value: string | number | boolean | null) =>
+export const toCell = (value: string | number | boolean | null) =>
   value === null ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?')

@@ -67,6 +67,33 @@ describe('over the socket of a service with the embedded database', () => {
     expect(JSON.parse(keys.out)).toHaveLength(1)
   })
 
+  test('events are followed as they happen, and printed for log collectors', async () => {
+    const person = await service.signUp(newEmail())
+    const follower = Bun.spawn(
+      [...poterneCommand(), 'events', 'follow', '--after', '0', '--json', '--socket', socket],
+      { cwd: directory, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    )
+    const lines = follower.stdout.pipeThrough(new TextDecoderStream()).getReader()
+    const next = async () => {
+      const { value, done } = await lines.read()
+      if (done) throw new Error(await new Response(follower.stderr).text())
+      return value
+    }
+    let seen = await next()
+    await service.logIn(person)
+    while (!seen.includes('login.succeeded')) seen += await next()
+    follower.kill()
+    const printed = seen
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(printed.map(({ id }) => id)).toEqual([...printed.keys()].map((index) => index + printed[0].id))
+    const ocsf = await over('events', 'list', '--format', 'ocsf', '--type', 'login.succeeded')
+    const [line = ''] = ocsf.out.split('\n')
+    expect(JSON.parse(line)).toMatchObject({ class_uid: 3002, type_uid: 300201, status_id: 1 })
+    expect((await over('events', 'list', '--format', 'xml')).exitCode).toBe(2)
+  })
+
   test('an account is made, invited, verified and recovered', async () => {
     const email = newEmail()
     const made = await over('accounts', 'create', '--email', email, '--role', '3', '--invite', '--json')

@@ -103,6 +103,13 @@ const isTaken = defineStatement({
 
 const { codeSubject: _, ...withoutSubject } = messageParamTypes
 
+/** Whether registrations named the contact with two passwords, including that of the confirmation (`tag`). */
+const isContested = (p: Placeholders<'tag'>, contact: SQL) => sql`
+  (select count(*) > 1
+     from (select password_tag from ${registrationClaims} where contact = ${contact}
+           union select ${p.tag} where ${p.tag} is not null
+           limit 2) tags)`
+
 /** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
 const registerBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
@@ -124,7 +131,7 @@ const registerBy = (kind: Identifier['kind']) => {
       phoneTag: 'bytea?',
       ...withoutSubject,
     },
-    row: { uuid: 'uuid', messageId: 'bigint' },
+    row: { uuid: 'uuid', messageId: 'bigint', contested: 'boolean' },
     sql: (p) => sql`
     with owner as (
       select uuid, language, ${stored} as destination from ${accounts}
@@ -167,19 +174,13 @@ const registerBy = (kind: Identifier['kind']) => {
       causedBy: p,
     })}
       returning id)
-    select uuid, code.id as message_id from registered, code
-    union all select uuid, notice.id from owner, notice`,
+    select uuid, code.id as message_id, ${isContested({ tag: kind === 'email' ? p.emailTag : p.phoneTag }, p.key)} as contested
+      from registered, code
+    union all select uuid, notice.id, false from owner, notice`,
   })
 }
 
 const register = { email: registerBy('email'), phone: registerBy('phone') }
-
-/** Whether registrations named the contact with two passwords, including that of the confirmation (`tag`). */
-const isContested = (p: Placeholders<'tag'>, contact: SQL) => sql`
-  (select count(*) > 1
-     from (select password_tag from ${registrationClaims} where contact = ${contact}
-           union select ${p.tag} where ${p.tag} is not null
-           limit 2) tags)`
 
 /** The registration as the caller read it; one that was sent again since then is a different one. */
 const isThatRegistration = (p: Placeholders<'uuid' | 'seenAt'>) => sql`

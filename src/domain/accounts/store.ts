@@ -50,7 +50,10 @@ export interface AccountStore {
    * is taken, queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
    * cases.
    */
-  register(registration: Registration, now: Date): Promise<{ uuid: string; messageId: number }>
+  register(
+    registration: Registration,
+    now: Date,
+  ): Promise<{ uuid: string; messageId: number; contested: boolean }>
   /**
    * Makes the verified identifier the account's own and ends every other claim to it. Null if the account was confirmed or
    * registered again since `updatedAt`, or if somebody else verified the identifier first. The account gets `password` if

@@ -225,7 +225,21 @@ export function createAdministrationRoutes(
       '/events',
       async ({ query }) => ({ status: 200 as const, ...(await administration.listEvents(query)) }),
       {
-        query: t.Object({ ...pageQuery, account: text(), type: text(), actor: text(), since: text() }),
+        query: t.Object({
+          ...pageQuery,
+          account: text(),
+          type: text(),
+          actor: text(),
+          since: text(),
+          after: t.Optional(
+            t.String({
+              description: 'The id of an event (`0`: from the beginning): those after it, oldest first',
+            }),
+          ),
+          wait: t.Optional(
+            t.String({ description: 'With `after`: how many seconds to wait for an event, at most 25' }),
+          ),
+        }),
         response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
         detail: detail('listAllEvents', 'Read the audit trail'),
       },

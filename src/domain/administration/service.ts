@@ -5,6 +5,7 @@ import type { Language } from '../../texts/languages.ts'
 import { accountRecord } from '../accounts/account.ts'
 import { type EventRecord, eventRecord } from '../events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
+import type { EventFilter } from '../events/store.ts'
 import { parseEmail } from '../identifiers/email.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
@@ -27,6 +28,10 @@ export interface EventQuery extends PageQuery {
   type?: string | undefined
   actor?: string | undefined
   since?: string | undefined
+  /** The id of an event: those after it, oldest first. */
+  after?: string | undefined
+  /** Seconds to wait for one, at most 25; only with `after`. */
+  wait?: string | undefined
 }
 
 /** As the body of PATCH has it. */
@@ -86,6 +91,8 @@ const MAXIMUM_SESSIONS = 1000
 /** A look at a person is recorded once in this time, for each who looks. */
 const LOOK_MS = 3_600_000
 const MAXIMUM_LOOKS = 10_000
+/** Between two looks for new events. */
+const FOLLOW_MS = 500
 
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -123,6 +130,16 @@ export function createAdministrationService(needs: Needs): AdministrationService
     if (identifier === null) throw new AppError('no_verified_contact')
     const confirmed = await stores.accounts.confirm(account, identifier, null, clock.now())
     if (confirmed === null) throw new AppError('identifier_taken')
+  }
+
+  /** Oldest first. Asks again until there is one, or the time is over. */
+  async function follow(filter: EventFilter, after: number, limit: number, seconds: number) {
+    const endsAtMs = performance.now() + seconds * 1000
+    for (;;) {
+      const found = await events.follow(filter, after, limit)
+      if (found.length > 0 || performance.now() >= endsAtMs) return found
+      await Bun.sleep(Math.min(FOLLOW_MS, Math.max(0, endsAtMs - performance.now())))
+    }
   }
 
   async function recordLook({ uuid }: AdministeredAccount): Promise<void> {
@@ -207,10 +224,19 @@ export function createAdministrationService(needs: Needs): AdministrationService
       const ended = UUID.test(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
     },
-    async listEvents({ account, type, actor, since, ...query }) {
+    async listEvents({ account, type, actor, since, after: afterId, wait, ...query }) {
       const { limit, after } = readPage(query)
       if (account !== undefined && !UUID.test(account)) throw invalid('account')
       const filter = { account, type, actor, since: readTime('since', since) }
+      if (afterId !== undefined) {
+        const found = await follow(
+          filter,
+          readNumber('after', afterId),
+          limit,
+          readNumber('wait', wait ?? '0', 25),
+        )
+        return { items: await withNames(found.map(eventRecord)), next_cursor: null }
+      }
       const page = toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
       return { ...page, items: await withNames(page.items) }
     },
@@ -227,6 +253,12 @@ export function readTime(field: string, text: string | undefined): Date | undefi
   const time = new Date(text)
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) throw invalid(field)
   return time
+}
+
+function readNumber(field: string, text: string, maximum = Number.MAX_SAFE_INTEGER): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (!(number <= maximum)) throw invalid(field)
+  return number
 }
 
 function readFilter(query: Omit<AccountQuery, 'query' | 'limit' | 'cursor'>): AccountFilter {

@@ -131,6 +131,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return { note: () => store.retry(message.id, nextAttemptAt, detail), dueAgainAt: nextAttemptAt }
   }
 
+  function isForgotten(message: QueuedMessage, ageMs: number, endsAtMs: number): boolean {
+    if (hasOwnEnd(message)) return endsAtMs <= nowMs()
+    return message.attempts > 1 && ageMs >= codeLifetimeSeconds * 1000
+  }
+
   /** Begins the life of the code before its first sending; not null where it must not go out (now). */
   async function reasonNotToSend(
     message: QueuedMessage,
@@ -140,8 +145,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
-    const isForgotten = message.attempts > 1 && ageMs >= codeLifetimeSeconds * 1000 && !hasOwnEnd(message)
-    if (isForgotten || endsAtMs <= nowMs()) return end(message, 'expired', null)
+    if (isForgotten(message, ageMs, endsAtMs)) return end(message, 'expired', null)
     try {
       const isTheOne = await codes.start(code.binding, code.seed)
       if (codesAreAway) logger.info({}, 'the codes answer again')

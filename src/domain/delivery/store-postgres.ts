@@ -6,7 +6,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../platform/postgres/database.ts'
-import { messages } from '../../platform/postgres/schema.ts'
+import { accounts, messages } from '../../platform/postgres/schema.ts'
 import {
   column,
   defineStatement,
@@ -16,6 +16,8 @@ import {
   rowOf,
 } from '../../platform/postgres/statement.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
+import type { NewEvent } from '../events/event.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 import {
@@ -128,6 +130,7 @@ const finish = defineStatement({
     now: 'timestamptz',
     id: 'bigint',
   },
+  row: { id: 'bigint', account: 'uuid?', channel: column<Channel>('text'), purpose: 'text' },
   sql: (p) => sql`
   update ${messages}
      set outcome = ${p.outcome}, detail = ${p.detail},
@@ -135,7 +138,11 @@ const finish = defineStatement({
          destination = case when purpose = 'account_erased' then '' else destination end,
          gateway = ${p.gateway}, provider_id = ${p.providerId},
          finished_at = ${p.now}
-   where id = ${p.id} and (outcome is null or outcome = 'replaced')`,
+   where id = ${p.id} and (outcome is null or outcome = 'replaced')
+  returning id, channel, purpose,
+            (select uuid from ${accounts}
+              where uuid = coalesce(${messages}.account_uuid, ${messages}.code_subject)
+                and account_confirmed_at is not null) as account`,
 })
 
 /** Both lanes that lead to somebody. */
@@ -235,7 +242,10 @@ export function createMessageStore(database: Database): MessageStore {
       return (await database.first(discard, { limit }))?.discarded ?? 0
     },
     async finish(id, { outcome, detail, gateway = null, providerId = null }, now) {
-      await database.all(finish, { id, outcome, detail, gateway, providerId, now })
+      const params = { id, outcome, detail, gateway, providerId, now }
+      if (outcome !== 'refused') await database.all(finish, params)
+      else
+        await changeAndRecord(database, finish, params, { at: now, eventsOf: (row) => refused(row, detail) })
     },
     async remove(id) {
       await database.all(remove, { id })
@@ -253,4 +263,19 @@ export function createMessageStore(database: Database): MessageStore {
       return (await database.all(sweep, { finishedBefore, limit })).length
     },
   }
+}
+
+/** Only of accounts that somebody confirmed: strangers register whom they like. */
+function refused(
+  {
+    id,
+    account,
+    channel,
+    purpose,
+  }: { id: number; account: string | null; channel: Channel; purpose: string },
+  detail: string | null,
+): NewEvent[] {
+  if (account === null) return []
+  const actor = { type: 'system' as const, id: null, name: null }
+  return [{ type: 'message.refused', account, actor, data: { message: id, channel, purpose, detail } }]
 }

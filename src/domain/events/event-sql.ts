@@ -61,8 +61,8 @@ export function eventParams(
   const isErasure = recorded.some(({ type }) => type === 'account.erased')
   return {
     events: JSON.stringify(
-      recorded.map(({ type, account, sessionId = request?.sessionId ?? null, data = {} }) => {
-        const actor = request?.actor ?? actorOf(account)
+      recorded.map(({ type, account, sessionId = request?.sessionId ?? null, actor: given, data = {} }) => {
+        const actor = given ?? request?.actor ?? actorOf(account)
         return {
           type,
           account,

@@ -78,6 +78,8 @@ export interface NewEvent {
   account: string | null
   /** Default: the session of the request. */
   sessionId?: string | null
+  /** Default: whoever the request works for. */
+  actor?: Actor
   data?: Record<string, unknown>
 }
 

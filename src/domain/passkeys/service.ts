@@ -217,7 +217,7 @@ export function createPasskeyService(
     },
 
     async rename({ account }, id, name) {
-      const renamed = await store.rename(account.id, id, name)
+      const renamed = await store.rename(account, id, name, clock.now())
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
     },

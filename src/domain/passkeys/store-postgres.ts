@@ -9,7 +9,7 @@ import type { Account } from '../accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
 import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
-import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
+import { changeAndRecord, eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
 import {
   endTooMany,
   otherSessions,
@@ -319,7 +319,18 @@ export function createPasskeyStore(database: Database): PasskeyStore {
     async tellCopy(passkeyId, notices, now) {
       await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
     },
-    rename: (accountId, id, name) => database.first(rename, { accountId, id, name }),
+    rename: ({ id: accountId, uuid }, id, name, now) =>
+      changeAndRecord(
+        database,
+        rename,
+        { accountId, id, name },
+        {
+          at: now,
+          eventsOf: () => [
+            { type: 'account.updated', account: uuid, data: { fields: ['passkey_name'], passkey: id } },
+          ],
+        },
+      ),
     async remove({ account, sessionId }, { id, rpId }, usableProviders, notices, now) {
       const row = await updateLockedAccount(
         database,

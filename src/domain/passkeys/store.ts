@@ -52,7 +52,7 @@ export interface PasskeyStore {
   signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<Account | null | UseRefusal>
   /** Queues the notices about a passkey whose counter went back. */
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
-  rename(accountId: number, id: string, name: string): Promise<Passkey | null>
+  rename(account: Account, id: string, name: string, now: Date): Promise<Passkey | null>
   /**
    * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
    * `passkey.rpId` open nothing.

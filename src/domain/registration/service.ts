@@ -62,6 +62,7 @@ export interface RegistrationService {
 type Needs = Pick<
   Services,
   | 'codes'
+  | 'events'
   | 'limits'
   | 'devices'
   | 'hashing'
@@ -76,7 +77,8 @@ type Needs = Pick<
 }
 
 export function createRegistrationService(needs: Needs): RegistrationService {
-  const { codes, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } = needs
+  const { codes, events, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } =
+    needs
   const { accounts } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -160,7 +162,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const passwordDigest = await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
       const codeSeed = codes.createSeed()
-      const { uuid, messageId } = await accounts.register(
+      const { uuid, messageId, contested } = await accounts.register(
         {
           uuid: randomUUID(),
           email,
@@ -175,6 +177,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
         },
         clock.now(),
       )
+      events.add('registration.contested', contested ? { uuid } : null)
       const { destination } = primary
       await outbox.putCode(
         { purpose: 'confirmation', group: 'stranger', subject: uuid, destination },

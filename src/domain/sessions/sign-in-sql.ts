@@ -90,7 +90,9 @@ export function signInParams(
   }
   return {
     ...session,
-    ...eventParams([...happened, login], at, { device: device.name ?? device.os }),
+    ...eventParams([...happened, { ...login, type: 'session.started' }, login], at, {
+      device: device.name ?? device.os,
+    }),
     now: at,
     newDigest,
     accountId: account.id,
