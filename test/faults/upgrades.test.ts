@@ -4,10 +4,12 @@
  * executable of POTERNE_OLDER beside the present one where that is set.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import type { Database, Executor } from '../../src/platform/postgres/database.ts'
 import { applyMigrations, migrationNames, ownMigrations } from '../../src/platform/postgres/migrate.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
+import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { createDatabase } from '../helpers/servers.ts'
@@ -26,27 +28,27 @@ async function createOlder(accounts: number) {
   const { url, drop } = await createDatabase({ migrated: false })
   const database = await connectServer({ url, poolSize: 2 })
   await applyMigrations(database, new Date(), { migrations: OLDER })
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  await sql`
+  const client = postgres(url, { max: 1, onnotice: () => {} })
+  await client`
     insert into accounts (uuid, email, email_key, phone, password_digest, accountable_type, role_id, account_confirmed_at,
                           email_confirmed_at, created_at, updated_at, language)
     select gen_random_uuid(), 'person-' || i || '@example.com', 'person-' || i || '@example.com',
            '+3361' || lpad(i::text, 7, '0'), '$argon2id$v=19$m=8,t=1,p=1$' || repeat('A', 22) || '$' || repeat('B', 43),
            'User', 1, now(), now(), now(), now(), 'fr' from generate_series(1, ${accounts}) i`
-  await sql`
+  await client`
     insert into sessions (id, account_id, ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
     select gen_random_uuid(), id, '192.0.2.1', 'pwd', now(), now(), now() + interval '30 days', now() + interval '90 days',
            sha256((id || '-' || twice)::text::bytea) from accounts, generate_series(1, 2) twice`
-  await sql`
+  await client`
     insert into messages (channel, destination, purpose, language, code_subject, code_purpose, created_at, attempts,
                           next_attempt_at, finished_at, outcome, gateway, account_uuid)
     select 'email', email, 'confirmation', 'fr', uuid, 'confirmation', now(), 1, now(), now(), 'sent', 'smtp', uuid
       from accounts`
-  await sql`
+  await client`
     insert into known_devices (account_id, tag, kind, sign_in, last_sign_in_at)
     select id, sha256(id::text::bytea), 'device', 1, now() from accounts`
-  await sql.unsafe('vacuum analyze')
-  return { url, database, sql, drop }
+  await client.unsafe('vacuum analyze')
+  return { url, database, client, drop }
 }
 
 const writes = {
@@ -63,16 +65,16 @@ function writeAllTheWhile(url: string, accounts: number) {
   let ending = false
   const longest: Record<string, number> = {}
   const clients = Object.entries(writes).map(async ([table, text]) => {
-    const sql = postgres(url, { max: 1, onnotice: () => {} })
-    await sql.unsafe(text, [1])
+    const client = postgres(url, { max: 1, onnotice: () => {} })
+    await client.unsafe(text, [1])
     longest[table] = 0
     while (!ending) {
       const startedAt = performance.now()
-      await sql.unsafe(text, [1 + Math.floor(Math.random() * accounts)])
+      await client.unsafe(text, [1 + Math.floor(Math.random() * accounts)])
       longest[table] = Math.max(longest[table], performance.now() - startedAt)
       await Bun.sleep(2)
     }
-    await sql.end()
+    await client.end()
   })
   return async () => {
     ending = true
@@ -82,7 +84,7 @@ function writeAllTheWhile(url: string, accounts: number) {
 }
 
 test('no migration keeps a writer waiting for a second', async () => {
-  const { url, database, sql, drop } = await createOlder(ACCOUNTS)
+  const { url, database, client, drop } = await createOlder(ACCOUNTS)
   const stop = writeAllTheWhile(url, ACCOUNTS)
   await Bun.sleep(300)
   const startedAt = performance.now()
@@ -93,14 +95,14 @@ test('no migration keeps a writer waiting for a second', async () => {
   const numbers = `${ACCOUNTS} accounts: ${Math.round(tookMs)} ms, longest wait ${Math.round(worst![1])} ms (${worst![0]})`
   process.stdout.write(`upgrade of ${numbers}\n`)
   expect(worst![1]).toBeLessThan(LONGEST_WAIT_MS)
-  await Promise.all([database.close(), sql.end()])
+  await Promise.all([database.close(), client.end()])
   await drop()
 })
 
 /** Everything that migrations make, as text. */
 async function schemaOf(url: string): Promise<string[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  const rows = await sql`
+  const client = postgres(url, { max: 1, onnotice: () => {} })
+  const rows = await client`
     select format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default) as line
       from information_schema.columns where table_schema = 'public' and table_name <> 'poterne_migrations'
     union all select indexdef from pg_indexes where schemaname = 'public'
@@ -110,7 +112,7 @@ async function schemaOf(url: string): Promise<string[]> {
     union all select proname || ' ' || md5(prosrc) from pg_proc where pronamespace = 'public'::regnamespace
     union all select name || ' ' || hash from poterne_migrations
      order by 1`
-  await sql.end()
+  await client.end()
   return rows.map(({ line }) => line as string)
 }
 
@@ -155,6 +157,37 @@ describe('an upgrade that is cut', () => {
     }
     expect(cuts).toBeGreaterThan(4)
   })
+})
+
+test('statements and transactions whose result a migration changes are repeated with the same values', async () => {
+  const { url, drop } = await createDatabase({ migrated: false })
+  const database = await connectServer({ url, poolSize: 1 })
+  const run = (text: string) => database.all({ text, params: [] }, {})
+  await run('create table notes (id bytea, flag boolean, more jsonb, at timestamptz, count bigint)')
+  const put = defineStatement({
+    name: 'test.put_note',
+    params: { id: 'bytea', flag: 'boolean', more: 'jsonb', at: 'timestamptz', count: 'bigint' },
+    row: { id: 'bytea', flag: 'boolean', more: 'jsonb', at: 'timestamptz', count: 'bigint' },
+    sql: (p) => sql`
+    with put as (insert into notes values (${p.id}, ${p.flag}, ${p.more}, ${p.at}, ${p.count}) returning *)
+    select * from put`,
+  })
+  const note = { id: Buffer.from('\\x00'), flag: true, more: ['a'], at: new Date(0), count: 7 }
+  const inTransaction = () =>
+    database.transaction(async (transaction) => {
+      await transaction.first(put, note)
+      return transaction.first(put, note)
+    })
+  expect(await database.first(put, note)).toEqual(note)
+  await run('alter table notes add column one int')
+  expect(await database.first(put, note)).toEqual({ ...note, one: null } as never)
+  await run('alter table notes add column two int')
+  expect(await inTransaction()).toEqual({ ...note, one: null, two: null } as never)
+  const alike = await run(`select distinct id, flag, more, at, count from notes`)
+  expect(alike).toEqual([note] as never[])
+  expect(await run('select count(*)::int from notes')).toEqual([{ count: 4 }] as never[])
+  await database.close()
+  await drop()
 })
 
 /** Clients behind a load balancer that knows these replicas; what fails is kept. */
@@ -204,8 +237,8 @@ function runClients(replicas: Set<Executable>, people: { identifier: string; pas
 
 test('replicas are replaced one after the other, an older version beside the present one, and no request fails', async () => {
   const older = process.env.POTERNE_OLDER
-  const { url, database, sql, drop } = await createOlder(reduced(1000, 100_000))
-  await Promise.all([database.close(), sql.end()])
+  const { url, database, client, drop } = await createOlder(reduced(1000, 100_000))
+  await Promise.all([database.close(), client.end()])
   const storage = { server: { secret: 'ab'.repeat(32) }, database: { url, pool_size: 4 } }
   const smtp = await startSmtp({ security: 'none', auth: null })
   const settings = { server: { base_url: 'http://auth.internal' } }
