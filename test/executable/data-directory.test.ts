@@ -63,6 +63,28 @@ describe('the server secret in the data directory', () => {
   })
 })
 
+/** Many containers forbid one process to look into another. */
+const mayTrace = Bun.spawnSync(['strace', '-qq', '-o', '/dev/null', 'true']).success
+
+if (mayTrace) {
+  test('a new secret is on the disk before it has its name, and then its name is', async () => {
+    const { directory } = newDataDirectory()
+    const calls = join(newDirectory('trace'), 'calls')
+    const wrapper = ['strace', '-f', '-y', '-qq', '-e', 'trace=fsync,/^rename', '-o', calls]
+    const env = { POTERNE_STORAGE_DATA_DIR: directory }
+    expect((await runExecutable(['migrate'], { env, wrapper })).code).toBe(0)
+    const lines = readFileSync(calls, 'utf8').split('\n')
+    const isRename = (line: string) => line.includes(`rename`) && line.includes(`"${directory}/secret"`)
+    const named = lines.findIndex(isRename)
+    const [, temporary] = /rename\w*\([^"]*"([^"]+)"/.exec(lines[named] ?? '') ?? []
+    const written = lines.findIndex((line) => line.includes(`<${temporary}>`) && line.includes('fsync('))
+    const kept = lines.findIndex(
+      (line, at) => at > named && line.includes(`<${directory}>`) && line.includes('fsync('),
+    )
+    expect([written >= 0 && written < named, kept > named]).toEqual([true, true])
+  })
+}
+
 describe('what is made in the data directory', () => {
   test('is for its owner alone, whatever the directory itself is', async () => {
     const { settings } = await newStorage('embedded')
