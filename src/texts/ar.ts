@@ -112,7 +112,7 @@ export const ar: Texts = {
   messages: {
     greeting: 'مرحبًا،',
     quotes: ['«', '»'],
-    circumstances: 'التاريخ: {date}.[ الجهاز: {device}.]',
+    circumstances: 'التاريخ: {date}.[ الجهاز: {device}.][ عنوان IP: {address}.]',
     footer: '{service} — رسالة تلقائية، يرجى عدم الرد عليها.',
     below_code: [
       'هذا الرمز صالح لمدة {duration} ويُستخدم مرة واحدة فقط. لا تشاركه مع أي شخص.',

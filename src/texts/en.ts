@@ -109,7 +109,7 @@ export const en: Texts = {
   messages: {
     greeting: 'Hello,',
     quotes: ['“', '”'],
-    circumstances: 'When: {date}.[ Device: {device}.]',
+    circumstances: 'When: {date}.[ Device: {device}.][ IP address: {address}.]',
     footer: '{service} — this message was sent automatically, please do not reply.',
     below_code: [
       'This code works once, within the next {duration}. Do not share it with anyone.',

@@ -115,7 +115,7 @@ export const es: Texts = {
   messages: {
     greeting: 'Hola:',
     quotes: ['«', '»'],
-    circumstances: 'Fecha: {date}.[ Dispositivo: {device}.]',
+    circumstances: 'Fecha: {date}.[ Dispositivo: {device}.][ Dirección IP: {address}.]',
     footer: '{service} — mensaje automático, por favor no responda.',
     below_code: [
       'Este código caduca en {duration} y sirve una sola vez. No lo comparta con nadie.',

@@ -115,7 +115,7 @@ export const fr = {
   messages: {
     greeting: 'Bonjour,',
     quotes: ['« ', ' »'],
-    circumstances: 'Date : {date}.[ Appareil : {device}.]',
+    circumstances: 'Date : {date}.[ Appareil : {device}.][ Adresse IP : {address}.]',
     footer: '{service} — message automatique, merci de ne pas y répondre.',
     below_code: [
       "Ce code est valable {duration} et ne sert qu'une fois. Ne le communiquez à personne.",

@@ -17,6 +17,8 @@ export interface MessageFacts {
   minutes: number
   /** The following belong to some messages only, and each of them may be missing. The device is in quotation marks. */
   device?: string
+  /** The address from which somebody called who was not signed in. */
+  address?: string
   provider?: string
   /** The name of a passkey, in quotation marks. */
   passkey?: string
@@ -55,7 +57,7 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   greeting: string
   /** The quotation marks, opening and closing. */
   quotes: readonly string[]
-  /** The last paragraph of a notice by e-mail: when it happened and, if it is known, on which device. */
+  /** The last paragraph of a notice by e-mail: when it happened and, if it is known, on which device or from which address. */
   circumstances: string
   /** The last line of every e-mail. */
   footer: string

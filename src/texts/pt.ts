@@ -116,7 +116,7 @@ export const pt: Texts = {
   messages: {
     greeting: 'Olá,',
     quotes: ['“', '”'],
-    circumstances: 'Data: {date}.[ Dispositivo: {device}.]',
+    circumstances: 'Data: {date}.[ Dispositivo: {device}.][ Endereço IP: {address}.]',
     footer: '{service} — mensagem automática, por favor não responda.',
     below_code: [
       'Este código é válido por {duration} e só pode ser usado uma vez. Não o revele a ninguém.',

@@ -35,7 +35,7 @@ function comment(path: string): string[] {
   const [part, kind, name] = path.split('.')
   if (part !== 'messages' || (kind !== undefined && name === undefined && kind !== 'duration')) return []
   if (kind === undefined)
-    return ['# {device} and {date} in circumstances, {duration} and {minutes} in below_code.']
+    return ['# {device}, {address} and {date} in circumstances, {duration} and {minutes} in below_code.']
   if (kind === 'duration')
     return ['# One for each plural of your language: zero, one, two, few, many, other.']
   const names = placeholdersAt(`${path}.sms`).map((each) => `{${each}}`)

@@ -173,7 +173,9 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     await add('phone', planted, access_token)
     await reset(email, 'chosen by the owner')
     await service.delivered()
-    expect(service.inbox.textsTo(email).at(-1)).toMatch(/sept derniers jours.*le numéro de téléphone/s)
+    expect(service.inbox.textsTo(email).at(-1)).toMatch(
+      /sept derniers jours.*le numéro de téléphone.*Adresse IP\s: 10\.\d+\.\d+\.\d+\./s,
+    )
     const { account } = await signIn(email, 'chosen by the owner')
     expect([account.uuid, account.phone]).toEqual([intruder.account.uuid, null])
     await service.post('password/forgot', { identifier: planted }, newClient())

@@ -3,6 +3,7 @@
  * They never contain a code.
  */
 
+import { currentRequest } from '../../platform/request-context.ts'
 import type { NewMessage, NoticePurpose } from '../delivery/message.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { Services } from '../services.ts'
@@ -22,6 +23,12 @@ export interface OwnerNotices {
     contacts?: Contact[],
     undo?: UndoNotice | null,
   ): Promise<NewMessage[]>
+}
+
+/** Notices of what a call without session did, or tried: they name the address that it came from. */
+export function withAddressOfCaller(notices: NewMessage[]): NewMessage[] {
+  const address = currentRequest()?.address
+  return address ? notices.map((notice) => ({ ...notice, values: { ...notice.values, address } })) : notices
 }
 
 type Needs = Pick<Services, 'limits' | 'config'>

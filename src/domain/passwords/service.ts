@@ -14,6 +14,7 @@ import {
   verifiedContacts,
   verifiedKeys,
 } from '../accounts/account.ts'
+import { withAddressOfCaller } from '../accounts/owner-notices.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import { serviceName } from '../delivery/render.ts'
 import { checkPassword, createPasswordRules } from '../hashing/password.ts'
@@ -106,7 +107,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       codes.kill(account.uuid),
     ])
     const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
-    const password = { digest, keptDevice, notices: messages }
+    const password = { digest, keptDevice, notices: withAddressOfCaller(messages) }
     if (!(await store.reset(account, identifier, password, clock.now()))) throw new AppError('invalid_code')
     await forgetStrangers(account, [identifier.key], client)
   }

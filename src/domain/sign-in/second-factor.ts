@@ -6,6 +6,7 @@
 
 import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
+import { withAddressOfCaller } from '../accounts/owner-notices.ts'
 import type { Verdict } from '../attempts/service.ts'
 import type { HeldFactors } from '../authenticators/service.ts'
 import type { CodeBinding } from '../codes/service.ts'
@@ -215,7 +216,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
    */
   async function tellOfWrongCodes(account: Account): Promise<void> {
     if (!(await limits.admits([limits.counters.onceADay('wrong second factor', account.uuid)]))) return
-    await outbox.sendNotices(await notices.about(account, 'second_factor_failed'))
+    await outbox.sendNotices(withAddressOfCaller(await notices.about(account, 'second_factor_failed')))
   }
 
   /**
