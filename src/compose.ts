@@ -207,7 +207,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
         logger,
         version: version.version,
       })
-      if (metrics.isOn) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
+      if (config.metrics.listen) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
       await secrets.load()
       await keys.start()
       await secrets.start()

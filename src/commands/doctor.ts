@@ -8,7 +8,14 @@ import { withStores } from '../compose.ts'
 import { createEmailSender } from '../domain/delivery/email.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
 import { createSmsSender } from '../domain/delivery/sms.ts'
-import { failure, type NamedFinding, ok, type RunningService, warning } from '../domain/doctor/check.ts'
+import {
+  failure,
+  type NamedFinding,
+  type OutsideContext,
+  ok,
+  type RunningService,
+  warning,
+} from '../domain/doctor/check.ts'
 import { checks } from '../domain/doctor/checks.ts'
 import { examine } from '../domain/doctor/examine.ts'
 import { explainFailure } from '../domain/doctor/explain.ts'
@@ -24,6 +31,7 @@ import { configOption, readConfig } from './configuration.ts'
 import { type Call, callRunningService, type DoorOptions, socketOption } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
+import { createProgressBar } from './progress.ts'
 import { keepProxyOutside } from './serve.ts'
 import { testMessage } from './try.ts'
 
@@ -69,9 +77,12 @@ const problemsOf = ({ problems }: Extract<LoadedConfig, { ok: false }>): NamedFi
 async function examineAll(loaded: Readable, options: Options, resolver: Resolver): Promise<NamedFinding[]> {
   const { config, file, warnings } = loaded
   const recipients = readRecipients(options, config)
+  const progress = createProgressBar()
   const call = await callRunningService(options, config)
+  progress.show('the stores', 0)
   const { findings, published_keys } = await examineStores(config, call)
-  const outside = await examine(checks, 'here', {
+  let done = findings.length
+  const context: OutsideContext = {
     config,
     configFile: file,
     configWarnings: warnings.map(describeProblem),
@@ -82,7 +93,12 @@ async function examineAll(loaded: Readable, options: Options, resolver: Resolver
     network,
     providers: createProviderService({ config, clock: systemClock, network }),
     clock: systemClock,
-  })
+  }
+  progress.show('what is outside', done / checks.length)
+  const outside = await examine(checks, 'here', context, () => {
+    done++
+    progress.show('what is outside', done / checks.length)
+  }).finally(progress.end)
   const found = new Map([...findings, ...outside].map((finding) => [finding.name, finding]))
   const listed = checks.flatMap(({ name }) => found.get(name) ?? [])
   return [...listed, ...(await sendTests(config, recipients))]

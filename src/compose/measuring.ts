@@ -10,7 +10,7 @@ import { version } from '../platform/version.ts'
 import type { Connections } from './connections.ts'
 
 export async function openMetrics({ metrics }: Pick<Config, 'metrics'>): Promise<Metrics> {
-  if (metrics.listen === '') return noMetrics
+  if (metrics.listen === null) return noMetrics
   const { createPrometheusMetrics } = await import('../domain/metrics/prometheus.ts')
   return createPrometheusMetrics()
 }

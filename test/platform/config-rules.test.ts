@@ -101,6 +101,28 @@ ${provider('name = "apple"\npreset = "apple"\nclient_secret = "hunter2"\nteam_id
     expect(problems.join('\n')).not.toContain('hunter2')
   })
 
+  test.each([
+    '9464',
+    ':9464',
+    '127.0.0.1',
+    '127.0.0.1:0',
+    '127.0.0.1:65536',
+    '::1:9464',
+    'http://h:1',
+    'a b:1',
+  ])('come for the listening address %p', (address) => {
+    expect(problemsOf(`${smtp('')}\n[metrics]\nlisten = "${address}"`)).toEqual([
+      `metrics.listen = "${address}": expected an address and a port such as "127.0.0.1:9464", or ""`,
+    ])
+  })
+
+  test.each(['127.0.0.1:9464', '[::1]:9464', 'localhost:1', '0.0.0.0:65535', ''])(
+    'do not come for the listening address %p',
+    (address) => {
+      expect(problemsOf(`${smtp('')}\n[metrics]\nlisten = "${address}"`)).toEqual([])
+    },
+  )
+
   test('of a section that is none name it once', () => {
     expect(problemsOf('smtp = 3\nserver = []\n[sms]\ngateways = { a = 1 }')).toEqual([
       'server: expected a section, [server]',

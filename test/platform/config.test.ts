@@ -97,7 +97,7 @@ describe('without anything set', () => {
         hashQueueReserved: 16,
       },
       admin: { socket: null, listen: null, baseUrl: null },
-      metrics: { listen: '' },
+      metrics: { listen: null },
       events: { retentionSeconds: 180 * 86_400, addressRetentionSeconds: 30 * 86_400 },
       backup: { at: null, directory: './backups', keep: 7, passphraseFile: null },
       social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },

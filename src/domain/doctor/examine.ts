@@ -1,4 +1,4 @@
-/** Runs checks of the list, all at the same time. One that throws, or takes too long, has failed. */
+/** Runs checks of the list, all at the same time; `onDone` is called after each. One that throws, or takes too long, has failed. */
 import { databaseCode } from '../../platform/postgres/failure.ts'
 import { type Check, type Finding, failure, type NamedFinding, warning } from './check.ts'
 import { explainFailure } from './explain.ts'
@@ -13,6 +13,7 @@ export async function examine<Where extends Check['where']>(
   checks: readonly Check[],
   where: Where,
   context: Context<Where>,
+  onDone: () => void = () => {},
 ): Promise<NamedFinding[]> {
   const found = new Map<string, Promise<Finding>>()
   for (const check of checks) {
@@ -23,7 +24,13 @@ export async function examine<Where extends Check['where']>(
       runAfter(check.after ? found.get(check.after) : undefined, check, () => run(context)),
     )
   }
-  return Promise.all([...found].map(async ([name, finding]) => ({ name, ...(await finding) })))
+  return Promise.all(
+    [...found].map(async ([name, finding]) => {
+      const done = { name, ...(await finding) }
+      onDone()
+      return done
+    }),
+  )
 }
 
 async function runAfter(

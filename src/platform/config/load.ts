@@ -65,7 +65,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
-  const { server, tokens, redis, passkeys, admin, two_factor: twoFactor, ...others } = values
+  const { server, tokens, redis, passkeys, admin, metrics, two_factor: twoFactor, ...others } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
@@ -76,6 +76,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
     redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
     admin: { ...admin, listen: parseListenAddress(admin.listen) },
+    metrics: { listen: parseListenAddress(metrics.listen) },
     passkeys: { ...passkeys, origins: passkeyOrigins(passkeys) },
   }
 }

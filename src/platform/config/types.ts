@@ -71,8 +71,8 @@ export interface Config {
   password: { minimumLength: number; memoryKib: number; iterations: number }
   limits: LimitsConfig
   admin: AdminConfig
-  /** `listen` empty: metrics are off. */
-  metrics: { listen: string }
+  /** `listen` null: metrics are off. */
+  metrics: { listen: { host: string; port: number } | null }
   events: { retentionSeconds: number; addressRetentionSeconds: number }
   /** `at`: `HH:MM` in the machine's time zone; null: no scheduled backups. */
   backup: { at: string | null; directory: string; keep: number; passphraseFile: string | null }

@@ -1,6 +1,4 @@
 /** The listener of `metrics.listen`: `GET /metrics` and nothing else, apart from the public routes. */
-import { parseListenAddress } from '../config/formats.ts'
-
 export interface ScrapeListener {
   close(): Promise<void>
 }
@@ -8,18 +6,19 @@ export interface ScrapeListener {
 type Expose = (accept: string | null) => Promise<{ contentType: string; text: string }>
 
 /** Throws where nothing can listen on that address. */
-export function openScrapeListener(address: string, expose: Expose): ScrapeListener {
-  const parsed = parseListenAddress(address)
-  if (parsed === null) throw new Error(`metrics.listen: ${address} is no address`)
+export function openScrapeListener(
+  { host: hostname, port }: { host: string; port: number },
+  expose: Expose,
+): ScrapeListener {
   const server = listen()
   return { close: () => server.stop(true) }
 
   function listen() {
     try {
-      const { host: hostname, port } = parsed as { host: string; port: number }
       return Bun.serve({ hostname, port, reusePort: false, development: false, fetch: answer })
     } catch (error) {
       const { code = 'unknown cause' } = error as { code?: string }
+      const address = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
       throw new Error(
         code === 'EADDRINUSE'
           ? `metrics.listen: ${address} is in use: stop what listens there, or name another port`
