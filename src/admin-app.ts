@@ -85,6 +85,7 @@ const table = `
   POST    /keys/revoke                             revokeSigningKey         owner!            administration
   POST    /backups                                 noteBackup               operator          backups
   POST    /backups/snapshot                        copyDatabase             operator          backups
+  POST    /backups/release                         releaseDatabase          operator          backups
   GET     /doctor                                  examineStores            operator          doctor
   POST    /doctor/probes                           startProbe               operator          doctor
   GET     /doctor/probes/:mark                     readProbe                operator          doctor

@@ -8,6 +8,7 @@ import { type AdminApp, type AdminListener, createAdminApp, createAdminListener 
 import { createApp } from './app.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
+import { requireNotMoved } from './compose/move.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
 import { choresOf, createStores } from './compose/stores.ts'
@@ -77,6 +78,7 @@ export async function compose(options: ComposeOptions): Promise<Service> {
   const connections = await connect(config, logger)
   const { database, redis } = connections
   try {
+    await requireNotMoved(database)
     await (config.database.migrate ? applyMigrations(database, clock.now()) : requireMigrated(database))
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
@@ -93,6 +95,7 @@ export async function compose(options: ComposeOptions): Promise<Service> {
 /** For a command: what is built of this configuration, on a migrated database, while nothing runs beside the command. */
 export const withService = <T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> =>
   withStores(config, async (service) => {
+    await requireNotMoved(service.database)
     await requireMigrated(service.database)
     await service.services.secrets.load()
     return work(service)

@@ -9,6 +9,7 @@ import { healthCommand } from './commands/health.ts'
 import { keysCommand } from './commands/keys.ts'
 import { limitsCommand, messagesCommand } from './commands/messages.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { moveCommand } from './commands/move.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { run } from './commands/run.ts'
 import { secretCommand } from './commands/secret.ts'
@@ -39,6 +40,7 @@ const commands = [
   mailCommand(),
   backupCommand(),
   restoreCommand(),
+  moveCommand(),
   healthCommand(),
   doctorCommand(),
   secretCommand(),

@@ -1,7 +1,8 @@
 /** `poterne backup` while a service serves, and `poterne restore` of what it wrote, on both kinds of database. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lastDue } from '../../src/domain/backups/service.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
@@ -10,6 +11,8 @@ import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { type Settings, startService, writeSettings } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
+import { use, useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
 
@@ -156,5 +159,71 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     } finally {
       await elsewhere.close()
     }
+  })
+})
+
+describe('a scheduled backup', () => {
+  const directory = join(newDirectory('scheduled'), 'backups')
+  const backup = { at: '03:30', directory, keep: 1 }
+  const service = useService({ settings: { backup } })
+  const replica = use(
+    () => startService({ storage: service.storage, clock: service.clock, settings: { backup } }),
+    service,
+  )
+  const takeDue = () => Promise.all([service, replica].map(({ inside }) => inside.services.backups.takeDue()))
+  const events = async (type: string) =>
+    (await service.inside.services.administration.listEvents({ type })).items
+
+  test('is made once its time has come, by one replica, and the newest files stay', async () => {
+    mkdirSync(directory)
+    const old = 'poterne-20200101-013000.backup'
+    writeFileSync(join(directory, old), '')
+    await takeDue()
+    expect(readdirSync(directory)).toEqual([old])
+    service.clock.advance(86_400_000)
+    await takeDue()
+    await takeDue()
+    const made = readdirSync(directory)
+    expect(made).toEqual([expect.stringMatching(/^poterne-\d{8}-\d{6}\.backup$/)])
+    expect(made).not.toContain(old)
+    expect(await events('backup.created')).toMatchObject([
+      { actor: { type: 'system' }, data: { file: made[0] } },
+    ])
+    const { lastSuccessAt } = await service.inside.services.backups.getState()
+    expect(Math.abs(service.clock.now().getTime() - lastSuccessAt!.getTime())).toBeLessThan(60_000)
+  })
+
+  test('that fails is a line of the log and an event', async () => {
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, 'no directory')
+    service.clock.advance(86_400_000)
+    await takeDue()
+    expect(await events('backup.failed')).toHaveLength(1)
+    const log = [...service.log, ...replica.log].filter((line) =>
+      line.includes('the scheduled backup failed'),
+    )
+    expect(log).toHaveLength(1)
+    expect((await service.inside.services.backups.getState()).lastFailure).toContain('EEXIST')
+  })
+})
+
+describe('the times of a schedule', () => {
+  test('are those of the clock on the wall', () => {
+    const at = (text: string) => lastDue('03:30', new Date(text)).getTime()
+    expect(at('2026-07-02T03:30:00')).toBe(new Date('2026-07-02T03:30:00').getTime())
+    expect(at('2026-07-02T03:29:59')).toBe(new Date('2026-07-01T03:30:00').getTime())
+    expect(at('2026-07-02T23:00:00')).toBe(new Date('2026-07-02T03:30:00').getTime())
+  })
+})
+
+describe('the embedded database whose files were released', () => {
+  const service = useService({ shape: 'embedded' })
+
+  test('refuses every request, and goes on by itself when nobody moved its data away', async () => {
+    const ada = await service.signUp(newEmail())
+    await service.inside.services.backups.release()
+    const refused = await service.post('login', ada)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
+    await waitFor(async () => (await service.post('login', ada)).status === 200, { what: 'a login' })
   })
 })

@@ -9,7 +9,7 @@ const detail = (operationId: string, summary: string) => ({ tags: ['Administrati
 
 export function createBackupRoutes(
   httpBase: HttpBase,
-  backups: Pick<BackupService, 'snapshot' | 'noteSuccess'>,
+  backups: Pick<BackupService, 'snapshot' | 'release' | 'noteSuccess'>,
 ) {
   return new Elysia({ name: 'backups', prefix: '/admin/v1' })
     .use(httpBase)
@@ -20,6 +20,17 @@ export function createBackupRoutes(
       },
       detail: detail('copyDatabase', 'Copy the files of the embedded database'),
     })
+    .post(
+      '/backups/release',
+      async () => {
+        await backups.release()
+        return { status: 200 as const }
+      },
+      {
+        response: { 200: t.Object({ status: t.Literal(200) }), ...errorResponses('route_not_found') },
+        detail: detail('releaseDatabase', 'Leave the files of the embedded database to another process'),
+      },
+    )
     .post(
       '/backups',
       async ({ body }) => {

@@ -12,6 +12,8 @@ export interface BackupService {
   getState: BackupStore['getState']
   /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
   snapshot(): Promise<string>
+  /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
+  release(): Promise<void>
   /** A backup that was made and verified. */
   noteSuccess(backup: FinishedBackup): Promise<void>
   /** Takes the scheduled backup if its time has come since the last call. Never throws. */
@@ -85,6 +87,11 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
     snapshot() {
       if (!files) throw new AppError('route_not_found')
       return files.snapshot()
+    },
+    async release() {
+      if (!files) throw new AppError('route_not_found')
+      logger.info('the data is being moved: until that is done, or was given up, every request is refused')
+      await files.release()
     },
     noteSuccess: (backup) => store.noteSuccess(backup, clock.now()),
     takeDue,

@@ -1,7 +1,14 @@
 /** From a backup to a database: all of it in one transaction of the caller's. */
 import type { CopySession } from '../postgres/copy.ts'
 import { ownMigrations } from '../postgres/migrate.ts'
-import { countRows, finishTables, makeEmptyTables, setSequence, withoutIndexes } from '../postgres/rebuild.ts'
+import {
+  countRows,
+  finishTables,
+  gatherStatistics,
+  makeEmptyTables,
+  setSequence,
+  withoutIndexes,
+} from '../postgres/rebuild.ts'
 import type { BackupKey } from './keys.ts'
 import { bytesIn, type Manifest } from './manifest.ts'
 import { readParts } from './read.ts'
@@ -58,4 +65,5 @@ export async function loadBackup(
   }
   for (const sequence of manifest.sequences) await setSequence(target, sequence)
   await finishTables(target, migrations, now)
+  await gatherStatistics(target)
 }

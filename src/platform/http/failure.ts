@@ -8,7 +8,7 @@ import {
   type TwoFactorMethod,
   type UnknownPasskey,
 } from '../../errors.ts'
-import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
+import { databaseCode, isUnavailable, refersToErased, secondsUntilMoved } from '../postgres/failure.ts'
 import { failedStatement } from '../postgres/statement-log.ts'
 import { RedisUnavailable } from '../redis/failure.ts'
 import { toFieldErrors } from './schema-errors.ts'
@@ -37,7 +37,10 @@ export function describeFailure(thrown: unknown): Failure {
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)
   const unavailable = findUnavailable(error)
-  if (unavailable) return { errorCode: 'unavailable', ...namesOf(unavailable) }
+  if (unavailable) {
+    const retryAfterSeconds = secondsUntilMoved(unavailable) ?? undefined
+    return { errorCode: 'unavailable', retryAfterSeconds, ...namesOf(unavailable) }
+  }
   // The client sent the token of an account that existed when the request began.
   if (refersToErased(error)) return { errorCode: 'invalid_token', cause: 'account_erased' }
   return { errorCode: 'internal_error', ...namesOf(error), statement: failedStatement(error) }

@@ -20,7 +20,7 @@ import { announceInserts, camelCase, createExecutor, type Database, type RunStat
 import { canWrite, freeBytes } from './disk-space.ts'
 import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
-import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
+import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
 export interface EmbeddedOptions {
   /** Free bytes of a directory's file system. */
@@ -36,6 +36,9 @@ const CHECKPOINT_INTERVAL_MS = 5 * 60_000
 const RESERVE_BYTES = 24 * 1024 * 1024
 const ENOUGH_BYTES = 32 * 1024 * 1024
 const WATCH_INTERVAL_MS = 1000
+
+/** Within this time another process opens the files that were released for it. */
+const RELEASE_MS = 3000
 
 export class DataDirectoryLocked extends Error {
   override name = 'DataDirectoryLocked'
@@ -77,6 +80,25 @@ function lockDirectory(directory: string): () => void {
   return () => lock.close()
 }
 
+interface DirectoryLock {
+  /** Throws DataDirectoryLocked. */
+  take(): void
+  release(): void
+}
+
+function createLock(directory: string): DirectoryLock {
+  let unlock: (() => void) | null = null
+  return {
+    take() {
+      unlock = lockDirectory(directory)
+    },
+    release() {
+      unlock?.()
+      unlock = null
+    },
+  }
+}
+
 function openLock(file: string): LockFile {
   try {
     return new LockFile(file, { create: true })
@@ -92,14 +114,15 @@ export const isEmbeddedThere = (dataDir: string) => existsSync(join(dataDir, DAT
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
   prepareDataDirectory(dataDir)
-  const unlock = lockDirectory(dataDir)
+  const lock = createLock(dataDir)
+  lock.take()
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeOldSnapshots(dataDir)
     options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
-    return await keepOpen(dataDir, unlock, options)
+    return await keepOpen(dataDir, lock, options)
   } catch (error) {
-    unlock()
+    lock.release()
     throw error
   }
 }
@@ -108,6 +131,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
 export async function openEmbeddedCopy(
   dataDir: string,
   beforeOpening: EmbeddedOptions['beforeOpening'] = () => {},
+  options: InstanceOptions = { bulk: true },
 ): Promise<CopySession> {
   prepareDataDirectory(dataDir)
   const unlock = lockDirectory(dataDir)
@@ -115,7 +139,7 @@ export async function openEmbeddedCopy(
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeOldSnapshots(dataDir)
     beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
-    const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), { bulk: true })
+    const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
     return createEmbeddedCopy(instance, async () => {
       await instance.close()
       unlock()
@@ -128,7 +152,7 @@ export async function openEmbeddedCopy(
 
 async function keepOpen(
   dataDir: string,
-  unlock: () => void,
+  lock: DirectoryLock,
   { freeBytes: measure = freeBytes }: EmbeddedOptions,
 ): Promise<Database> {
   const directory = join(dataDir, DATABASE_DIRECTORY)
@@ -140,9 +164,12 @@ async function keepOpen(
   let instance: PGlite | null = await openFirst(directory)
   let isReadOnly = false
   let closed = false
+  /** While another process may have the files; from that moment on this one looks whether it still has. */
+  let releasedUntilMs: number | null = null
 
   /** To be called within a turn only. */
   const run: RunStatement = async (text, values) => {
+    if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
     if (instance === null) throw new DatabaseUnavailable('ended')
     try {
       const { rows } = await instance.query<Record<string, unknown>>(text, values)
@@ -160,6 +187,7 @@ async function keepOpen(
 
   /** Opens an instance again that has ended, and makes it read-only before the disk is full. */
   async function watch(): Promise<void> {
+    if (releasedUntilMs !== null && !(await takeBack())) return
     if (instance === null) {
       if (!canWrite(dataDir)) return
       instance = await openInstance(directory)
@@ -170,6 +198,39 @@ async function keepOpen(
     if (wanted === isReadOnly) return
     await run(`set default_transaction_read_only = ${wanted ? 'on' : 'off'}`, [])
     isReadOnly = wanted
+  }
+
+  async function release(): Promise<void> {
+    await instance?.close()
+    instance = null
+    releasedUntilMs = performance.now() + RELEASE_MS
+    lock.release()
+  }
+
+  /** False while the other process has the files, and for good once the data was moved away. */
+  async function takeBack(): Promise<boolean> {
+    if (releasedUntilMs === null || performance.now() < releasedUntilMs) return false
+    try {
+      lock.take()
+    } catch {
+      return false
+    }
+    try {
+      const opened = await openInstance(directory)
+      const { rows } = await opened.query('select 1 from relocations where id = 1')
+      if (rows.length === 0) {
+        instance = opened
+        isReadOnly = false
+        releasedUntilMs = null
+        return true
+      }
+      await opened.close()
+      releasedUntilMs = Number.POSITIVE_INFINITY
+    } catch {
+      // Tried again the next time.
+    }
+    lock.release()
+    return false
   }
 
   const every = (ms: number, work: () => Promise<unknown>) => {
@@ -228,12 +289,15 @@ async function keepOpen(
       const [row] = await inTurn(() => run(`select current_setting('transaction_read_only') as state`, []))
       if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')
     },
-    files: { snapshot: () => snapshotInTurn(snapshot) },
+    files: {
+      snapshot: () => snapshotInTurn(snapshot),
+      release: () => snapshotInTurn(() => inTurn(release)),
+    },
     close: async () => {
       closed = true
       timers.forEach(clearInterval)
       await inTurn(async () => instance?.close())
-      unlock()
+      lock.release()
     },
   })
 }

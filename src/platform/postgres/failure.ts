@@ -4,6 +4,23 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
 }
 
+/** The data is being moved to another database, or was: this process writes nothing any more. */
+export class DatabaseMoved extends DatabaseUnavailable {
+  override name = 'DatabaseMoved'
+}
+
+const READ_ONLY = '25006'
+/** As long as an operator needs to start poterne with the new database. */
+const MOVE_SECONDS = 30
+
+/** How long a client had better wait; null where nobody knows. */
+export function secondsUntilMoved(error: unknown): number | null {
+  const cause = error instanceof Error ? error.cause : undefined
+  const isMoving =
+    error instanceof DatabaseMoved || [error, cause].some((one) => databaseCode(one) === READ_ONLY)
+  return isMoving ? MOVE_SECONDS : null
+}
+
 /** Classes of SQLSTATE (connection, resources, operator intervention, read-only) and codes of sockets and postgres.js. */
 const AWAY =
   /^(08|53|57P|57014|25006|ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|CONNECTION_|CONNECT_TIMEOUT)/

@@ -38,7 +38,7 @@ export async function makeEmptyTables(session: CopySession, count: number, now: 
   await session.query(`truncate ${names.map((name) => `"${name}"`).join(', ')}`)
 }
 
-/** Those after the first `count`. */
+/** Those after the first `count`. Without statistics plans are slow: see `gatherStatistics`. */
 export async function finishTables(session: CopySession, count: number, now: Date): Promise<void> {
   await applyWithin(session, ownMigrations.slice(count), now)
   await session.query(`select set_config('poterne.keeps_events', 'on', true)`)
@@ -48,6 +48,9 @@ export async function finishTables(session: CopySession, count: number, now: Dat
     ))
       await session.query(`alter table "${name}" set logged`)
   }
+}
+
+export async function gatherStatistics(session: CopySession): Promise<void> {
   for (const name of await listTables(session)) await session.query(`analyze "${name}"`)
 }
 
@@ -115,8 +118,10 @@ export async function setSequence(
   ])
 }
 
-export async function countRows(session: CopySession, table: string): Promise<number> {
-  const [row] = await session.query<{ count: number }>(`select count(*)::int as count from "${table}"`)
+export async function countRows(session: CopySession, table: string, where = 'true'): Promise<number> {
+  const [row] = await session.query<{ count: number }>(
+    `select count(*)::int as count from "${table}" where ${where}`,
+  )
   return row!.count
 }
 

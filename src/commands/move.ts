@@ -1,0 +1,163 @@
+/** `poterne move --to …`: from the embedded database to a PostgreSQL server, and back. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { embeddedName, type Moved, move } from '../compose/move.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import { isDatabaseUrl } from '../platform/config/formats.ts'
+import type { Config } from '../platform/config/types.ts'
+import { type CopySession, openServerCopy } from '../platform/postgres/copy.ts'
+import { isEmbeddedThere, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
+import { allowWrites, forbidWrites, readMark, removeMark } from '../platform/postgres/relocation.ts'
+import { runAsRequest } from '../platform/request-context.ts'
+import { previousFileIn } from '../platform/secret-file.ts'
+import { configOption, requireConfig } from './configuration.ts'
+import { callRunningService, type DoorOptions, loginName, socketOption } from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { abortable, createProgressBar } from './progress.ts'
+
+type Options = DoorOptions & { to?: string; undo?: boolean }
+
+const EMBEDDED = 'embedded'
+
+export function moveCommand(): Command {
+  return new Command('move')
+    .description('move all data between the embedded database and a PostgreSQL server')
+    .option('--to <place>', 'postgres://…, or "embedded": the database in storage.data_dir')
+    .option('--undo', 'take the mark off data that was moved, to use it again')
+    .option(...configOption)
+    .option(...socketOption)
+    .action(run)
+}
+
+async function run(options: Options): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  if ((options.to === undefined) === (options.undo !== true))
+    throw new CommandFailure(2, 'expected either --to or --undo')
+  try {
+    await (options.undo ? undo(config) : moveTo(options.to!, config, options))
+  } catch (error) {
+    if (error instanceof BackupRefused) throw new CommandFailure(1, error.message)
+    throw error
+  }
+}
+
+async function moveTo(to: string, config: Config, options: Options): Promise<void> {
+  const isServer = to !== EMBEDDED
+  if (isServer && !isDatabaseUrl(to))
+    throw new CommandFailure(2, `--to: expected "${EMBEDDED}" or a URL that begins with postgres://`)
+  if (isServer !== (config.database.url === null))
+    throw new CommandFailure(
+      2,
+      isServer
+        ? 'the data is on a PostgreSQL server already (database.url): move it with the tools of PostgreSQL'
+        : 'the data is in the embedded database already: database.url is not set',
+    )
+  const { dataDir } = config.storage
+  requireEmbedded(config)
+  const bar = createProgressBar()
+  const target = isServer ? await openServerCopy(to, '--to') : await openEmbeddedCopy(dataDir)
+  let server: CopySession | null = null
+  try {
+    const movedTo = isServer ? withoutPassword(to) : embeddedName(resolve(dataDir))
+    const takeSource = async (): Promise<CopySession> => {
+      if (isServer) {
+        const call = await callRunningService(options, config)
+        await call?.('POST', 'backups/release')
+        return openEmbeddedCopy(dataDir, undefined, {})
+      }
+      server = await openServerCopy(config.database.url!)
+      await forbidWrites(server)
+      return server
+    }
+    const moved = await abortable((signal) =>
+      move({ target, movedTo, takeSource, now: new Date(), onProgress: bar.show, signal }),
+    ).catch(async (error: unknown) => {
+      if (server !== null) await allowAgain(config)
+      throw error
+    })
+    bar.end()
+    report(moved, config, to, isServer)
+    const name = loginName()
+    const actor = { type: 'operator' as const, id: name, name }
+    const { rows } = await runAsRequest({ requestId: crypto.randomUUID(), actor }, () =>
+      moved.finish(bar.show),
+    )
+    bar.end()
+    process.stdout.write(`${rows} events and finished messages followed. The move is complete.\n`)
+  } finally {
+    bar.end()
+    await target.close()
+  }
+}
+
+function requireEmbedded({ database, storage }: Config): void {
+  if (database.url === null && !isEmbeddedThere(storage.dataDir))
+    throw new CommandFailure(1, `there is no database in storage.data_dir (${resolve(storage.dataDir)})`)
+}
+
+/** By a session of its own: that of the move is closed. */
+async function allowAgain({ database }: Config): Promise<void> {
+  const session = await openServerCopy(database.url!)
+  try {
+    await session.query('set default_transaction_read_only = off')
+    await allowWrites(session)
+  } finally {
+    await session.close()
+  }
+}
+
+function report({ rows, heldMs }: Moved, config: Config, to: string, isServer: boolean): void {
+  const lines = isServer ? linesForServer(config, to) : linesForEmbedded(config)
+  const held =
+    heldMs === null
+      ? 'The data was moved before.'
+      : `${rows} rows were moved; no write was accepted for ${(heldMs / 1000).toFixed(1)} s.`
+  process.stdout.write(
+    `${held}\nThe old data is marked, and whoever still runs with it answers 503. Start poterne with these lines${isServer ? ' now' : ' once this command has ended'}:\n\n${lines.join('\n')}\n\n`,
+  )
+}
+
+function linesForServer({ server, storage }: Config, to: string): string[] {
+  const url = withoutPassword(to)
+  const directory = resolve(storage.dataDir)
+  const previous = existsSync(previousFileIn(directory))
+    ? [`previous_secrets = ["\${PREVIOUS_SECRET}"]   # each line of ${previousFileIn(directory)}`]
+    : []
+  const secret =
+    server.secret === null
+      ? ['[server]', `secret = "\${SERVER_SECRET}"   # what ${directory}/secret holds`, ...previous, '']
+      : []
+  return [...secret, '[database]', `url = "${url}"${url === to ? '' : '   # with its password'}`]
+}
+
+const linesForEmbedded = ({ storage }: Config): string[] => [
+  '[storage]',
+  `data_dir = "${resolve(storage.dataDir)}"`,
+  '',
+  '# without [database] url and [redis]; server.secret stays',
+]
+
+function withoutPassword(url: string): string {
+  return url.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@/]*@/, '$1@')
+}
+
+async function undo(config: Config): Promise<void> {
+  const { url } = config.database
+  requireEmbedded(config)
+  const session =
+    url === null ? await openEmbeddedCopy(config.storage.dataDir, undefined, {}) : await openServerCopy(url)
+  try {
+    if (url !== null) await session.query('set default_transaction_read_only = off')
+    const mark = await readMark(session)
+    if (mark !== null) await removeMark(session)
+    await allowWrites(session)
+    process.stdout.write(
+      mark === null
+        ? 'The data is not marked.\n'
+        : `The data is in use again. What was written to ${mark.movedTo} since is not in it.\n`,
+    )
+  } finally {
+    await session.close()
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Moves all data between the embedded database and a PostgreSQL server. What signing in needs goes first, while the old
+ * database refuses to write; then the old one is marked, and events and finished messages follow.
+ */
+import { createEventStore } from '../domain/events/store-postgres.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import { type Progress, readMigration, readSequences } from '../platform/backup/write.ts'
+import { type CopySession, databaseOf } from '../platform/postgres/copy.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { ownMigrations } from '../platform/postgres/migrate.ts'
+import {
+  finishTables,
+  gatherStatistics,
+  makeEmptyTables,
+  readState,
+  requireAlone,
+  withoutIndexes,
+} from '../platform/postgres/rebuild.ts'
+import {
+  copyLaterRows,
+  copyLivingRows,
+  copySequences,
+  findRelocation,
+  putMark,
+  putUnfinished,
+  readMark,
+  readUnfinished,
+  removeUnfinished,
+} from '../platform/postgres/relocation.ts'
+
+export interface MoveOptions {
+  target: CopySession
+  /** Where to, for people: without the password. */
+  movedTo: string
+  /** Makes the old database refuse to write, and opens it. */
+  takeSource: () => Promise<CopySession>
+  now: Date
+  onProgress: Progress
+  signal: AbortSignal
+}
+
+export interface Moved {
+  rows: number
+  /** From the first write that was refused to the mark. Null: it was marked already, and only the rest followed. */
+  heldMs: number | null
+  /** Copies what may come later. The new database may be in use meanwhile. */
+  finish(onProgress: Progress): Promise<{ rows: number }>
+}
+
+/** Throws BackupRefused; then the old database is as it was, and the new one as well. */
+export async function move(options: MoveOptions): Promise<Moved> {
+  const { target, movedTo, takeSource, now, onProgress, signal } = options
+  const isUnfinished = (await readUnfinished(target)) !== null
+  const state = await readState(target)
+  if (state.isNewer) throw new BackupRefused('was migrated by a newer poterne: use that version', movedTo)
+  if (state.hasAccounts && !isUnfinished)
+    throw new BackupRefused('has accounts already: name an empty database', movedTo)
+  if (!isUnfinished) await requireAlone(target)
+  if (isUnfinished) {
+    const source = await takeSource()
+    if ((await readMark(source)) !== null)
+      return { rows: 0, heldMs: null, finish: finishing(source, options) }
+    await requireAlone(target)
+    return copyAndMark(source, performance.now(), options)
+  }
+  onProgress('preparing', 0)
+  await prepare(target, now)
+  signal.throwIfAborted()
+  const heldSince = performance.now()
+  return copyAndMark(await takeSource(), heldSince, options)
+}
+
+async function prepare(target: CopySession, now: Date): Promise<void> {
+  await target.query('begin')
+  await target.query(`set local lock_timeout = '10s'`)
+  await makeEmptyTables(target, ownMigrations.length, now)
+}
+
+async function copyAndMark(source: CopySession, heldSince: number, options: MoveOptions): Promise<Moved> {
+  const { target, movedTo, now, onProgress, signal } = options
+  try {
+    if ((await readMark(source)) !== null) throw new BackupRefused('was moved away already', 'the data')
+    await readMigration(source)
+    // Prepared before, unless an earlier move was interrupted.
+    if ((await readUnfinished(target)) !== null) await prepare(target, now)
+    await source.query('begin isolation level repeatable read read only')
+    let rows = 0
+    await withoutIndexes(target, async () => {
+      onProgress('copying what signing in needs', 0.1)
+      rows = (await copyLivingRows(source, target)).rows
+      onProgress('making indexes', 0.7)
+    })
+    await copySequences(await readSequences(source), target)
+    await finishTables(target, ownMigrations.length, now)
+    await putUnfinished(target, { movedTo, movedAt: now })
+    signal.throwIfAborted()
+    await target.query('commit')
+    await source.query('commit')
+    await putMark(source, { movedTo, movedAt: now })
+    return { rows, heldMs: Math.round(performance.now() - heldSince), finish: finishing(source, options) }
+  } catch (error) {
+    await target.query('rollback').catch(() => {})
+    await source.query('rollback').catch(() => {})
+    await source.close()
+    throw error
+  }
+}
+
+const finishing =
+  (source: CopySession, { target, movedTo }: MoveOptions) =>
+  async (onProgress: Progress): Promise<{ rows: number }> => {
+    try {
+      let tables = 0
+      const rows = await copyLaterRows(source, target, (name) => onProgress(`copying ${name}`, tables++ / 3))
+      await gatherStatistics(target)
+      const event = { type: 'backup.moved' as const, account: null, data: { moved_to: movedTo } }
+      await target.query('begin')
+      await removeUnfinished(target)
+      await createEventStore(databaseOf(target), { retentionSeconds: 0, addressRetentionSeconds: 0 }).add(
+        [event],
+        new Date(),
+      )
+      await target.query('commit')
+      return { rows }
+    } finally {
+      await source.close()
+    }
+  }
+
+/** Throws, in one line, where the data was moved away: a service that starts with it would lose what it writes. */
+export async function requireNotMoved(database: Database): Promise<void> {
+  const mark = await findRelocation(database)
+  if (mark === null) return
+  throw new Error(
+    `the data of this database was moved to ${mark.movedTo} at ${mark.movedAt.toISOString()}: start poterne with ${newLines(mark.movedTo)}, or take the mark off with \`poterne move --undo\``,
+  )
+}
+
+const EMBEDDED = 'embedded in '
+
+export const embeddedName = (dataDir: string): string => `${EMBEDDED}${dataDir}`
+
+/** On one line, as a mark says it. */
+function newLines(movedTo: string): string {
+  return movedTo.startsWith(EMBEDDED)
+    ? `storage.data_dir = "${movedTo.slice(EMBEDDED.length)}" and without database.url`
+    : `database.url = "${movedTo}" (with its password) and the same server.secret`
+}

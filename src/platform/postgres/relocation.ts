@@ -1,0 +1,181 @@
+/**
+ * Moving all data from one database to another. Rows of the table `relocations`: 1 in the old database once its data was
+ * moved away, 2 in the new one until the events and the finished messages have followed.
+ */
+import { sql } from 'drizzle-orm'
+import { BackupRefused } from '../backup/refused.ts'
+import type { CopySession } from './copy.ts'
+import type { Database } from './database.ts'
+import { databaseCode } from './failure.ts'
+import { countRows, setSequence } from './rebuild.ts'
+import { relocations } from './schema.ts'
+import { defineStatement, pick, rowOf } from './statement.ts'
+import { type CopiedTable, copiedTables, targetOf } from './tables.ts'
+
+export interface Mark {
+  movedTo: string
+  movedAt: Date
+}
+
+const MOVED_AWAY = 1
+const UNFINISHED = 2
+
+const NO_TABLE = '42P01'
+
+/** Rows that nobody needs to sign in, and that may come later. */
+const laterRows: Record<string, string> = {
+  events: 'true',
+  event_details: 'true',
+  messages: 'finished_at is not null',
+}
+
+const findMark = defineStatement({
+  name: 'relocations.find',
+  params: {},
+  row: pick(rowOf(relocations), 'movedTo', 'movedAt'),
+  sql: () => sql`select moved_to, moved_at from ${relocations} where id = ${sql.raw(String(MOVED_AWAY))}`,
+})
+
+/** Null where the data is here. */
+export async function findRelocation(database: Database): Promise<Mark | null> {
+  try {
+    return await database.first(findMark, {})
+  } catch (error) {
+    if (databaseCode(error) === NO_TABLE) return null
+    throw error
+  }
+}
+
+async function readRow(session: CopySession, id: number): Promise<Mark | null> {
+  const [found] = await session.query<{ exists: boolean }>(
+    `select to_regclass('relocations') is not null as "exists"`,
+  )
+  if (!found!.exists) return null
+  const [row] = await session.query<Mark>(
+    `select moved_to as "movedTo", moved_at as "movedAt" from relocations where id = ${id}`,
+  )
+  return row ?? null
+}
+
+async function putRow(session: CopySession, id: number, { movedTo, movedAt }: Mark): Promise<void> {
+  await session.query(
+    'insert into relocations (id, moved_to, moved_at) values ($1::int, $2::text, $3::timestamptz)',
+    [id, movedTo, movedAt],
+  )
+}
+
+const removeRow = (session: CopySession, id: number) =>
+  session.query('delete from relocations where id = $1::int', [id])
+
+export const readMark = (session: CopySession) => readRow(session, MOVED_AWAY)
+export const readUnfinished = (session: CopySession) => readRow(session, UNFINISHED)
+export const putUnfinished = (session: CopySession, mark: Mark) => putRow(session, UNFINISHED, mark)
+export const removeUnfinished = (session: CopySession) => removeRow(session, UNFINISHED)
+export const removeMark = (session: CopySession) => removeRow(session, MOVED_AWAY)
+
+/** From then on no poterne starts with it. */
+export async function putMark(session: CopySession, mark: Mark): Promise<void> {
+  await session.query('begin read write')
+  await putRow(session, MOVED_AWAY, mark)
+  await session.query('commit')
+}
+
+/**
+ * From now on every write is refused in a PostgreSQL database, in the sessions that are open as well: they are ended, and
+ * begin anew without the right to write. Throws BackupRefused where the user does not own the database.
+ */
+export async function forbidWrites(session: CopySession): Promise<void> {
+  const database = await databaseName(session)
+  try {
+    await session.query(`alter database ${database} set default_transaction_read_only = on`)
+  } catch (error) {
+    if (databaseCode(error) !== '42501') throw error
+    throw new BackupRefused(`${database} belongs to another user: let its owner move it`, 'the database')
+  }
+  const others = `datname = current_database() and usename = current_user and pid <> pg_backend_pid()
+    and backend_type = 'client backend'`
+  const frozen = await session.query<{ pid: number }>(`select pid from pg_stat_activity where ${others}`)
+  const pids = frozen.map(({ pid }) => pid).join(',')
+  if (pids === '') return
+  await session.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where pid in (${pids}) and ${others}`,
+  )
+  for (;;) {
+    const [left] = await session.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity where pid in (${pids}) and ${others}`,
+    )
+    if (left!.count === 0) return
+    await Bun.sleep(10)
+  }
+}
+
+export async function allowWrites(session: CopySession): Promise<void> {
+  if (session.kind !== 'postgres') return
+  await session.query(`alter database ${await databaseName(session)} reset default_transaction_read_only`)
+}
+
+async function databaseName(session: CopySession): Promise<string> {
+  const [row] = await session.query<{ name: string }>('select quote_ident(current_database()) as name')
+  return row!.name
+}
+
+export interface CopiedCount {
+  rows: number
+  tables: number
+}
+
+/** Everything that signing in needs, with the numbering of all rows; both sides are counted. Throws BackupRefused. */
+export async function copyLivingRows(source: CopySession, target: CopySession): Promise<CopiedCount> {
+  let rows = 0
+  for (const table of copiedTables) {
+    const where = laterRows[table.name] === undefined ? 'true' : `not (${laterRows[table.name]})`
+    // Marks are about one database.
+    if (table.name === 'relocations' || where === 'not (true)') continue
+    await target.copyIn(table.name, table.columns, source.copyOut(table, where))
+    const [there, here] = [await countRows(target, table.name), await countRows(source, table.name, where)]
+    if (there !== here) throw new BackupRefused(`of ${here} rows has ${there}`, `the copy of ${table.name}`)
+    rows += there
+  }
+  return { rows, tables: copiedTables.length }
+}
+
+export async function copySequences(
+  sequences: Parameters<typeof setSequence>[1][],
+  target: CopySession,
+): Promise<void> {
+  for (const sequence of sequences) await setSequence(target, sequence)
+}
+
+/** The rows that may come later, also where some came already; the new database may be in use. */
+export async function copyLaterRows(
+  source: CopySession,
+  target: CopySession,
+  onTable: (name: string) => void,
+): Promise<number> {
+  let rows = 0
+  for (const table of copiedTables) {
+    const where = laterRows[table.name]
+    if (where === undefined) continue
+    onTable(table.name)
+    rows += await copyLater(source, target, table, where)
+  }
+  return rows
+}
+
+async function copyLater(
+  source: CopySession,
+  target: CopySession,
+  { name, columns, selected, identity }: CopiedTable,
+  where: string,
+): Promise<number> {
+  const list = columns.map((column) => `"${column}"`).join(', ')
+  await target.query('begin')
+  await target.query(`create temporary table later (like "${name}") on commit drop`)
+  await target.copyIn('later', columns, source.copyOut({ name, columns, selected, identity }, where))
+  const [copied] = await target.query<{ count: number }>('select count(*)::int as count from later')
+  await target.query(
+    `insert into ${targetOf(name, columns)} overriding system value select ${list} from later on conflict do nothing`,
+  )
+  await target.query('commit')
+  return copied!.count
+}
