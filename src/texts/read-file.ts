@@ -82,7 +82,7 @@ function checkText(key: string, text: string, place: string): TextProblem[] {
     return wrong(key, text, `unknown placeholder {${unknown}}; ${expected}`)
   }
   if (isCodeSms(place) && !names.includes('code')) return wrong(key, text, 'must hold {code}')
-  if (!place.startsWith('messages.') || problem === null) return []
+  if (!/^(messages|undo)\./.test(place) || problem === null) return []
   return wrong(key, text, `there is ${problem}; write {{, }}, [[ or ]] for a brace or a bracket itself`)
 }
 

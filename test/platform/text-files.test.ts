@@ -77,6 +77,19 @@ describe('a file', () => {
   })
 })
 
+test('the examples of docs/texts.md can be used', async () => {
+  const page = await Bun.file(join(import.meta.dir, '../../docs/texts.md')).text()
+  const blocks = (language: string) =>
+    [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+      .filter(([, each]) => each === language)
+      .map(([, , text]) => text!)
+  const texts = blocks('toml').filter((block) => block.includes('[messages]'))
+  expect(texts).toHaveLength(1)
+  withTexts({ 'de.toml': texts[0]! }, 'layout = "layout.html"\n')
+  directory.write('layout.html', blocks('html')[0]!)
+  expect(catalogOf().of('de').messages.greeting).toBe('Guten Tag,')
+})
+
 describe('what is wrong in a file', () => {
   test.each([
     ['[errors]\ninvalid_token = 5', 'de.toml: errors.invalid_token: expected a text'],
