@@ -35,6 +35,7 @@ export type AppServices = Pick<
   | 'authentication'
   | 'sessions'
   | 'me'
+  | 'exports'
   | 'twoFactor'
   | 'twoFactorRemovals'
   | 'passkeys'
@@ -84,6 +85,7 @@ const table = `
   GET     /api/v1/auth/me                          getAccount               bearer    me
   PATCH   /api/v1/auth/me                          changeAccountLanguage    bearer    me
   GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    me
+  GET     /api/v1/auth/me/export                   exportAccount            bearer    me
   GET     /api/v1/auth/events                      listEvents               bearer    me
   DELETE  /api/v1/auth/me                          eraseAccount             bearer    me
   POST    /api/v1/auth/2fa/enable                  requestTwoFactor         bearer    two-factor
@@ -159,7 +161,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createLoginRoutes(httpBase, services.login))
     .use(createLoginByCodeRoutes(httpBase, services.authentication.authenticate, services.loginByCode))
     .use(createSessionRoutes(httpBase, bearer, services.sessions))
-    .use(createAccountRoutes(httpBase, bearer, services.me, options.catalog.tags))
+    .use(createAccountRoutes(httpBase, bearer, services.me, services.exports, options.catalog.tags))
     .use(createTwoFactorRoutes(httpBase, bearer, services.twoFactor))
     .use(createPasswordRoutes(httpBase, bearer, services.passwords))
     .use(createContactRoutes(httpBase, bearer, services.contacts))

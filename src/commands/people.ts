@@ -43,6 +43,9 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .option('--send <channel>', 'send it by email or sms to a verified contact, and do not show it')
     .option('--lifetime <duration>', 'how long it holds, at most 24h', '1h')
     .action(recover)
+  add('export', 'print everything stored about a person, as JSON')
+    .argument('<account>', NAME)
+    .action(exportAccount)
   add('remove-two-factor', 'turn two factors off for somebody who lost every one of them')
     .argument('<account>', NAME)
     .action(removeTwoFactor)
@@ -105,4 +108,12 @@ async function removeTwoFactor(name: string, options: Options): Promise<void> {
   })
   if (options.json) return printJson({ due_at })
   process.stdout.write(`two-factor sign-in of ${who} is off${due_at === null ? '' : ` from ${due_at} on`}\n`)
+}
+
+async function exportAccount(name: string, options: Options): Promise<void> {
+  const { status: _, ...document } = await throughDoor(options, async (call) => {
+    const { uuid } = await findAccount(call, name)
+    return call<{ status: number }>('GET', `accounts/${uuid}/export`)
+  })
+  printJson(document)
 }

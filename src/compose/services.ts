@@ -32,6 +32,7 @@ import { createLimitService } from '../domain/limits/service.ts'
 import { createStrangersTurn } from '../domain/limits/strangers-turn.ts'
 import { createLoginService } from '../domain/login/service.ts'
 import { createLoginByCodeService } from '../domain/login-by-code/service.ts'
+import { createExports } from '../domain/me/exports.ts'
 import { createAccountService } from '../domain/me/service.ts'
 import { createPasskeyAssertions, createPasskeys } from '../domain/passkeys/room.ts'
 import { createPasswordsService } from '../domain/passwords/service.ts'
@@ -151,7 +152,8 @@ export function createServices(foundation: Foundation) {
   }
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
-  const administration = createAdministrationService(shared)
+  const exports = createExports(shared)
+  const administration = createAdministrationService({ ...shared, exports })
   const administrators = createAdministratorService(shared)
   const twoFactorRemovals = createTwoFactorRemovals(shared)
   const undo = createUndoService(shared)
@@ -163,6 +165,7 @@ export function createServices(foundation: Foundation) {
     loginByCode: createLoginByCodeService(shared),
     sessions: createSessionService(shared),
     me: createAccountService(shared),
+    exports,
     twoFactor: createTwoFactorService(shared),
     passkeys: createPasskeys(shared, assertions),
     passwords: createPasswordsService(shared),

@@ -26,6 +26,7 @@ import { createSpentTokenStore } from '../domain/identities/spent-token-store-po
 import { createIdentityStore } from '../domain/identities/store-postgres.ts'
 import { createPostgresLimitStore } from '../domain/limits/store-postgres.ts'
 import { createRedisLimitStore } from '../domain/limits/store-redis.ts'
+import { createExportStore } from '../domain/me/export-store-postgres.ts'
 import { createErasureStore } from '../domain/me/store-postgres.ts'
 import { createPasskeyStore } from '../domain/passkeys/store-postgres.ts'
 import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
@@ -65,6 +66,7 @@ export function createStores(
     digests: createDigestStore(database),
     erasure: createErasureStore(database),
     events: createEventStore(database, config.events),
+    exports: createExportStore(database),
     housekeeping: createHousekeepingStore(database),
     idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),

@@ -64,6 +64,8 @@ import type { LimitService } from './limits/service.ts'
 import type { LimitStore } from './limits/store.ts'
 import type { LoginService } from './login/service.ts'
 import type { LoginByCodeService } from './login-by-code/service.ts'
+import type { ExportStore } from './me/export-store.ts'
+import type { Exports } from './me/exports.ts'
 import type { AccountService } from './me/service.ts'
 import type { ErasureStore } from './me/store.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -115,6 +117,7 @@ export interface Stores {
   digests: DigestStore
   erasure: ErasureStore
   events: EventStore
+  exports: ExportStore
   housekeeping: HousekeepingStore
   idempotency: IdempotencyStore
   identities: IdentityStore
@@ -179,6 +182,7 @@ export interface Services {
   loginByCode: LoginByCodeService
   sessions: SessionService
   me: AccountService
+  exports: Exports
   twoFactor: TwoFactorService
   twoFactorRemovals: TwoFactorRemovals
   undo: UndoService

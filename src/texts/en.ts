@@ -274,6 +274,22 @@ export const en: Texts = {
         ],
         sms: '{service}: two-factor sign-in of your account is turned off in 24 h. Not your wish? {link}',
       },
+      account_exported: {
+        subject: 'A copy of your data at {service} was made',
+        email: [
+          'A copy of everything that {service} stores about you has just been made, by somebody who signed in to your account.',
+          'If this was not you, change your password at once.',
+        ],
+        sms: '{service}: a copy of your data was made. If this was not you, change your password at once.',
+      },
+      new_device: {
+        subject: 'New sign-in to your account at {service}',
+        email: [
+          'Somebody has just signed in to your account at {service} from a device or a place that it did not know.',
+          'If this was you, there is nothing to do. If not, change your password at once.',
+        ],
+        sms: '{service}: new sign-in to your account from an unknown device. If this was not you, change your password.',
+      },
       two_factor_disabled: {
         subject: 'Two-factor sign-in is off for your account at {service}',
         email: ['Two-factor sign-in has just been turned off for your account at {service}.', alarm],

@@ -279,6 +279,22 @@ export const es: Texts = {
         ],
         sms: '{service}: los dos pasos de su cuenta se desactivan en 24 h. Si no lo ha pedido: {link}',
       },
+      account_exported: {
+        subject: 'Se ha hecho una copia de sus datos en {service}',
+        email: [
+          'Alguien que inició sesión en su cuenta acaba de hacer una copia de todo lo que {service} guarda sobre usted.',
+          'Si no fue usted, cambie su contraseña de inmediato.',
+        ],
+        sms: '{service}: se ha hecho una copia de sus datos. Si no fue usted, cambie su contraseña.',
+      },
+      new_device: {
+        subject: 'Nuevo inicio de sesión en su cuenta de {service}',
+        email: [
+          'Alguien acaba de iniciar sesión en su cuenta de {service} desde un dispositivo o un lugar que no conocía.',
+          'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato.',
+        ],
+        sms: '{service}: alguien ha entrado en su cuenta con un dispositivo nuevo. Si no fue usted, cambie su contraseña.',
+      },
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',
         email: ['La verificación en dos pasos se acaba de desactivar en su cuenta de {service}.', alarm],

@@ -279,6 +279,22 @@ export const fr = {
         ],
         sms: '{service} : la double authentification sera désactivée dans 24 h. Pas votre demande ? {link}',
       },
+      account_exported: {
+        subject: 'Une copie de vos données {service} a été faite',
+        email: [
+          "Une copie de tout ce que {service} conserve à votre sujet vient d'être faite, par une personne connectée à votre compte.",
+          "Si ce n'était pas vous, changez votre mot de passe sans attendre.",
+        ],
+        sms: "{service} : une copie de vos données a été faite. Si ce n'était pas vous, changez votre mot de passe.",
+      },
+      new_device: {
+        subject: 'Nouvelle connexion à votre compte {service}',
+        email: [
+          "Quelqu'un vient de se connecter à votre compte {service} depuis un appareil ou un lieu qu'il ne connaissait pas.",
+          "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre.",
+        ],
+        sms: "{service} : nouvelle connexion à votre compte depuis un appareil inconnu. Si ce n'était pas vous, changez votre mot de passe.",
+      },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',
         email: ["La double authentification vient d'être désactivée sur votre compte {service}.", alarm],

@@ -281,6 +281,22 @@ export const pt: Texts = {
         ],
         sms: '{service}: os dois fatores da sua conta serao desativados em 24 h. Se nao o pediu: {link}',
       },
+      account_exported: {
+        subject: 'Foi feita uma cópia dos seus dados em {service}',
+        email: [
+          'Alguém que entrou na sua conta acaba de fazer uma cópia de tudo o que {service} guarda sobre si.',
+          'Se não foi uma ação sua, altere a senha de imediato.',
+        ],
+        sms: '{service}: foi feita uma copia dos seus dados. Se nao fez isto, altere a senha de imediato.',
+      },
+      new_device: {
+        subject: 'Nova entrada na sua conta em {service}',
+        email: [
+          'Alguém acaba de entrar na sua conta em {service} a partir de um dispositivo ou de um lugar que ela não conhecia.',
+          'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato.',
+        ],
+        sms: '{service}: nova entrada na sua conta com um dispositivo novo. Se nao fez isto, altere a senha de imediato.',
+      },
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',
         email: ['A autenticação de dois fatores acaba de ser desativada na sua conta em {service}.', alarm],

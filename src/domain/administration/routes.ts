@@ -11,6 +11,7 @@ import { accountSchema } from '../accounts/account-schema.ts'
 import type { AdminCaller } from '../administrators/access.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Once } from '../idempotency/service.ts'
+import { exportAnswer } from '../me/export-schema.ts'
 import type { KeyService } from '../tokens/key-service.ts'
 import type { AdministrationService } from './service.ts'
 
@@ -167,6 +168,14 @@ export function createAdministrationRoutes(
         return done
       },
       { response: { 200: doneAnswer, ...notFound }, detail: detail('eraseAccount', 'Erase an account') },
+    )
+    .get(
+      '/accounts/:uuid/export',
+      async ({ params }) => ({ ...done, ...(await administration.export(params.uuid)) }),
+      {
+        response: { 200: exportAnswer, ...notFound },
+        detail: detail('exportAccountData', 'Read everything stored about a person'),
+      },
     )
     .get(
       '/accounts/:uuid/sessions',

@@ -9,6 +9,7 @@ import type { EventFilter } from '../events/store.ts'
 import { parseEmail } from '../identifiers/email.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
+import type { AccountExport } from '../me/exports.ts'
 import type { Services, Stores } from '../services.ts'
 import { sessionRecord } from '../sessions/session-record.ts'
 import type { AccountChange, AccountFilter, AccountSearch, AdministeredAccount } from './store.ts'
@@ -70,6 +71,8 @@ export interface AdministrationService {
    * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`.
    */
   change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
+  /** Everything that is stored about the person. */
+  export(uuid: string): Promise<AccountExport>
   /** For good. */
   erase(uuid: string): Promise<void>
   listSessions(uuid: string): Promise<SessionRecord[]>
@@ -82,7 +85,10 @@ export interface AdministrationService {
 
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
-type Needs = Pick<Services, 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'> & {
+type Needs = Pick<
+  Services,
+  'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
+> & {
   stores: Pick<Stores, 'accounts' | 'administration' | 'erasure' | 'sessions' | 'events'>
 }
 
@@ -97,7 +103,7 @@ const FOLLOW_MS = 500
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export function createAdministrationService(needs: Needs): AdministrationService {
-  const { secondFactor, notices, refusedAddresses, clock, config, stores } = needs
+  const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { administration, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = new Map<string, number>()
@@ -205,6 +211,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
       if (changed === null) throw new AppError('account_not_found')
       return describe(changed)
     },
+    export: async (uuid) => exports.ofAccount(await require(uuid)),
     async erase(uuid) {
       const account = await require(uuid)
       const messages = await notices.about(account, 'account_erased')

@@ -31,6 +31,8 @@ export const noticePurposes = [
   'account_unlocked',
   'recovery_created',
   'two_factor_removal',
+  'account_exported',
+  'new_device',
   'contact_restored',
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]

@@ -17,6 +17,7 @@ const DAY_MS = 24 * HOUR_MS
 /** Codes a day that somebody with the password may have sent from a device that is not known. */
 const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
+const EXPORTS_PER_DAY = 5
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
 const UNDO_VISITS_PER_MINUTE = 60
@@ -245,6 +246,11 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       ]
     },
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
+    /** A copy of everything that is stored about a person. */
+    exports: (accountUuid: string): Charge => ({
+      key: `exports-in-day:${tag('account', accountUuid)}`,
+      rule: window(EXPORTS_PER_DAY, DAY_MS),
+    }),
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({
       key: `once-a-day:${what}:${tag('account', accountUuid)}`,

@@ -10,6 +10,8 @@ import { accountAnswer } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { ownerProofFields, twoFactorMethodsField } from '../sign-in/sign-in-schema.ts'
+import { exportAnswer } from './export-schema.ts'
+import type { Exports } from './exports.ts'
 import type { AccountService } from './service.ts'
 
 const verifiedField = (contact: string) =>
@@ -43,6 +45,7 @@ export function createAccountRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   accounts: AccountService,
+  exports: Exports,
   languages: readonly Language[],
 ) {
   return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
@@ -91,6 +94,24 @@ export function createAccountRoutes(
           operationId: 'getAccountSecurity',
           summary: 'What protects your account',
           description: 'For a settings page. `passkeys`, `identities` and `sessions` are counts.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/me/export',
+      async ({ signedIn }) => ({ status: 200 as const, ...(await exports.ofOwner(signedIn)) }),
+      {
+        response: {
+          200: exportAnswer,
+          ...errorResponses('reauthentication_required', 'too_many_requests'),
+        },
+        detail: {
+          tags: ['Account'],
+          operationId: 'exportAccount',
+          summary: 'Download everything stored about you',
+          description:
+            'The last sign-in must be less than 5 minutes ago; five times a day. Every verified contact is told.',
           security: bearerSecurity,
         },
       },
