@@ -379,6 +379,20 @@ describe('credentials', () => {
     ])
   })
 
+  test('give a token that is kept until a minute before its end', async () => {
+    const tokens = await serve({ body: '{"access_token": "t1", "expires_in": 600}' })
+    const oauth = { token_url: tokens.url, client_id: 'a', client_secret: 'b', scope: null, auth: null }
+    const clock = createFrozenClock()
+    const sender = createSmsSender([gatewayAt(await serve(), { headers: {}, oauth })], { clock })
+    const asked: number[] = []
+    for (const passedMs of [0, 539_999, 1]) {
+      clock.advance(passedMs)
+      await sender.send(message())
+      asked.push(tokens.requests.length)
+    }
+    expect(asked).toEqual([1, 1, 2])
+  })
+
   test('that are refused cost a try, not the message', async () => {
     const tokens = await serve({ status: 401, body: '{"error": "invalid_client"}' })
     const oauth = { token_url: tokens.url, client_id: 'a', client_secret: 'b', scope: null, auth: null }

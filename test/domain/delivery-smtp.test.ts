@@ -88,6 +88,16 @@ describe('a message', () => {
     expect(mail?.headers).not.toHaveProperty('x-mailer')
   })
 
+  test('names the address for answers where one is configured', async () => {
+    const server = await serve()
+    await senderFor(server).send(message())
+    await senderFor(server, { smtp: { replyTo: 'Acme Help <help@example.com>' } }).send(message())
+    expect(server.messages.map(({ headers }) => headers['reply-to'])).toEqual([
+      undefined,
+      'Acme Help <help@example.com>',
+    ])
+  })
+
   test('goes out over TLS from the first byte', async () => {
     const server = await serve({ security: 'tls' })
     const sender = senderFor(server, { smtp: { security: 'tls', host: 'localhost' } })

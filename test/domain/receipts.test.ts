@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newPhone, registration } from '../helpers/api-client.ts'
+import { countRows } from '../helpers/database.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { from, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -83,6 +84,17 @@ describe.each(shapes)('receipts on %s', (shape) => {
     expect((await report({ messageId: id, status: 'DELIVRD' })).status).toBe(200)
     await send(id)
     await waitFor(async () => (await receiptOf(id)) === 'delivered', { what: 'the early receipt' })
+  })
+
+  test('for messages that nobody sends are kept a minute, and not longer', async () => {
+    const id = crypto.randomUUID()
+    await report({ messageId: id, status: 'DELIVRD' })
+    const kept = () => countRows(service, 'early_receipts', sql`provider_id = ${sql.raw(`'${id}'`)}`)
+    await service.inside.housekeeping.run()
+    expect(await kept()).toBe(1)
+    service.clock.advance(60_001)
+    await service.inside.housekeeping.run()
+    expect(await kept()).toBe(0)
   })
 
   test('come in each form, with the secret in each place', async () => {
@@ -193,5 +205,9 @@ test('600 refused receipts a minute from one address, and no more; the gateway i
   expect(statuses.filter(({ status }) => status === 429)).toHaveLength(10)
   expect((await post('203.0.113.1', { authorization })).status).toBe(200)
   expect((await post('203.0.113.2')).status).toBe(401)
+  service.clock.advance(59_000)
+  expect((await post('203.0.113.1')).status).toBe(429)
+  service.clock.advance(1000)
+  expect((await post('203.0.113.1')).status).toBe(401)
   await service.close()
 })

@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, ReceiptsConfig } from '../../platform/config/types.ts'
-import type { LimitStore } from '../limits/store.ts'
+import type { LimitService } from '../limits/service.ts'
 import type { Funnel } from './funnel.ts'
 import { at, valueAt } from './gateway-verdict.ts'
 import type { DeliveryRecords, Receipt } from './records.ts'
@@ -25,13 +25,11 @@ export interface ReceiptService {
 interface Options {
   records: DeliveryRecords
   funnel: Pick<Funnel, 'count'>
-  limits: Pick<LimitStore, 'charge'>
+  limits: Pick<LimitService, 'charge' | 'counters'>
   clock: Clock
-  config: Pick<Config, 'sms' | 'server' | 'limits'>
+  config: Pick<Config, 'sms' | 'server'>
 }
 
-/** Of those who cannot show the secret, from one address in a minute. */
-const REFUSALS = { kind: 'bucket', burst: 600, intervalMs: 100 } as const
 /** Entries of one request; 16 KiB hold no more that mean anything. */
 const LONGEST_ID = 200
 
@@ -39,9 +37,7 @@ export function createReceiptService({ records, funnel, limits, clock, config }:
   const { baseUrl } = config.server
 
   async function refuse(addressBucket: string): Promise<never> {
-    const charge = { key: `receipts:${addressBucket}`, rule: REFUSALS }
-    const waitMs = config.limits.enabled ? await limits.charge([charge], clock.now()) : 0
-    if (waitMs > 0) throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(waitMs / 1000) })
+    await limits.charge(limits.counters.refusedReceipts(addressBucket))
     throw new AppError('invalid_token', { cause: 'receipt_secret' })
   }
 

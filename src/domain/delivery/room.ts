@@ -6,7 +6,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { CodeService } from '../codes/service.ts'
-import type { LimitStore } from '../limits/store.ts'
+import type { LimitService } from '../limits/service.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { SendingCodes } from './attempt.ts'
 import type { Funnel } from './funnel.ts'
@@ -21,7 +21,8 @@ import { createDeliveryWorker } from './worker.ts'
 
 interface Options {
   database: Database
-  stores: { messages: MessageStore; deliveryRecords: DeliveryRecords; limits: LimitStore }
+  stores: { messages: MessageStore; deliveryRecords: DeliveryRecords }
+  limits: LimitService
   funnel: Funnel
   codes: CodeService
   /** Every code that a message may carry. */
@@ -90,7 +91,7 @@ export function createDelivery(options: Options) {
     receipts: createReceiptService({
       records: stores.deliveryRecords,
       funnel,
-      limits: stores.limits,
+      limits: options.limits,
       clock,
       config,
     }),

@@ -20,7 +20,8 @@ const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
-const UNDO_VISITS_PER_MINUTE = 60
+const UNDO_VISITS_PER_MINUTE = 300
+const REFUSED_RECEIPTS_PER_MINUTE = 600
 const REFUSED_TOKENS_PER_MINUTE = 20
 /** For this long after its confirmation an account counts as a stranger when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
@@ -215,6 +216,9 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       }
       return destination.kind === 'email' ? [inDay] : [inDay, smsOfDay]
     },
+    /** A receipt of a gateway without its secret. */
+    refusedReceipts: (addressBucket: string): Charge[] =>
+      byAddress('receipts', addressBucket, window(REFUSED_RECEIPTS_PER_MINUTE, MINUTE_MS)),
     /** The undo page is shown or its form is sent. */
     undoVisits: (addressBucket: string): Charge[] =>
       byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),
