@@ -607,6 +607,22 @@ describe('what others stand on', () => {
     expect(namesOf(others)).toEqual(expect.arrayContaining(dependents('database')))
   })
 
+  test('a database that only reads: it answers, and serves nobody', async () => {
+    const patient = await healthy()
+    const sql = await patient.ownDatabase()
+    const [{ name }] = (await sql`select current_database() as name`) as unknown as [{ name: string }]
+    await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+    const { code, bad } = await examine(patient)
+    for (const close of closers.splice(0)) await close()
+    expect(code).toBe(1)
+    expect(bad[0]).toEqual({
+      name: 'database',
+      level: 'failure',
+      message: 'read-only: it takes no writes: name the primary in database.url, or make space on its disk',
+    })
+    expect(namesOf(bad)).toEqual(['database', ...dependents('database')])
+  })
+
   test('a Redis that is away, and only what needs it', async () => {
     const patient = await healthy()
     set(patient.settings, 'redis', { url: `redis://127.0.0.1:${await freePort()}` })

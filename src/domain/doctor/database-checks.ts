@@ -4,6 +4,7 @@ import { measureClockSkewMs } from '../../platform/postgres/clock-skew.ts'
 import { canWrite, freeBytes } from '../../platform/postgres/disk-space.ts'
 import { planMigrations } from '../../platform/postgres/migrate.ts'
 import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
+import { explainFailure } from './explain.ts'
 import { createDoctorStore } from './store-postgres.ts'
 
 const OLDEST_VERSION = 15
@@ -14,7 +15,11 @@ const LITTLE_SPACE_BYTES = 1024 * MEGABYTE
 const NO_SPACE_BYTES = 100 * MEGABYTE
 
 export async function checkDatabase({ database }: StoreContext): Promise<Finding> {
-  await database.ping()
+  try {
+    await database.ping()
+  } catch (error) {
+    return failure(explainFailure(error, database.kind === 'embedded' ? 'storage.data_dir' : 'database.url'))
+  }
   return ok(
     database.kind === 'embedded'
       ? 'the embedded database answers and takes writes'
