@@ -80,7 +80,8 @@ function keysOf(config: Config, { passphraseFile }: Options, givenSecret: Uint8A
 }
 
 function report(restored: Restored, { redis }: Config, { keepSessions }: Options): void {
-  const { rows, backupMadeAt, erased, revokedKeys, locked, endedSessions, droppedMessages, lost } = restored
+  const { rows, backupMadeAt, erased, revokedKeys, revokedTokens, administrators, locked } = restored
+  const { endedSessions, droppedMessages, lost } = restored
   const lines = [
     `${rows} rows as they were at ${backupMadeAt} are restored.`,
     keepSessions
@@ -94,8 +95,8 @@ function report(restored: Restored, { redis }: Config, { keepSessions }: Options
       (each) => `${each.lost} ${each.name.replace('_', ' ')} open under none of the known secrets.`,
     ),
     restored.knewLater
-      ? `Applied again from the database that was replaced: ${erased.length} erasures, ${revokedKeys.length} revoked keys, ${locked.length} locks.`
-      : `Not known: erasures, revoked keys and locks since ${backupMadeAt}. Apply them again (poterne accounts erase, keys revoke, accounts lock).`,
+      ? `Applied again from the database that was replaced: ${erased.length} erasures, ${revokedKeys.length} revoked keys, ${locked.length} locks, ${revokedTokens.length} revoked tokens, ${administrators.length} changes of administrators.`
+      : `Not known: erasures, revoked keys and locks since ${backupMadeAt}, revoked tokens and removed administrators. Apply them again (poterne accounts erase, keys revoke, accounts lock, tokens revoke, admins remove).`,
     `Not known: what people changed since ${backupMadeAt}. Passwords, contacts and second factors are those of that time.`,
     ...(redis.urls.length > 0
       ? ['Empty Redis before poterne starts: its codes and counters are of later.']

@@ -108,7 +108,7 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
       options.kept,
     )
     const cleansed = await cleanse(database, knowledge, { keepSessions, now })
-    const { erased, revokedKeys, locked } = cleansed
+    const { erased, revokedKeys, revokedTokens, administrators, locked } = cleansed
     const about = { made_at: manifest.created_at, rows: rowsIn(manifest), replaced: state.hasAccounts }
     await recordEvents(
       database,
@@ -117,6 +117,12 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
         ...erased.map((account) => ({ type: 'account.erased' as const, account })),
         ...locked.map((account) => ({ type: 'account.locked' as const, account })),
         ...revokedKeys.map((kid) => ({ type: 'key.revoked' as const, account: null, data: { kid } })),
+        ...revokedTokens.map((token) => ({ type: 'token.revoked' as const, account: null, data: { token } })),
+        ...administrators.map(({ uuid, role }) =>
+          role === null
+            ? { type: 'administrator.removed' as const, account: uuid }
+            : { type: 'administrator.role_changed' as const, account: uuid, data: { role } },
+        ),
       ],
       now,
     )

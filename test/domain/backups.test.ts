@@ -48,6 +48,13 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     ]
     const app = await protectByApp(service, newEmail())
     const { refresh_token } = await service.logIn(ada)
+    const { administrators, administrationTokens } = service.inside.services
+    const makeOwner = async ({ identifier }: { identifier: string }) =>
+      (await administrators.put(identifier, 'owner')).administrator
+    const [staying, leaving] = [await makeOwner(ada), await makeOwner(app.person)]
+    const operator = { type: 'operator', id: 'ada', name: 'ada' } as const
+    const wish = { name: 'script', scopes: ['accounts:read'], expires_in: '90d' } as const
+    const { record: token } = await administrationTokens.create(operator, wish)
 
     // Clients write while the backup is made.
     const before: string[] = []
@@ -92,6 +99,9 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     await service.inside.services.administration.change(lockedId, { locked: true, locked_reason: 'fraud' })
     const oldKey = service.inside.services.keys.signingKey().kid
     await service.inside.services.keys.revoke(oldKey)
+    await administrationTokens.revoke(token.id)
+    await administrators.remove(leaving.uuid)
+    await administrators.put(staying.uuid, 'viewer')
     await service.inside.app.server!.stop(true)
     await service.inside.adminApp.server?.stop(true)
     const events = await service.inside.services.administration.listEvents({ type: 'backup.created' })
@@ -117,13 +127,19 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     expect(refused).toEqual({ out: '', code: 1, error: `${damaged} is damaged or cut off\n` })
     const replaced = await restore(service.storage, '--replace')
     expect([replaced.error, replaced.code]).toEqual(['', 0])
-    expect(replaced.out).toContain('1 erasures, 1 revoked keys, 1 locks')
+    expect(replaced.out).toContain(
+      '1 erasures, 1 revoked keys, 1 locks, 1 revoked tokens, 2 changes of administrators',
+    )
     const again = await startService({ shape, storage: service.storage })
     try {
       expect((await again.post('login', erased)).body.code).toBe('invalid_credentials')
       expect((await again.post('login', locked)).body.code).toBe('account_locked')
       expect((await again.post('refresh', { refresh_token })).status).toBe(401)
       expect(again.inside.services.keys.signingKey().kid).not.toBe(oldKey)
+      expect((await again.inside.services.administrationTokens.list({})).items).toEqual([])
+      expect((await again.inside.services.administrators.list({})).items).toMatchObject([
+        { uuid: staying.uuid, role: 'viewer' },
+      ])
       expect(await signInWithApp(again)).toBe(200)
       for (const email of before)
         expect((await again.post('login', { identifier: email, password: PASSWORD })).body.code).toBe(

@@ -357,3 +357,35 @@ describe('passkeys', () => {
     )
   })
 })
+
+describe('the listener of administration', () => {
+  test('is off unless it is set, and on loopback unless a proxy with TLS stands before it', () => {
+    expect(configOf(smtp('')).admin).toEqual({ socket: null, listen: null, baseUrl: null })
+    for (const listen of ['127.0.0.1:8081', '[::1]:8081', 'localhost:8081'])
+      expect(problemsOf(`${smtp('')}\n[admin]\nlisten = "${listen}"`)).toEqual([])
+    const open = `${smtp('')}\n[admin]\nlisten = "0.0.0.0:8081"\n`
+    expect(problemsOf(open)).toEqual([
+      expect.stringContaining('admin.listen = "0.0.0.0:8081": expected a loopback address'),
+    ])
+    expect(configOf(`${open}base_url = "https://admin.example.com"`).admin).toEqual({
+      socket: null,
+      listen: { host: '0.0.0.0', port: 8081 },
+      baseUrl: 'https://admin.example.com',
+    })
+  })
+
+  test.each(['8081', '127.0.0.1', '127.0.0.1:0', '::1:8081', 'a b:80'])('does not listen at %s', (listen) => {
+    expect(problemsOf(`${smtp('')}\n[admin]\nlisten = "${listen}"`)).toEqual([
+      expect.stringContaining('expected an address and a port'),
+    ])
+  })
+
+  test.each(['http://admin.example.com', 'https://admin.example.com/', 'admin.example.com'])(
+    'is not reached at %s',
+    (url) => {
+      expect(problemsOf(`${smtp('')}\n[admin]\nbase_url = "${url}"`)).toEqual([
+        expect.stringContaining('expected an https origin'),
+      ])
+    },
+  )
+})

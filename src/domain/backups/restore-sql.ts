@@ -4,6 +4,8 @@
 import { sql } from 'drizzle-orm'
 import {
   accounts,
+  administrationTokens,
+  administrators,
   codes,
   eventDetails,
   events,
@@ -27,6 +29,26 @@ export const findRevokedKeys = defineStatement({
   params: {},
   row: { kid: 'text?' },
   sql: () => sql`select distinct data->>'kid' as kid from ${events} where type = 'key.revoked'`,
+})
+
+export const findRevokedTokens = defineStatement({
+  name: 'restore.find_revoked_tokens',
+  params: {},
+  row: { uuid: 'uuid' },
+  sql: () => sql`select uuid from ${administrationTokens} where revoked_at is not null`,
+})
+
+/** What last became of each administrator; without a role: no administrator any more. */
+export const findAdministratorChanges = defineStatement({
+  name: 'restore.find_administrator_changes',
+  params: {},
+  row: { uuid: 'uuid', role: 'text?' },
+  sql: () => sql`
+  select distinct on (account) account as uuid,
+         case when type <> 'administrator.removed' then data->>'role' end as role
+    from ${events}
+   where type in ('administrator.added', 'administrator.removed', 'administrator.role_changed') and account is not null
+   order by account, id desc`,
 })
 
 export const findLocked = defineStatement({
@@ -73,6 +95,37 @@ export const revokeKeysAgain = defineStatement({
   row: { kid: 'text' },
   sql: (p) => sql`
   delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
+})
+
+export const revokeTokensAgain = defineStatement({
+  name: 'restore.revoke_tokens_again',
+  params: { uuids: 'text', now: 'timestamptz' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${administrationTokens} set revoked_at = ${p.now}
+   where revoked_at is null
+     and uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
+  returning uuid`,
+})
+
+/** Who was added since is added by hand: the account may not be there. */
+export const changeAdministratorsAgain = defineStatement({
+  name: 'restore.change_administrators_again',
+  params: { changes: 'text' },
+  row: { uuid: 'uuid', role: 'text?' },
+  sql: (p) => sql`
+  with later as materialized (
+    select account.id, account.uuid, change.role
+      from jsonb_to_recordset(${p.changes}::jsonb) as change (uuid uuid, role text)
+      join ${accounts} account using (uuid)),
+  removed as (
+    delete from ${administrators} using later where account_id = later.id and later.role is null
+    returning later.uuid),
+  changed as (
+    update ${administrators} set role = later.role from later
+     where account_id = later.id and later.role is not null and ${administrators}.role <> later.role
+    returning later.uuid, later.role)
+  select uuid, null::text as role from removed union all select uuid, role from changed`,
 })
 
 export const lockAgain = defineStatement({

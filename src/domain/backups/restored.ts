@@ -8,21 +8,33 @@ import * as statements from './restore-sql.ts'
 export interface LaterKnowledge {
   erased: string[]
   revokedKeys: string[]
+  revokedTokens: string[]
+  administrators: AdministratorChange[]
   locked: { uuid: string; locked_at: Date | null; locked_reason: string | null }[]
   endedSessions: string[]
 }
 
+/** Without a role: an administrator no longer. */
+export interface AdministratorChange {
+  uuid: string
+  role: string | null
+}
+
 /** `since`: when the backup was made. */
 export async function readLaterKnowledge(replaced: Executor, since: Date): Promise<LaterKnowledge> {
-  const [erased, keys, locked, ended] = [
+  const [erased, keys, tokens, administrators, locked, ended] = [
     await replaced.all(statements.findErased, {}),
     await replaced.all(statements.findRevokedKeys, {}),
+    await replaced.all(statements.findRevokedTokens, {}),
+    await replaced.all(statements.findAdministratorChanges, {}),
     await replaced.all(statements.findLocked, {}),
     await replaced.all(statements.findEndedSessions, { since }),
   ]
   return {
     erased: erased.map(({ account }) => account),
     revokedKeys: keys.flatMap(({ kid }) => kid ?? []),
+    revokedTokens: tokens.map(({ uuid }) => uuid),
+    administrators,
     locked: locked.map(({ uuid, lockedAt, lockedReason }) => ({
       ...{ uuid, locked_at: lockedAt, locked_reason: lockedReason },
     })),
@@ -33,9 +45,20 @@ export async function readLaterKnowledge(replaced: Executor, since: Date): Promi
 export interface Cleansed {
   erased: string[]
   revokedKeys: string[]
+  revokedTokens: string[]
+  administrators: AdministratorChange[]
   locked: string[]
   endedSessions: number
   droppedMessages: number
+}
+
+const nothingLater: LaterKnowledge = {
+  erased: [],
+  revokedKeys: [],
+  revokedTokens: [],
+  administrators: [],
+  locked: [],
+  endedSessions: [],
 }
 
 /** `knowledge` null: there was no database before, or none that this version can read. */
@@ -44,11 +67,17 @@ export async function cleanse(
   knowledge: LaterKnowledge | null,
   { keepSessions, now }: { keepSessions: boolean; now: Date },
 ): Promise<Cleansed> {
-  const { erased, revokedKeys, locked, endedSessions } = knowledge ?? {
-    ...{ erased: [], revokedKeys: [], locked: [], endedSessions: [] },
-  }
+  const { erased, revokedKeys, revokedTokens, administrators, locked, endedSessions } =
+    knowledge ?? nothingLater
   const gone = await restored.all(statements.eraseAgain, { uuids: JSON.stringify(erased) })
   const revoked = await restored.all(statements.revokeKeysAgain, { kids: JSON.stringify(revokedKeys) })
+  const tokens = await restored.all(statements.revokeTokensAgain, {
+    uuids: JSON.stringify(revokedTokens),
+    now,
+  })
+  const changed = await restored.all(statements.changeAdministratorsAgain, {
+    changes: JSON.stringify(administrators),
+  })
   const lockedAgain = await restored.all(statements.lockAgain, { locks: JSON.stringify(locked), now })
   const ids = keepSessions ? JSON.stringify(endedSessions) : null
   const ended = await restored.first(statements.endSessionsAgain, { ids, now })
@@ -56,6 +85,8 @@ export async function cleanse(
   return {
     erased: gone.map(({ uuid }) => uuid),
     revokedKeys: revoked.map(({ kid }) => kid),
+    revokedTokens: tokens.map(({ uuid }) => uuid),
+    administrators: changed,
     locked: lockedAgain.map(({ uuid }) => uuid),
     endedSessions: ended!.count,
     droppedMessages: underWay!.messages,
