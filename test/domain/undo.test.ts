@@ -6,6 +6,7 @@ import { appCode } from '../helpers/authenticator.ts'
 import { countRows } from '../helpers/database.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { ruleOn, type Shape } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
@@ -116,6 +117,7 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
     expect(page.status).toBe(200)
     expect(page.html).toContain(`${email.slice(0, 1)}•••@example.com`)
     expect(page.html).not.toContain(email)
+    const { code: recovery } = await service.inside.services.people.recover(owner.account.uuid, {})
     const done = await undo(token)
     expect([done.status, done.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
 
@@ -123,6 +125,9 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
       expect((await service.get('me', { ...newClient(), bearer })).status).toBe(401)
     for (const { refresh_token } of [owner, intruder])
       expect((await service.post('refresh', { refresh_token }, newClient())).status).toBe(401)
+    const another = { password: 'chosen by the intruder', password_confirmation: 'chosen by the intruder' }
+    const byRecovery = { identifier: owner.account.uuid, otp: recovery, ...another }
+    expectRefusal(await service.post('password/reset', byRecovery, newClient()), 'invalid_code')
     for (const identifier of [email, planted, plantedPhone])
       expect((await passwordLogin(identifier)).status).toBe(401)
     await service.delivered()

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import {
+  accountCodes,
   accounts,
   contactChanges,
   recoveryCodes,
@@ -119,6 +120,9 @@ const restoreOf = (of: Identifier['kind']) => {
        where account_id = proved.id and not proved.had_app
          and (not proved.had_two_factors
               or exists (select 1 from ${totpFactors} app where app.account_id = proved.id))),
+    no_account_codes as (
+      delete from ${accountCodes} using proved
+       where account_id = proved.id and ${accountCodes}.created_at >= proved.replaced_at),
     no_enrolment as (delete from ${totpEnrolments} using proved where account_id = proved.id),
     no_changes as (delete from ${contactChanges} using proved where account_id = proved.id),
     revoked as (

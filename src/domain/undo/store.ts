@@ -20,7 +20,7 @@ export interface UndoStore {
   find(hash: Uint8Array, now: Date): Promise<Undoable | null>
   /**
    * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten and the password goes, what sessions added
-   * goes, an authenticator app and two factors that came after the change go, other claims to the contact end, and so do
+   * goes, an authenticator app, two factors and an administrator's recovery code that came after the change go, other claims to the contact end, and so do
    * the links of contacts that were verified later. Queues the notices. Of any number of calls one succeeds; `taken`
    * changes nothing.
    */
