@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
+import { launchBrowser } from '../helpers/browser.ts'
 import { countRows } from '../helpers/database.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
@@ -242,6 +243,21 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
       expect(undoLines.length).toBeGreaterThan(5)
     },
   )
+
+  rule('works in a browser that runs no scripts', async () => {
+    const email = newEmail()
+    const { access_token } = await register(email)
+    await change(newEmail(), access_token)
+    const token = await tokenTo(email)
+    const browser = await launchBrowser({ 'auth.internal': new URL(service.url).host })
+    const page = await browser.newPage({ javaScriptEnabled: false })
+    await page.goto(`http://auth.internal/undo?t=${token}`)
+    await page.getByRole('button').click()
+    await page.getByRole('heading', { name: 'Votre contact est rétabli' }).waitFor()
+    expect(page.url()).toBe('http://auth.internal/undo')
+    await browser.close()
+    expect((await service.get('me', { ...newClient(), bearer: access_token })).status).toBe(401)
+  })
 
   rule('is in the notice only where the device was not known seven days before', async () => {
     const known = { device_fingerprint: 'known for long' }
