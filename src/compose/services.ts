@@ -134,7 +134,7 @@ export function createServices(foundation: Foundation) {
   const notices = createOwnerNotices(base)
   const accountCodes = createAccountCodes({ ...base, notices })
   const authenticators = createAuthenticators({ ...base, notices })
-  const sessionOpener = createSessionOpener(base)
+  const sessionOpener = createSessionOpener({ ...base, notices, outbox })
   const assertions = createPasskeyAssertions({ ...base, notices })
   const { confirmByPasskey } = assertions
   const core = {

@@ -189,13 +189,19 @@ describe('support', () => {
     })
 
     test('stopping races the removal, and one of both has it', async () => {
-      const { identifier, uuid } = await protectedAccount()
-      await delayed(uuid)
-      const [, , token = ''] = await linkTo(identifier)
+      const waiting = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const { identifier, uuid } = await protectedAccount()
+          await delayed(uuid)
+          const [, , token = ''] = await linkTo(identifier)
+          return { uuid, token }
+        }),
+      )
       service.clock.advance(25 * HOUR_MS)
       const removeDue = () => service.inside.services.twoFactorRemovals.removeDue(service.clock.now(), 10)
-      const [, page] = await Promise.all([removeDue(), press(token)])
-      expect(await isOn(uuid)).toBe(page.includes('reste active'))
+      const [, ...pages] = await Promise.all([removeDue(), ...waiting.map(({ token }) => press(token))])
+      for (const [index, { uuid }] of waiting.entries())
+        expect(await isOn(uuid)).toBe(pages[index]?.includes('reste active') === true)
     })
 
     test('an owner who turns them off leaves nothing that waits', async () => {
@@ -204,6 +210,34 @@ describe('support', () => {
       const proof = { password: known.password, otp: recoveryCodes[0] }
       expect((await service.post('2fa/disable', proof, { bearer })).status).toBe(200)
       expect(await countRows(service, 'two_factor_removals')).toBe(0)
+    })
+  })
+
+  describe('races', () => {
+    test('no login that is under way outlives a lock', async () => {
+      const { identifier, password, uuid } = await person()
+      const attempts = Array.from({ length: 16 }, () => service.post('login', { identifier, password }))
+      const locked = call('PATCH', `accounts/${uuid}`, { locked: true })
+      const [answers, { status }] = [await Promise.all(attempts), await locked]
+      expect(status).toBe(200)
+      for (const { body } of answers.filter((answer) => answer.status === 200))
+        expect((await service.get('me', { bearer: body.access_token })).status).toBe(401)
+      expectRefusal(await service.post('login', { identifier, password }), 'account_locked')
+    })
+
+    test('no refresh outlives an erasure', async () => {
+      const known = await service.signUp(newEmail())
+      const sessions = await Promise.all(Array.from({ length: 8 }, () => service.logIn(known)))
+      const uuid = sessions[0]?.account.uuid
+      const refreshes = sessions.map(({ refresh_token }) => service.post('refresh', { refresh_token }))
+      const erased = call('DELETE', `accounts/${uuid}`)
+      const [answers, { status }] = [await Promise.all(refreshes), await erased]
+      expect(status).toBe(200)
+      for (const { body } of answers.filter((answer) => answer.status === 200)) {
+        expect((await service.get('me', { bearer: body.access_token })).status).toBe(401)
+        expect((await service.post('refresh', { refresh_token: body.refresh_token })).status).toBe(401)
+      }
+      expect((await call('GET', `accounts/${uuid}`)).status).toBe(404)
     })
   })
 

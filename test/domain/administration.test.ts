@@ -193,4 +193,17 @@ describe('the search of accounts', () => {
     expect(text).toContain('accounts_email_prefix')
     expect(text).not.toContain('Seq Scan')
   })
+
+  test('of the messages of an account reads one too', async () => {
+    const { database } = service.inside
+    const plans = statement<object, { queryPlan: string }>(sql`
+      explain select id from messages
+       where coalesce(account_uuid, code_subject) = gen_random_uuid() order by id desc limit 50`)
+    await database.transaction(async (transaction) => {
+      // The table is almost empty: only the choice of indexes is asked for.
+      await transaction.all(statement(sql`set local enable_seqscan = off`), {})
+      await transaction.all(statement(sql`set local enable_indexscan = on`), {})
+      expect(JSON.stringify(await transaction.all(plans, {}))).toContain('messages_')
+    })
+  })
 })

@@ -102,6 +102,8 @@ export const nothingWaits = async ({ database }: Service) => (await database.fir
 
 /** An argon2 that costs nothing, and no limits: a test that is about them sets them. */
 export const quickSettings: Settings = {
+  // Tests sign in from many devices, and count the messages that they are about.
+  accounts: { notify_new_device: false },
   password: { memory_kib: 8, iterations: 1 },
   limits: { enabled: false },
 }

@@ -40,6 +40,7 @@ describe('without anything set', () => {
         roleId: 1,
         passwordDigest: 'masked',
         revealExisting: false,
+        notifyNewDevice: true,
         defaultCountry: 'FR',
       },
       smtp: null,

@@ -11,6 +11,19 @@ export const KNOWN_SIGN_INS = 10
 /** Devices older than this do not count. */
 export const knownSince = (now: SQL) => sql`${now} - interval '${sql.raw(String(KNOWN_DAYS))} days'`
 
+/**
+ * Whether neither the device nor the address of the sign-in was known before it: not at the first sign-in, and not where
+ * the sign-in named no device and came from no public address, so that it could not be known again.
+ */
+export const isNewDevice = (signedIn: SQL, tags: { device: SQL; address: SQL; now: SQL }) => sql`
+  (${signedIn}.sign_in_count > 1 and (${tags.device} is not null or ${tags.address} is not null)
+   and not exists (
+     select from ${knownDevices}
+      where account_id = ${signedIn}.id
+        and ((tag = ${tags.device} and kind = 'device' and last_sign_in_at > ${knownSince(tags.now)})
+          or (tag = ${tags.address} and kind = 'address'
+              and sign_in >= ${signedIn}.sign_in_count - ${sql.raw(String(KNOWN_SIGN_INS))}))))`
+
 /** The insert of the sign-in's tags, for each row of `signedIn` (an account as its sign-in left it). */
 export const rememberDevice = (signedIn: SQL, tags: { device: SQL; address: SQL; now: SQL }) => sql`
   insert into ${knownDevices} as known (account_id, tag, kind, sign_in, last_sign_in_at, first_sign_in_at)

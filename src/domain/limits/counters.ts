@@ -18,6 +18,7 @@ const DAY_MS = 24 * HOUR_MS
 const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
+const NEW_DEVICES_PER_DAY = 5
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
 const UNDO_VISITS_PER_MINUTE = 300
@@ -254,6 +255,11 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     exports: (accountUuid: string): Charge => ({
       key: `exports-in-day:${tag('account', accountUuid)}`,
       rule: window(EXPORTS_PER_DAY, DAY_MS),
+    }),
+    /** The owner is about to be told of a sign-in on a new device. */
+    newDevices: (accountUuid: string): Charge => ({
+      key: `new-devices-in-day:${tag('account', accountUuid)}`,
+      rule: window(NEW_DEVICES_PER_DAY, DAY_MS),
     }),
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({

@@ -12,6 +12,7 @@ import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord, eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
 import {
   endTooMany,
+  isFromNewDevice,
   otherSessions,
   signInCtes,
   signInParams,
@@ -165,10 +166,10 @@ const use = defineStatement({
 const signIn = defineStatement({
   name: 'passkeys.sign_in',
   params: { ...useParamTypes, ...signInParamTypes },
-  row: { ...accountRow, spent: 'boolean', used: 'boolean', others: 'int' },
+  row: { ...accountRow, spent: 'boolean', used: 'boolean', others: 'int', isNewDevice: 'boolean' },
   sql: (p) => sql`
   with ${useCtes(p)}, ${signInCtes(p, sql`exists (select 1 from used)`)}
-  select ${outcome}, ${otherSessions(p)} as others, signed_in.*
+  select ${outcome}, ${otherSessions(p)} as others, ${isFromNewDevice(p)} as is_new_device, signed_in.*
     from (select 1) answer left join signed_in on true`,
 })
 

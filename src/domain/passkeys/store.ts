@@ -1,7 +1,7 @@
 /** The passkeys, in PostgreSQL in every shape. */
 import type { Account, AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
-import type { NewSession } from '../sessions/store.ts'
+import type { NewSession, SignedInAccount } from '../sessions/store.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
 import type { Assertion, NewCredential } from './verification.ts'
@@ -49,7 +49,7 @@ export interface PasskeyStore {
    * The same, and opens the session, in one statement. Null if the account has changed since it was read, as
    * SessionStore.signIn describes it.
    */
-  signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<Account | null | UseRefusal>
+  signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<SignedInAccount | null | UseRefusal>
   /** Queues the notices about a passkey whose counter went back. */
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
   rename(account: Account, id: string, name: string, now: Date): Promise<Passkey | null>

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { type Account, type AccountRecord, accountRecord } from '../accounts/account.ts'
+import { withAddressOfCaller } from '../accounts/owner-notices.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Device, NewSession } from './store.ts'
 
@@ -15,7 +16,7 @@ export interface SignIn {
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
   /** Writes the session together with other changes of the sign-in; without it only the session is written. */
-  write?: (session: NewSession, now: Date) => Promise<Account | null>
+  write?: (session: NewSession, now: Date) => Promise<(Account & { isNewDevice?: boolean }) | null>
 }
 
 /** The answer of login, in the specification's order. */
@@ -30,14 +31,41 @@ export interface SessionOpener {
   open(signIn: SignIn): Promise<LogInAnswer>
 }
 
-type Needs = Pick<Services, 'devices' | 'accessTokens' | 'refreshTokens' | 'clock' | 'config'> & {
+type Needs = Pick<
+  Services,
+  | 'devices'
+  | 'accessTokens'
+  | 'refreshTokens'
+  | 'limits'
+  | 'notices'
+  | 'outbox'
+  | 'clock'
+  | 'logger'
+  | 'config'
+> & {
   stores: Pick<Stores, 'sessions'>
 }
 
 export function createSessionOpener(needs: Needs): SessionOpener {
-  const { devices, accessTokens, refreshTokens, clock, config } = needs
+  const { devices, accessTokens, refreshTokens, limits, notices, outbox, clock, logger, config } = needs
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  /** A sign-in is not refused because nobody can be told of it. */
+  async function tellOwner(account: Account, { name, os }: Device): Promise<void> {
+    try {
+      if (!(await limits.admits([limits.counters.newDevices(account.uuid)]))) return
+      const told = withAddressOfCaller(await notices.about(account, 'new_device'))
+      const named = name ?? os
+      await outbox.sendNotices(
+        told.map((notice) =>
+          named === null ? notice : { ...notice, values: { ...notice.values, device: named } },
+        ),
+      )
+    } catch {
+      logger.warn({ account: account.uuid }, 'the owner could not be told of a new device')
+    }
+  }
+
   return {
     async open({ account, device, address, amr, newDigest = null, write }) {
       const now = clock.now()
@@ -57,6 +85,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
       }
       const signedIn = await (write?.(session, now) ?? store.signIn(account, session, newDigest, now))
       if (signedIn === null) throw new AppError('invalid_credentials')
+      if (signedIn.isNewDevice && config.accounts.notifyNewDevice) await tellOwner(signedIn, device)
       const accessToken = await accessTokens.sign({
         accountUuid: signedIn.uuid,
         sessionId: id,

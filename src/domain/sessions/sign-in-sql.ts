@@ -8,7 +8,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
 import type { Account } from '../accounts/account.ts'
-import { forgetOldDevices, rememberDevice } from '../devices/known-devices-sql.ts'
+import { forgetOldDevices, isNewDevice, rememberDevice } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
 import type { NewSession } from './store.ts'
@@ -69,6 +69,10 @@ export const signInCtes = (p: Placeholders<keyof typeof signInParamTypes>, condi
   remembered as (${rememberDevice(sql`signed_in`, { device: p.deviceTag, address: p.addressTag, now: p.now })}),
   forgotten as (${forgetOldDevices(sql`signed_in`, { device: p.deviceTag })}),
   ${eventCtes(p, sql`signed_in`)}`
+
+/** Of `signed_in`: whether its owner is to be told of the device. The statement sees the devices as they were before it. */
+export const isFromNewDevice = (p: Placeholders<'deviceTag' | 'addressTag' | 'now'>) =>
+  isNewDevice(sql`signed_in`, { device: p.deviceTag, address: p.addressTag, now: p.now })
 
 /** How many sessions the account of `signed_in` had before this one: for `endTooMany`. */
 export const otherSessions = (p: Placeholders<'now'>) => sql`

@@ -15,6 +15,7 @@ import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
 import {
   endTooMany,
+  isFromNewDevice,
   lives,
   otherSessions,
   signInCtes,
@@ -26,9 +27,10 @@ import type { SessionStore } from './store.ts'
 const signIn = defineStatement({
   name: 'sessions.sign_in',
   params: signInParamTypes,
-  row: { ...accountRow, others: 'int' },
+  row: { ...accountRow, others: 'int', isNewDevice: 'boolean' },
   sql: (p) => sql`
-  with ${signInCtes(p)} select signed_in.*, ${otherSessions(p)} as others from signed_in`,
+  with ${signInCtes(p)}
+  select signed_in.*, ${otherSessions(p)} as others, ${isFromNewDevice(p)} as is_new_device from signed_in`,
 })
 
 /** Parallel callers with the same token wait for the row and then see the retries that were added. */

@@ -63,6 +63,9 @@ export interface ListedSession {
   expiresAt: Date
 }
 
+/** `isNewDevice`: neither its device nor its address was known. */
+export type SignedInAccount = Account & { isNewDevice: boolean }
+
 export interface SessionStore {
   /** The account of a session that is alive, and its device; null also if the account is locked or erased. */
   findSignedIn(
@@ -75,7 +78,12 @@ export interface SessionStore {
    * changed since it was read: erased, locked, another password, or two-factor login turned on or off. `newDigest`
    * replaces a digest that has older parameters. Of more than 100 sessions those not used for longest end.
    */
-  signIn(account: Account, session: NewSession, newDigest: string | null, now: Date): Promise<Account | null>
+  signIn(
+    account: Account,
+    session: NewSession,
+    newDigest: string | null,
+    now: Date,
+  ): Promise<SignedInAccount | null>
   /**
    * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
    * unless the session is alive, its account is not locked, and the presented generation is the current one: of many

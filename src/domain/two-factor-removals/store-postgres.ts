@@ -15,22 +15,23 @@ import type { Actor, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
 import type { TwoFactorRemovalStore } from './store.ts'
 
+/** Whoever deletes the row that waits has it: the owner who stops it, or this. */
 const remove = defineStatement({
   name: 'two_factor_removals.remove',
   params: { accountId: 'bigint', id: 'uuid?', now: 'timestamptz', ...noticeParamTypes },
   row: { id: 'bigint' },
   sql: (p) => sql`
-  with disabled as (
+  with taken as (
+    delete from ${twoFactorRemovals}
+     where account_id = ${p.accountId} and (${p.id} is null or id = ${p.id})
+    returning account_id),
+  disabled as (
     update ${accounts} set two_factor_enabled = false, updated_at = ${p.now}
-     where id = ${p.accountId} and two_factor_enabled
-       and (${p.id} is null or exists (
-              select 1 from ${twoFactorRemovals} waiting
-               where waiting.account_id = ${p.accountId} and waiting.id = ${p.id}))
+     where id = ${p.accountId} and two_factor_enabled and (${p.id} is null or exists (select 1 from taken))
     returning id),
   app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
   waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
   codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
-  done as (delete from ${twoFactorRemovals} where account_id = ${p.accountId}),
   notices as (${queueNotices(p, sql`disabled`)})
   select id from disabled`,
 })

@@ -161,6 +161,10 @@ export const schema = {
       false,
       'true: registering a taken identifier answers 409 identifier_taken, which reveals to strangers who has an account.',
     ),
+    notify_new_device: boolean(
+      true,
+      'Whether owners are told of a sign-in from a device and an address that their account does not know.',
+    ),
     default_country: text('FR', 'The country for national phone numbers.', {
       check: formats.isCountry,
       expected: 'a country in two capital letters, such as "FR"',

@@ -31,6 +31,7 @@ export interface Config {
     roleId: number
     passwordDigest: 'masked' | 'full'
     revealExisting: boolean
+    notifyNewDevice: boolean
     /** ISO 3166 alpha-2. */
     defaultCountry: string
   }

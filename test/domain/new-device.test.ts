@@ -1,0 +1,45 @@
+/** The owner is told of a sign-in from a device and an address that the account does not know. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, type Person } from '../helpers/api-client.ts'
+import { from } from '../helpers/limited-service.ts'
+import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+const service = useLimited({ settings: { accounts: { notify_new_device: true } } })
+
+const signIn = async (person: Person, device: Record<string, string>, address?: string) => {
+  const answer = await service.post('login', { ...person, ...device }, address ? from(address) : {})
+  expect(answer.status).toBe(200)
+}
+const noticesTo = async ({ identifier }: Person) => {
+  await service.delivered()
+  return service.inbox
+    .textsTo(identifier)
+    .filter((text) => text.includes('Nouvelle connexion') || text.includes('vient de se connecter'))
+}
+
+test('once for each device, not at the first sign-in, and not from a known address', async () => {
+  const person = await service.signUp(newEmail())
+  await signIn(person, { device_fingerprint: 'first' }, '203.0.113.7')
+  expect(await noticesTo(person)).toEqual([])
+  await signIn(person, { device_fingerprint: 'second', device_name: 'A phone' }, '198.51.100.9')
+  const [notice, ...others] = await noticesTo(person)
+  expect(others).toEqual([])
+  expect(notice).toContain('A phone')
+  await signIn(person, { device_fingerprint: 'second' }, '198.51.100.23')
+  await signIn(person, { device_fingerprint: 'third' }, '203.0.113.7')
+  expect(await noticesTo(person)).toHaveLength(1)
+})
+
+test('at most five a day', async () => {
+  const person = await service.signUp(newEmail())
+  for (let count = 0; count < 8; count++) await signIn(person, { device_fingerprint: `device ${count}` })
+  expect(await noticesTo(person)).toHaveLength(5)
+})
+
+test('nobody is told where a sign-in shows nothing by which it could be known again', async () => {
+  const person = await service.signUp(newEmail())
+  for (let count = 0; count < 3; count++) await signIn(person, {}, '10.0.0.7')
+  expect(await noticesTo(person)).toEqual([])
+})
