@@ -174,7 +174,7 @@ test('the hash queue is bounded: 503 server_busy, come back in a second; and the
   const settings = {
     limits: { hash_concurrency: 1, hash_queue: 4 },
     // Slow enough that the queue is full while all of them come, also where they come slowly.
-    password: { memory_kib: 65_536, iterations: 12 },
+    password: { memory_kib: 65_536, iterations: 6 },
   }
   const service = await startLimited({ settings })
   try {

@@ -16,72 +16,85 @@ const SHORTLY_MS = reduced(1000, 60_000)
 /** The next try after so long: 2 s, 10 s, 30 s, 90 s, each up to a fifth later. */
 const RETRY_MS = reduced(20_000, 180_000)
 
-describe('a mail server in trouble', () => {
-  let smtp: TestSmtp
-  let service: Executable
-  beforeAll(async () => {
-    smtp = await startSmtp()
-    service = await startExecutable({ smtp })
-  })
-  afterAll(async () => {
-    await service?.close()
-    await smtp?.stop()
-  })
+interface Mailing {
+  smtp: TestSmtp
+  service: Executable
+}
 
-  /** Milliseconds of each answer. */
-  async function register(emails: string[]): Promise<number[]> {
-    const times: number[] = []
-    for (const email of emails) {
-      const startedAt = performance.now()
-      expect((await service.post('register', registration(email))).status).toBe(201)
-      times.push(performance.now() - startedAt)
-    }
-    return times
-  }
-  const tenEmails = () => Array.from({ length: 10 }, newEmail)
+async function startMailing(): Promise<Mailing> {
+  const smtp = await startSmtp()
+  return { smtp, service: await startExecutable({ smtp }) }
+}
 
-  /** During the trouble registrations answer as always; after it every message comes, once, with a code that is right. */
-  async function expectPatience(awayMs: number, trouble: () => unknown, end: () => unknown) {
-    const usual = median(await register(tenEmails()))
-    await trouble()
-    const emails = tenEmails()
+async function stopMailing(mailing: Mailing | undefined): Promise<void> {
+  await mailing?.service.close()
+  await mailing?.smtp.stop()
+}
+
+const tenEmails = () => Array.from({ length: 10 }, newEmail)
+
+/** Milliseconds of each answer. */
+async function register({ service }: Mailing, emails: string[]): Promise<number[]> {
+  const times: number[] = []
+  for (const email of emails) {
     const startedAt = performance.now()
-    const times = await register(emails)
-    expect(median(times)).toBeLessThan(usual * 3 + 100)
-    await Bun.sleep(Math.max(0, awayMs - (performance.now() - startedAt)))
-    await end()
-    await Promise.all(emails.map((email) => smtp.waitForMailTo(email, RETRY_MS)))
-    const email = emails[0] as string
-    const otp = await service.inbox.nextCode(email)
-    expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
-    for (const each of emails) expect(service.inbox.textsTo(each)).toHaveLength(1)
+    expect((await service.post('register', registration(email))).status).toBe(201)
+    times.push(performance.now() - startedAt)
   }
+  return times
+}
 
-  test('that is down', () =>
-    expectPatience(
-      AWAY_MS,
-      () => smtp.stop(),
-      () => smtp.start(),
-    ))
+/** During the trouble registrations answer as always; after it every message comes, once, with a code that is right. */
+async function expectPatience(
+  mailing: Mailing,
+  awayMs: number,
+  trouble: (smtp: TestSmtp) => unknown,
+  end: (smtp: TestSmtp) => unknown,
+) {
+  const { smtp, service } = mailing
+  const usual = median(await register(mailing, tenEmails()))
+  await trouble(smtp)
+  const emails = tenEmails()
+  const startedAt = performance.now()
+  const times = await register(mailing, emails)
+  expect(median(times)).toBeLessThan(usual * 3 + 100)
+  await Bun.sleep(Math.max(0, awayMs - (performance.now() - startedAt)))
+  await end(smtp)
+  await Promise.all(emails.map((email) => smtp.waitForMailTo(email, RETRY_MS)))
+  const email = emails[0] as string
+  const otp = await service.inbox.nextCode(email)
+  expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
+  for (const each of emails) expect(service.inbox.textsTo(each)).toHaveLength(1)
+}
+
+describe('a mail server in trouble', () => {
+  let mailing: Mailing
+  beforeAll(async () => {
+    mailing = await startMailing()
+  })
+  afterAll(() => stopMailing(mailing))
 
   test('that says 451 for a while', () =>
     expectPatience(
+      mailing,
       SHORTLY_MS,
-      () => smtp.behave({ refuse: { status: 451, at: 'recipient' } }),
-      () => smtp.behave({}),
+      (smtp) => smtp.behave({ refuse: { status: 451, at: 'recipient' } }),
+      (smtp) => smtp.behave({}),
     ))
 
   test('that drips its greeting', () =>
     expectPatience(
+      mailing,
       SHORTLY_MS,
-      () => smtp.drip(200),
-      () => smtp.start(),
+      (smtp) => smtp.drip(200),
+      (smtp) => smtp.start(),
     ))
 
   test('SMS go out meanwhile', async () => {
+    const { smtp, service } = mailing
     await smtp.stop()
     const mails = smtp.messages.length
-    await register(tenEmails())
+    await register(mailing, tenEmails())
     const phone = newPhone()
     await service.post('register', registration(phone))
     await service.gateway.waitForSms(phone, 20_000)
@@ -90,8 +103,25 @@ describe('a mail server in trouble', () => {
   })
 })
 
+/** Each of these has an executable of its own and waits more than it works, so they run at the same time. */
+describe('a mail server that is down', () => {
+  test.concurrent('delays mail, and no answer', async () => {
+    const mailing = await startMailing()
+    try {
+      await expectPatience(
+        mailing,
+        AWAY_MS,
+        (smtp) => smtp.stop(),
+        (smtp) => smtp.start(),
+      )
+    } finally {
+      await stopMailing(mailing)
+    }
+  })
+})
+
 describe('a mail server that cannot be trusted', () => {
-  test.each([
+  test.concurrent.each([
     ['whose certificate nobody signed', { certificate: 'self-signed' }, 'smtp_tls'],
     ['that offers no STARTTLS', { security: 'none' }, 'smtp_tls'],
   ] as const)('%s gets neither password nor message', async (_, options, detail) => {
@@ -116,7 +146,7 @@ describe('a mail server that cannot be trusted', () => {
 })
 
 describe('a gateway', () => {
-  test('that does not answer for a while: the SMS goes out, with the same code, once it is well', async () => {
+  test.concurrent('that does not answer for a while: the SMS goes out, with the same code, once it is well', async () => {
     const gateway = await startGateway({ behaviour: { delayMs: 60_000 } })
     const stub = { name: 'stub', url: gateway.url, body: { to: '{to}', text: '{text}' }, timeout: '1s' }
     const settings = { sms: { gateways: [stub] } }
@@ -136,7 +166,7 @@ describe('a gateway', () => {
     await gateway.stop()
   })
 
-  test('on this machine is asked directly, whatever proxy the environment names', async () => {
+  test.concurrent('on this machine is asked directly, whatever proxy the environment names', async () => {
     const proxy = `http://127.0.0.1:${await freePort()}`
     const env = { HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy, https_proxy: proxy }
     const service = await startExecutable({ shape: 'postgres', env })
