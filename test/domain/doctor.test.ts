@@ -3,7 +3,7 @@
  * of that one says so.
  */
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -431,6 +431,18 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     ({ settings }) => set(settings, 'texts', { service_name: 'Zażółć' }),
   ],
   [
+    'a text of the operator with a letter that SMS lack',
+    'sms-texts',
+    'warning',
+    /a text of your own has ’.*change it in texts\.directory/,
+    ({ settings }) => {
+      const directory = newDirectory('texts')
+      const text = 'sms = "{service} : {code} est votre code, qu’il faut taper."'
+      writeFileSync(join(directory, 'fr.toml'), `[messages.codes.confirmation]\n${text}\n`)
+      set(settings, 'texts', { directory })
+    },
+  ],
+  [
     'an address that leads to another service',
     'base-url',
     'failure',
@@ -472,6 +484,14 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
         origins: [service.url.replace('127.0.0.1', 'localhost')],
         enroll_url: 'https://example.com/passkeys/new',
       }),
+  ],
+  [
+    'an origin of passkeys that does not exist',
+    'passkeys',
+    'warning',
+    /cannot be reached from here: .*passkeys\.origins|nothing takes connections there/,
+    async ({ settings }) =>
+      set(settings, 'passkeys', { rp_id: 'localhost', origins: [`http://localhost:${await freePort()}`] }),
   ],
 ]
 

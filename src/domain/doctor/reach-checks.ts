@@ -163,18 +163,29 @@ export async function checkPasskeyFiles({ config, network }: OutsideContext): Pr
   const { rpId, origins } = passkeys
   if (rpId === null) return ok('passkeys are off')
   const site = origins.find((origin) => URL.parse(origin)?.hostname === rpId) ?? `https://${rpId}`
-  const files = wellKnownFiles(passkeys)
+  const made = wellKnownFiles(passkeys)
   const isRelated = origins.some((origin) => !isBelow(URL.parse(origin)?.hostname ?? rpId, rpId))
   const wanted: [string, unknown][] = [
-    ['webauthn', isRelated ? files.webauthn : null],
-    ['apple-app-site-association', files.appleAppSiteAssociation],
-    ['assetlinks.json', files.assetLinks],
-    ['passkey-endpoints', files.passkeyEndpoints],
+    ['webauthn', isRelated ? made.webauthn : null],
+    ['apple-app-site-association', made.appleAppSiteAssociation],
+    ['assetlinks.json', made.assetLinks],
+    ['passkey-endpoints', made.passkeyEndpoints],
   ]
-  const findings = wanted
+  const files = wanted
     .filter(([, content]) => content !== null)
     .map(([file, content]) => compareFile(network, `${site}/.well-known/${file}`, content))
-  return worstOf(await Promise.all(findings), ok(`${rpId} needs no files`))
+  const sites = origins.filter((origin) => /^https?:/.test(origin)).map(reachOrigin)
+  return worstOf(await Promise.all([...files, ...sites]), ok(`${rpId} needs no files`))
+}
+
+/** An origin that does not exist is mostly misspelt, and then no passkey works there. */
+async function reachOrigin(origin: string): Promise<Finding> {
+  try {
+    await reachHost(origin)
+    return ok(`${origin} answers`)
+  } catch (error) {
+    return warning(`${origin} cannot be reached from here: ${explainFailure(error, 'passkeys.origins')}`)
+  }
 }
 
 /** Apps have an origin without a host. */

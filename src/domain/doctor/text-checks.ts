@@ -1,11 +1,10 @@
 /** Whether SMS keep to the alphabet in which 160 characters fit into one. */
-import { randomBytes } from 'node:crypto'
 import type { Config } from '../../platform/config/types.ts'
 import { type Catalog, createCatalog } from '../../texts/catalog.ts'
 import { builtInTags, type Language } from '../../texts/languages.ts'
 import { type SmsLength, smsLength } from '../../texts/sms-length.ts'
-import { codePurposes } from '../codes/store.ts'
-import { createRenderer, serviceName } from '../delivery/render.ts'
+import { serviceName } from '../delivery/render.ts'
+import { createSamples, messagePurposes } from '../delivery/sample-messages.ts'
 import { type Finding, type OutsideContext, ok, warning } from './check.ts'
 
 /** A name that every text was written for. */
@@ -41,17 +40,8 @@ const costOf = ({ alphabet, foreign, segments }: SmsLength, what: string) =>
     : `with ${what} an SMS takes ${segments} parts, each of which is charged`
 
 function smsOf(config: Config, catalog: Catalog, tags: readonly Language[]): SmsLength[] {
-  const render = createRenderer(config, catalog)
-  const now = new Date()
+  const sample = createSamples(config, catalog)
   return tags.flatMap((language) =>
-    codePurposes.map((purpose) => {
-      const message = {
-        ...{ id: 0, channel: 'sms' as const, destination: '+33612345678', lane: 0, requestId: null },
-        ...{ accountUuid: null, purpose, language, values: {}, codeSubject: null, codePurpose: purpose },
-        ...{ codeGroup: 'owner' as const, codeSeed: randomBytes(16), createdAt: now, attempts: 1 },
-        ...{ firstAttemptAt: now, detail: null },
-      }
-      return smsLength(render(message, '123456', 10).text)
-    }),
+    messagePurposes.map((purpose) => smsLength(sample(language, purpose, 'sms').text)),
   )
 }
