@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
-import { ruleOn, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import { racingShapes, ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
@@ -257,31 +257,28 @@ describe.each(shapes)('codes on %s', (shape) => {
 })
 
 /** Where the day's budget ends the guessing first, the five tries of a code do not show. */
-describe.each(reduced<Shape[]>(['postgres', 'redis'], shapes))(
-  'with a day’s budget that nobody spends, on %s',
-  (shape) => {
-    const service = useService({ shape, clock: noon(), settings: { codes: { attempts_per_day: 10_000 } } })
+describe.each(racingShapes)('with a day’s budget that nobody spends, on %s', (shape) => {
+  const service = useService({ shape, clock: noon(), settings: { codes: { attempts_per_day: 10_000 } } })
 
-    describe.each(Object.entries(usesOf(() => service)))('for %s', (_purpose, { ask, use }) => {
-      /** So many wrong ones at once, none of which is told apart, then the right one. */
-      async function afterParallel(wrong: number) {
-        const email = newEmail()
-        await ask(email)
-        const code = await service.inbox.nextCode(email)
-        const answers = await Promise.all(wrongOnes(code, wrong).map((guess) => use(email, guess)))
-        expect(new Set(answers.map(outcome))).toEqual(new Set(['422 invalid_code']))
-        return use(email, code)
-      }
+  describe.each(Object.entries(usesOf(() => service)))('for %s', (_purpose, { ask, use }) => {
+    /** So many wrong ones at once, none of which is told apart, then the right one. */
+    async function afterParallel(wrong: number) {
+      const email = newEmail()
+      await ask(email)
+      const code = await service.inbox.nextCode(email)
+      const answers = await Promise.all(wrongOnes(code, wrong).map((guess) => use(email, guess)))
+      expect(new Set(answers.map(outcome))).toEqual(new Set(['422 invalid_code']))
+      return use(email, code)
+    }
 
-      // Fewer than a hundred: so many in a row would close the account's codes of this purpose.
-      test('90 parallel wrong guesses kill the code, and so do five, but not four', async () => {
-        expect(outcome(await afterParallel(90))).toBe('422 invalid_code')
-        expect(outcome(await afterParallel(5))).toBe('422 invalid_code')
-        expect((await afterParallel(4)).status).toBeLessThan(300)
-      })
+    // Fewer than a hundred: so many in a row would close the account's codes of this purpose.
+    test('90 parallel wrong guesses kill the code, and so do five, but not four', async () => {
+      expect(outcome(await afterParallel(90))).toBe('422 invalid_code')
+      expect(outcome(await afterParallel(5))).toBe('422 invalid_code')
+      expect((await afterParallel(4)).status).toBeLessThan(300)
     })
-  },
-)
+  })
+})
 
 test('a code for one purpose is of no use for any other', async () => {
   const service = await startService({ clock: noon() })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { racingShapes, type TestService } from '../helpers/service.ts'
 
 setDefaultTimeout(20_000)
 
@@ -15,7 +15,7 @@ async function signIn(service: TestService): Promise<string> {
 const changePhone = (service: TestService, bearer: string, phone: string, password = PASSWORD) =>
   service.post('phone/change', { phone, password }, { bearer, ...newClient() })
 
-describe.each(shapes)('limits of changes on %s', (shape) => {
+describe.each(racingShapes)('limits of changes on %s', (shape) => {
   let service: TestService
   beforeAll(async () => {
     service = await startLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
-import { shapes } from '../helpers/service.ts'
+import { racingShapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -11,7 +11,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const WRONG = 'not this one'
 
-describe.each(shapes)('failed logins on %s', (shape) => {
+describe.each(racingShapes)('failed logins on %s', (shape) => {
   const service = useLimited({ shape })
 
   /** Where the strangers of a test are; the account never signed in from there. */

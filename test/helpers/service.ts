@@ -24,6 +24,7 @@ import { createInbox, type Inbox } from './inbox.ts'
 import { newDirectory, oncePerRun } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from './servers.ts'
 import { startSmtp, type TestSmtp } from './smtp.ts'
+import { reduced } from './soak.ts'
 import { eachSecond, waitFor } from './wait.ts'
 
 /** The three storage shapes. */
@@ -35,6 +36,12 @@ export const shapes: Shape[] = ['embedded', 'postgres', 'redis']
  * tests that need no race of many callers.
  */
 export const differingShapes: Shape[] = ['embedded', 'redis']
+
+/**
+ * For limits: many callers at once are what tries them, and the embedded database, which costs most, answers one after the
+ * other. The contract suites try its counters in any case, and a soak these tests as well.
+ */
+export const racingShapes: Shape[] = reduced(['postgres', 'redis'], shapes)
 
 /** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
 export function ruleOn(shape: Shape): typeof test {
