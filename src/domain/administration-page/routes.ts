@@ -1,6 +1,5 @@
 /** The page of administration, /admin/ on its listener: static files, the same for everybody. */
 import { Elysia, t } from 'elysia'
-import { AppError } from '../../errors.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { en } from './words-en.ts'
@@ -44,8 +43,9 @@ const pages: Record<PageLanguage, string> = { en: pageIn('en'), fr: pageIn('fr')
 const answer = (content: string, type: string) =>
   new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8` } })
 
+/** A route for each file: a parameter in their place would take /admin/docs too. */
 export function createPageRoutes(httpBase: HttpBase) {
-  return new Elysia({ name: 'administration-page', prefix: '/admin' })
+  const page = new Elysia({ name: 'administration-page', prefix: '/admin' })
     .use(httpBase)
     .get(
       '/',
@@ -55,14 +55,9 @@ export function createPageRoutes(httpBase: HttpBase) {
         detail: { hide: true },
       },
     )
-    .get(
-      '/:file',
-      ({ params: { file } }) => {
-        const type = types[file.split('.').at(-1) ?? '']
-        const content = Object.hasOwn(files, file) ? files[file] : undefined
-        if (type === undefined || content === undefined) throw new AppError('route_not_found')
-        return answer(content, type)
-      },
-      { detail: { hide: true } },
-    )
+  for (const [name, content] of Object.entries(files)) {
+    const type = types[name.split('.').at(-1) ?? '']
+    if (type !== undefined) page.get(`/${name}`, () => answer(content, type), { detail: { hide: true } })
+  }
+  return page
 }
