@@ -22,11 +22,13 @@ export function workerCommand(): Command {
 async function work(): Promise<void> {
   const job = (await Bun.stdin.json()) as BackupJob | TrialJob
   const ending = new AbortController()
-  process.once('SIGTERM', () => {
+  const stop = () => {
     ending.abort(new Error('interrupted'))
     if (job.task === 'backup') rmSync(partialOf(job.file), { force: true })
     process.exit(1)
-  })
+  }
+  // A terminal interrupts all its processes.
+  process.once('SIGTERM', stop).once('SIGINT', stop)
   let printedAt = 0
   const onProgress = (what: string, done: number) => {
     if (performance.now() - printedAt < 100) return

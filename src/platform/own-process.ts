@@ -40,6 +40,7 @@ export async function runInWorker<Result>(
   })
   const stop = () => child.kill('SIGTERM')
   signal?.addEventListener('abort', stop)
+  process.once('exit', stop)
   if (signal?.aborted) stop()
   try {
     let last: WorkerLine<Result> = {}
@@ -52,6 +53,7 @@ export async function runInWorker<Result>(
     throw new Error(last.failure ?? `the process that does it ended with ${code}`)
   } finally {
     signal?.removeEventListener('abort', stop)
+    process.off('exit', stop)
     child.kill('SIGTERM')
   }
 }

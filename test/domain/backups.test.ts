@@ -1,12 +1,12 @@
 /** `poterne backup` while a service serves, and `poterne restore` of what it wrote, on both kinds of database. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { lastDue } from '../../src/domain/backups/service.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
-import { runExecutable } from '../helpers/executable.ts'
+import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { type Settings, startService, writeSettings } from '../helpers/service.ts'
@@ -78,7 +78,21 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     expect(acknowledged.length).toBeGreaterThan(before.length)
     expect(existsSync(`${file}.partial`)).toBeFalse()
     if (shape === 'embedded') {
-      const left = readdirSync(service.storage.storage!.data_dir as string)
+      const [dataDir, other] = [service.storage.storage!.data_dir as string, `${file}.other`]
+      const { directory, file: config } = writeSettings(service.storage)
+      const interrupted = await spawnExecutable(
+        ['backup', other, '--passphrase-file', passphraseFile, '--config', config],
+        { directory, env: { POTERNE_ADMIN_SOCKET: socket } },
+      )
+      await waitFor(() => existsSync(`${other}.partial`), {
+        what: 'the backup to begin',
+        timeoutMs: 60_000,
+        intervalMs: 1,
+      })
+      interrupted.signal('SIGINT')
+      expect(await interrupted.exited).toBe(130)
+      expect(readdirSync(dirname(file))).toEqual([basename(file)])
+      const left = readdirSync(dataDir)
       expect(left.filter((name) => name.startsWith('snapshot-'))).toEqual([])
     }
     const content = readFileSync(file)

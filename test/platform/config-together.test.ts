@@ -36,6 +36,19 @@ describe('the stores', () => {
     ])
   })
 
+  test('scheduled backups under the secret that poterne makes are refused, with another secret or a passphrase they are not', () => {
+    const backup = '[backup]\nat = "03:30"\n'
+    expect(problemsOf(backup)).toEqual([
+      'backup.at = "03:30": expected together with backup.passphrase_file or server.secret: the secret that poterne made is lost together with the machine',
+    ])
+    expect(problemsOf(`${backup}directory = ""`)).not.toEqual([])
+    expect(problemsOf('[backup]\nat = "3:30"')).toEqual([expect.stringContaining('backup.at')])
+    expect(configOf(`${backup}passphrase_file = "/etc/p"`).backup).toEqual({
+      ...{ at: '03:30', directory: './backups', keep: 7, passphraseFile: '/etc/p' },
+    })
+    expect(configOf(`${database}${backup}`).backup.at).toBe('03:30')
+  })
+
   test('PostgreSQL with one Redis is accepted, the one url being the only one of urls', () => {
     expect(configOf(`${database}[redis]\nurl = "rediss://u:p@localhost:6379/2"`).redis).toEqual({
       mode: 'single',

@@ -31,10 +31,17 @@ export interface SnapshotDatabase {
 export const newSnapshotDirectory = (dataDir: string): string =>
   join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
 
-/** Copies that a process left behind which was killed. */
+/** No backup reads from a copy for so long. */
+const ABANDONED_MS = 86_400_000
+
+/** Copies that a process left behind which was killed. Younger ones may be in use. */
 export function removeOldSnapshots(dataDir: string): void {
-  for (const name of readdirSync(dataDir).filter((each) => each.startsWith(PREFIX)))
-    rmSync(join(dataDir, name), { recursive: true, force: true })
+  const before = Date.now() - ABANDONED_MS
+  for (const name of readdirSync(dataDir).filter((each) => each.startsWith(PREFIX))) {
+    const path = join(dataDir, name)
+    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before)
+      rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /** Bytes of the files that a copy holds. */
