@@ -40,21 +40,22 @@ function pageIn(language: PageLanguage): string {
 
 const pages: Record<PageLanguage, string> = { en: pageIn('en'), fr: pageIn('fr') }
 
-const answer = (content: string, type: string) =>
-  new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8` } })
+const answer = (content: string, type: string, more = {}) =>
+  new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more } })
 
 /** A route for each file: a parameter in their place would take /admin/docs too. */
 export function createPageRoutes(httpBase: HttpBase) {
-  const page = new Elysia({ name: 'administration-page', prefix: '/admin' })
-    .use(httpBase)
-    .get(
-      '/',
-      ({ query, headers }) => answer(pages[languageOf(query.lang, headers['accept-language'])], 'text/html'),
-      {
-        query: t.Object({ lang: t.Optional(t.String({ maxLength: 20 })) }),
-        detail: { hide: true },
-      },
-    )
+  const page = new Elysia({ name: 'administration-page', prefix: '/admin' }).use(httpBase).get(
+    '/',
+    ({ query, headers }) => {
+      const language = languageOf(query.lang, headers['accept-language'])
+      return answer(pages[language], 'text/html', { 'content-language': language })
+    },
+    {
+      query: t.Object({ lang: t.Optional(t.String({ maxLength: 20 })) }),
+      detail: { hide: true },
+    },
+  )
   for (const [name, content] of Object.entries(files)) {
     const type = types[name.split('.').at(-1) ?? '']
     if (type !== undefined) page.get(`/${name}`, () => answer(content, type), { detail: { hide: true } })
