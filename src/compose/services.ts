@@ -20,6 +20,7 @@ import type { SendingCodes } from '../domain/delivery/attempt.ts'
 import type { Breaker } from '../domain/delivery/breaker.ts'
 import { createFunnel } from '../domain/delivery/funnel.ts'
 import type { MessageSender } from '../domain/delivery/message.ts'
+import { createOperatorNotices, type TellOperator } from '../domain/delivery/operator-notices.ts'
 import type { Reaches } from '../domain/delivery/reach.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
 import { createKnownDevices } from '../domain/devices/service.ts'
@@ -85,11 +86,21 @@ export type Foundation = Pick<
 
 export function createServices(foundation: Foundation) {
   const { config, secret, clock, logger, metrics, stores, reaches, breaker } = foundation
-  const funnel = createFunnel({ records: stores.deliveryRecords, breaker, clock, logger, metrics, config })
+  // What notices it is built before what sends it.
+  let sendToOperator: TellOperator | null = null
+  const tellOperator: TellOperator = (purpose, about) => sendToOperator?.(purpose, about)
+  const funnel = createFunnel({
+    records: stores.deliveryRecords,
+    ...{ breaker, clock, logger, metrics, config, tellOperator },
+  })
   const hashing = createHashing(foundation)
   const { limits: limitStore, codes: codeStore } = stores
   const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil, clock })
-  const limits = createLimitService({ store: guarded, secret, clock, logger, metrics, config, reaches })
+  const limits = createLimitService({
+    store: guarded,
+    ...{ secret, clock, logger, metrics, config, reaches },
+    onAlarm: () => tellOperator('operator_wrong_codes'),
+  })
   const attempts = createAttempts({
     store: stores.attempts,
     secret,
@@ -131,6 +142,7 @@ export function createServices(foundation: Foundation) {
     sendingCodes: createSendingCodes(codes, createAccountCodeSending(base)),
     strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
   })
+  sendToOperator = createOperatorNotices({ limits, outbox, config, logger })
   const notices = createOwnerNotices(base)
   const accountCodes = createAccountCodes({ ...base, notices })
   const authenticators = createAuthenticators({ ...base, notices })
@@ -155,7 +167,7 @@ export function createServices(foundation: Foundation) {
   const exports = createExports(shared)
   const administration = createAdministrationService({ ...shared, exports })
   const administrators = createAdministratorService(shared)
-  const twoFactorRemovals = createTwoFactorRemovals(shared)
+  const twoFactorRemovals = createTwoFactorRemovals({ ...shared, tellOperator })
   const undo = createUndoService(shared)
   const services: Services = {
     ...shared,

@@ -291,6 +291,30 @@ export const ar: Texts = {
         ],
         sms: `دخول جديد إلى حسابك في {service}. ${smsAlarm}`,
       },
+      operator_prefix_closed: {
+        subject: 'أُغلقت بادئة أرقام في {service}',
+        email: [
+          'لا يكاد يُستعمل أي رمز أُرسل إلى الأرقام التي تبدأ بـ {about}. لن يرسل {service} إلى الغرباء هناك شيئًا لمدة يوم.',
+        ],
+        sms: '{service}: أُغلقت الأرقام التي تبدأ بـ {about} ليوم.',
+      },
+      operator_wrong_codes: {
+        subject: 'رموز خاطئة كثيرة في {service}',
+        email: ['أُدخلت رموز خاطئة كثيرة في {service} خلال دقيقة: ربما يحاول أحد تخمينها.'],
+        sms: '{service}: رموز خاطئة كثيرة خلال دقيقة.',
+      },
+      operator_gateway_suspended: {
+        subject: 'رموز بوابة لا تصل في {service}',
+        email: ['قليل جدًا من رموز البوابة {about} يُستعمل. يلجأ {service} إليها أخيرًا في الوقت الحالي.'],
+        sms: '{service}: رموز البوابة {about} لا تصل.',
+      },
+      operator_removal_stopped: {
+        subject: 'أبقى صاحب حساب التحقق بخطوتين في {service}',
+        email: [
+          'أوقف صاحب حساب الإلغاء الذي طلبه فريق دعم {service}. ربما خدعهم أحد: راجع الأحداث من نوع undo.used.',
+        ],
+        sms: '{service}: أبقى صاحب حساب التحقق بخطوتين.',
+      },
       two_factor_disabled: {
         subject: 'أُوقف التحقق بخطوتين لحسابك في {service}',
         email: ['أُوقف للتو التحقق بخطوتين لحسابك في {service}.', alarm],

@@ -290,6 +290,30 @@ export const en: Texts = {
         ],
         sms: '{service}: new sign-in to your account from an unknown device. If this was not you, change your password.',
       },
+      operator_prefix_closed: {
+        subject: 'A prefix of numbers is closed at {service}',
+        email: [
+          'Hardly any code that was sent to numbers beginning with {about} is verified. {service} sends strangers none there for a day.',
+        ],
+        sms: '{service}: numbers beginning with {about} are closed to strangers for a day.',
+      },
+      operator_wrong_codes: {
+        subject: 'Many wrong codes at {service}',
+        email: ['Many wrong codes were entered at {service} within a minute: somebody may be guessing.'],
+        sms: '{service}: many wrong codes in a minute.',
+      },
+      operator_gateway_suspended: {
+        subject: 'Codes of a gateway do not arrive at {service}',
+        email: ['Too few codes that the gateway {about} took are verified. {service} asks it last for now.'],
+        sms: '{service}: codes of the gateway {about} do not arrive.',
+      },
+      operator_removal_stopped: {
+        subject: 'An owner kept two factors at {service}',
+        email: [
+          'The owner of an account stopped the removal of two factors that support staff of {service} had asked for. Somebody may have deceived them: look at the events of type undo.used.',
+        ],
+        sms: '{service}: an owner stopped a removal of two factors.',
+      },
       two_factor_disabled: {
         subject: 'Two-factor sign-in is off for your account at {service}',
         email: ['Two-factor sign-in has just been turned off for your account at {service}.', alarm],

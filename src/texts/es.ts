@@ -295,6 +295,34 @@ export const es: Texts = {
         ],
         sms: '{service}: alguien ha entrado en su cuenta con un dispositivo nuevo. Si no fue usted, cambie su contraseña.',
       },
+      operator_prefix_closed: {
+        subject: 'Un prefijo de números está cerrado en {service}',
+        email: [
+          'Casi ningún código enviado a números que empiezan por {about} se verifica. {service} no envía allí nada a desconocidos durante un día.',
+        ],
+        sms: '{service}: los numeros que empiezan por {about} se cierran a desconocidos un dia.',
+      },
+      operator_wrong_codes: {
+        subject: 'Muchos códigos erróneos en {service}',
+        email: [
+          'Se han introducido muchos códigos erróneos en {service} en un minuto: alguien puede estar adivinando.',
+        ],
+        sms: '{service}: muchos codigos erroneos en un minuto.',
+      },
+      operator_gateway_suspended: {
+        subject: 'Los códigos de una pasarela no llegan en {service}',
+        email: [
+          'Se verifican muy pocos códigos de la pasarela {about}. {service} la usa por ahora la última.',
+        ],
+        sms: '{service}: los codigos de la pasarela {about} no llegan.',
+      },
+      operator_removal_stopped: {
+        subject: 'Un titular mantuvo los dos pasos en {service}',
+        email: [
+          'El titular de una cuenta detuvo la desactivación que el equipo de {service} había pedido. Puede que alguien lo haya engañado: mire los eventos de tipo undo.used.',
+        ],
+        sms: '{service}: un titular ha mantenido los dos pasos.',
+      },
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',
         email: ['La verificación en dos pasos se acaba de desactivar en su cuenta de {service}.', alarm],

@@ -295,6 +295,34 @@ export const fr = {
         ],
         sms: "{service} : nouvelle connexion à votre compte depuis un appareil inconnu. Si ce n'était pas vous, changez votre mot de passe.",
       },
+      operator_prefix_closed: {
+        subject: 'Un préfixe de numéros est fermé sur {service}',
+        email: [
+          "Presque aucun code envoyé aux numéros qui commencent par {about} n'est saisi. {service} n'y envoie plus rien aux inconnus pendant un jour.",
+        ],
+        sms: '{service} : les numéros commençant par {about} sont fermés aux inconnus pour un jour.',
+      },
+      operator_wrong_codes: {
+        subject: 'Beaucoup de codes erronés sur {service}',
+        email: [
+          "Beaucoup de codes erronés ont été saisis sur {service} en une minute : quelqu'un essaie peut-être d'en deviner.",
+        ],
+        sms: '{service} : beaucoup de codes erronés en une minute.',
+      },
+      operator_gateway_suspended: {
+        subject: "Les codes d'une passerelle n'arrivent pas sur {service}",
+        email: [
+          "Trop peu de codes confiés à la passerelle {about} sont saisis. {service} ne s'en sert plus qu'en dernier.",
+        ],
+        sms: "{service} : les codes de la passerelle {about} n'arrivent pas.",
+      },
+      operator_removal_stopped: {
+        subject: 'Un titulaire a gardé la double authentification sur {service}',
+        email: [
+          "Le titulaire d'un compte a arrêté la désactivation que l'assistance de {service} avait demandée. Quelqu'un l'a peut-être trompée : voyez les événements de type undo.used.",
+        ],
+        sms: '{service} : un titulaire a gardé la double authentification.',
+      },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',
         email: ["La double authentification vient d'être désactivée sur votre compte {service}.", alarm],

@@ -22,6 +22,8 @@ export interface MessageFacts {
   provider?: string
   /** The name of a passkey, in quotation marks. */
   passkey?: string
+  /** What a message to the operator concerns: a gateway, the beginning of numbers. */
+  about?: string
   /** To a page of the service. */
   link?: string
   /** The number of recovery codes that are left. */

@@ -297,6 +297,34 @@ export const pt: Texts = {
         ],
         sms: '{service}: nova entrada na sua conta com um dispositivo novo. Se nao fez isto, altere a senha de imediato.',
       },
+      operator_prefix_closed: {
+        subject: 'Um prefixo de números está fechado em {service}',
+        email: [
+          'Quase nenhum código enviado a números que começam por {about} é verificado. {service} não envia nada a desconhecidos durante um dia.',
+        ],
+        sms: '{service}: os numeros que comecam por {about} ficam fechados a desconhecidos um dia.',
+      },
+      operator_wrong_codes: {
+        subject: 'Muitos códigos errados em {service}',
+        email: [
+          'Foram inseridos muitos códigos errados em {service} num minuto: alguém pode estar a adivinhar.',
+        ],
+        sms: '{service}: muitos codigos errados num minuto.',
+      },
+      operator_gateway_suspended: {
+        subject: 'Os códigos de um gateway não chegam em {service}',
+        email: [
+          'São verificados poucos códigos do gateway {about}. {service} usa-o por último, por enquanto.',
+        ],
+        sms: '{service}: os codigos do gateway {about} nao chegam.',
+      },
+      operator_removal_stopped: {
+        subject: 'Um titular manteve os dois fatores em {service}',
+        email: [
+          'O titular de uma conta parou a desativação que a equipa de {service} tinha pedido. Alguém pode tê-la enganado: veja os eventos do tipo undo.used.',
+        ],
+        sms: '{service}: um titular manteve os dois fatores.',
+      },
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',
         email: ['A autenticação de dois fatores acaba de ser desativada na sua conta em {service}.', alarm],

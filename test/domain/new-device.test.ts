@@ -1,12 +1,19 @@
-/** The owner is told of a sign-in from a device and an address that the account does not know. */
+/** Who is told of what nobody asked for: owners of new devices, operators of attacks. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { from } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
 
-const service = useLimited({ settings: { accounts: { notify_new_device: true } } })
+const service = useLimited({
+  settings: {
+    accounts: { notify_new_device: true },
+    admin: { notify: 'ops@example.com' },
+    limits: { wrong_codes_alarm: 3 },
+  },
+})
 
 const signIn = async (person: Person, device: Record<string, string>, address?: string) => {
   const answer = await service.post('login', { ...person, ...device }, address ? from(address) : {})
@@ -42,4 +49,20 @@ test('nobody is told where a sign-in shows nothing by which it could be known ag
   const person = await service.signUp(newEmail())
   for (let count = 0; count < 3; count++) await signIn(person, {}, '10.0.0.7')
   expect(await noticesTo(person)).toEqual([])
+})
+
+test('the operator is told of many wrong codes, at most three times an hour', async () => {
+  const { identifier } = await service.signUp(newEmail())
+  await service.post('password/forgot', { identifier })
+  const chosen = { password: 'another horse battery', password_confirmation: 'another horse battery' }
+  for (let minute = 0; minute < 5; minute++) {
+    for (let count = 0; count < 4; count++)
+      await service.post('password/reset', { identifier, otp: '000000', ...chosen })
+    service.clock.advance(61_000)
+  }
+  await waitFor(() => service.inbox.textsTo('ops@example.com').length === 3)
+  await service.delivered()
+  const [text, ...others] = service.inbox.textsTo('ops@example.com')
+  expect(text).toContain('Beaucoup de codes')
+  expect(others).toHaveLength(2)
 })

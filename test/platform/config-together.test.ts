@@ -373,7 +373,7 @@ describe('passkeys', () => {
 
 describe('the listener of administration', () => {
   test('is off unless it is set, and on loopback unless a proxy with TLS stands before it', () => {
-    expect(configOf(smtp('')).admin).toEqual({ socket: null, listen: null, baseUrl: null })
+    expect(configOf(smtp('')).admin).toEqual({ socket: null, listen: null, baseUrl: null, notify: '' })
     for (const listen of ['127.0.0.1:8081', '[::1]:8081', 'localhost:8081'])
       expect(problemsOf(`${smtp('')}\n[admin]\nlisten = "${listen}"`)).toEqual([])
     const open = `${smtp('')}\n[admin]\nlisten = "0.0.0.0:8081"\n`
@@ -384,6 +384,7 @@ describe('the listener of administration', () => {
       socket: null,
       listen: { host: '0.0.0.0', port: 8081 },
       baseUrl: 'https://admin.example.com',
+      notify: '',
     })
   })
 

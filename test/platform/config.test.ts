@@ -97,7 +97,7 @@ describe('without anything set', () => {
         hashQueue: 64,
         hashQueueReserved: 16,
       },
-      admin: { socket: null, listen: null, baseUrl: null },
+      admin: { socket: null, listen: null, baseUrl: null, notify: '' },
       metrics: { listen: null },
       events: { retentionSeconds: 180 * 86_400, addressRetentionSeconds: 30 * 86_400 },
       backup: { at: null, directory: './backups', keep: 7, passphraseFile: null },

@@ -63,6 +63,8 @@ export interface AdministrationService {
   list(query: AccountQuery): Promise<Page<ListedAccount>>
   /** Throws `account_not_found`, as all that follow. */
   find(uuid: string): Promise<AdministeredAccount>
+  /** The same for a look at the person, which is recorded once an hour for each who looks. */
+  view(uuid: string): Promise<AdministeredAccount>
   describe(account: AdministeredAccount): Promise<AccountDetails>
   /** A look that is recorded. */
   get(uuid: string): Promise<AccountDetails>
@@ -186,8 +188,15 @@ export function createAdministrationService(needs: Needs): AdministrationService
     )
   }
 
+  async function view(uuid: string): Promise<AdministeredAccount> {
+    const account = await require(uuid)
+    await recordLook(account)
+    return account
+  }
+
   return {
     find: require,
+    view,
     describe,
     async list({ query, limit: rows, cursor, ...typed }) {
       const { limit, after } = readPage({ limit: rows, cursor })
@@ -195,11 +204,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
       const found = await administration.list(searchOf(query, filter), filter, after, limit + 1)
       return toPage(found, limit, (account) => listedRecord(account, passwordDigest))
     },
-    async get(uuid) {
-      const account = await require(uuid)
-      await recordLook(account)
-      return describe(account)
-    },
+    get: async (uuid) => describe(await view(uuid)),
     async change(uuid, patch) {
       const change = readChange(patch)
       const found = await require(uuid)
@@ -219,7 +224,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
         throw new AppError('account_not_found')
     },
     async listSessions(uuid) {
-      const account = await require(uuid)
+      const account = await view(uuid)
       return (await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())).map(sessionRecord)
     },
     async endSessions(uuid) {

@@ -12,6 +12,7 @@ import type { CodePurpose } from '../codes/store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { causeOf, type DeliveryLogger } from './attempt.ts'
 import type { Breaker } from './breaker.ts'
+import type { TellOperator } from './operator-notices.ts'
 import type { DeliveryRecords, PrefixCount, Stage, StageCount } from './records.ts'
 
 export interface Funnel {
@@ -39,6 +40,7 @@ interface Options {
   logger: DeliveryLogger
   config: Pick<Config, 'sms' | 'codes'>
   metrics: Pick<Metrics, 'count'>
+  tellOperator?: TellOperator | undefined
 }
 
 const FLUSH_MS = 1000
@@ -54,7 +56,8 @@ const LEAST_CODES = 200
 
 export const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
 
-export function createFunnel({ records, breaker, clock, logger, config, metrics }: Options): Funnel {
+export function createFunnel(options: Options): Funnel {
+  const { records, breaker, clock, logger, config, metrics, tellOperator } = options
   const { minimumConversion, pumpingGuard, gateways } = config.sms
   const { lifetimeSeconds } = config.codes
   /** A prefix that was looked at closely is not looked at again until then. */
@@ -114,6 +117,7 @@ export function createFunnel({ records, breaker, clock, logger, config, metrics 
         { prefix, codes, verified },
         'a prefix of numbers is closed to strangers for a day: hardly any code sent there is verified',
       )
+      tellOperator?.('operator_prefix_closed', prefix)
     }
     if (newlyClosed.length > 0) await refreshClosed()
   }
@@ -137,6 +141,7 @@ export function createFunnel({ records, breaker, clock, logger, config, metrics 
       if (codes >= LEAST_CODES && verified * 100 < minimumConversion * codes) {
         breaker.suspend(name)
         logger.warn({ gateway: name, codes, verified }, 'too few codes of a gateway are verified')
+        tellOperator?.('operator_gateway_suspended', name)
       }
     }
   }

@@ -5,6 +5,15 @@ import type { CallerGroup } from '../limits/callers.ts'
 
 export type Channel = 'email' | 'sms'
 
+/** To the operator, and about no account. */
+export const operatorPurposes = [
+  'operator_prefix_closed',
+  'operator_wrong_codes',
+  'operator_gateway_suspended',
+  'operator_removal_stopped',
+] as const
+export type OperatorPurpose = (typeof operatorPurposes)[number]
+
 /** Messages that carry a code are named as the code's purpose; the others tell the owner that something happened. */
 export const noticePurposes = [
   'account_exists',
@@ -34,6 +43,7 @@ export const noticePurposes = [
   'account_exported',
   'new_device',
   'contact_restored',
+  ...operatorPurposes,
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
 export type MessagePurpose = SentCodePurpose | NoticePurpose

@@ -115,13 +115,14 @@ function factsOf(
   { values }: QueuedMessage,
   [open = '"', close = '"']: readonly string[],
 ): Partial<MessageFacts> {
-  const { device, address, provider, passkey, left, removed } = values
+  const { about, device, address, provider, passkey, left, removed } = values
   // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
   const quoted = (name: string) => `${open}${oneLine(name.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)}${close}`
   return {
     ...(device ? { device: quoted(device) } : {}),
     ...(address ? { address: oneLine(address) } : {}),
     ...(passkey ? { passkey: quoted(passkey) } : {}),
+    ...(about ? { about: oneLine(about) } : {}),
     ...(provider ? { provider: oneLine(provider) } : {}),
     ...(left ? { left: oneLine(left) } : {}),
     ...(removed ? { removed: removed.split('\n').map((one) => oneLine(one)) } : {}),

@@ -19,6 +19,7 @@ const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
 const NEW_DEVICES_PER_DAY = 5
+const OPERATOR_NOTICES_PER_HOUR = 3
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
 const UNDO_VISITS_PER_MINUTE = 300
@@ -260,6 +261,11 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     newDevices: (accountUuid: string): Charge => ({
       key: `new-devices-in-day:${tag('account', accountUuid)}`,
       rule: window(NEW_DEVICES_PER_DAY, DAY_MS),
+    }),
+    /** An e-mail to the operator. */
+    operatorNotices: (purpose: string): Charge => ({
+      key: `operator-notices:${purpose}`,
+      rule: window(OPERATOR_NOTICES_PER_HOUR, HOUR_MS),
     }),
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({

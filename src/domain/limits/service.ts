@@ -60,6 +60,8 @@ interface Options {
   /** Whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
   metrics: Pick<Metrics, 'count'>
+  /** Called when the log reports too many wrong codes. */
+  onAlarm?: (() => void) | undefined
 }
 
 export function createLimitService(options: Options): LimitService {
@@ -139,6 +141,7 @@ export function createLimitService(options: Options): LimitService {
         { more_than: limits.wrongCodesAlarm },
         'many wrong codes in a minute: somebody may be guessing',
       )
+      options.onAlarm?.()
     },
   }
 }

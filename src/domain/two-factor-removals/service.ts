@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { currentRequest, runAsRequest } from '../../platform/request-context.ts'
 import type { Account } from '../accounts/account.ts'
+import type { TellOperator } from '../delivery/operator-notices.ts'
 import type { Services, Stores } from '../services.ts'
 import { createRemovalLinks } from './links.ts'
 import type { DueRemoval } from './store.ts'
@@ -24,17 +25,12 @@ export interface TwoFactorRemovals {
   removeDue(now: Date, limit: number): Promise<number>
 }
 
-type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'twoFactorRemovals'>
-}
+type Needs = { tellOperator: TellOperator } & Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
+    stores: Pick<Stores, 'twoFactorRemovals'>
+  }
 
-export function createTwoFactorRemovals({
-  notices,
-  secret,
-  clock,
-  config,
-  stores,
-}: Needs): TwoFactorRemovals {
+export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
+  const { notices, secret, clock, config, stores, tellOperator } = needs
   const store = stores.twoFactorRemovals
   const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
 
@@ -75,7 +71,9 @@ export function createTwoFactorRemovals({
     isLink: (token) => links.idOf(token) !== null,
     async stop(token) {
       const id = links.idOf(token)
-      return id !== null && store.stop(id, clock.now())
+      const stopped = id !== null && (await store.stop(id, clock.now()))
+      if (stopped) tellOperator('operator_removal_stopped')
+      return stopped
     },
     async removeDue(now, limit) {
       const due = await store.listDue(now, limit)

@@ -439,6 +439,16 @@ export const schema = {
         example: 'https://admin.example.com',
       },
     ),
+    notify: text(
+      '',
+      'Where e-mails to the operator go: many wrong codes, a prefix of numbers that was closed, a gateway whose codes do not arrive, a removal of two factors that its owner stopped. "": nowhere.',
+      {
+        check: (value) => value === '' || /^[^\s@]+@[^\s@]+$/.test(value),
+        expected: 'an e-mail address, or ""',
+        emptyAllowed: true,
+        example: 'ops@example.com',
+      },
+    ),
   }),
   metrics: section('What is measured, for Prometheus: see docs/monitoring.md.', {
     listen: text(

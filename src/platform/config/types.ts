@@ -92,6 +92,8 @@ export interface AdminConfig {
   listen: { host: string; port: number } | null
   /** An https origin; null: the listener is on loopback. */
   baseUrl: string | null
+  /** Where e-mails to the operator go; empty: nowhere. */
+  notify: string
 }
 
 export interface PasskeysConfig {

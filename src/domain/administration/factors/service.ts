@@ -47,7 +47,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
     },
     async listPasskeys(uuid) {
-      const { id } = await administration.find(uuid)
+      const { id } = await administration.view(uuid)
       return (await passkeys.list(id)).map((passkey) => ({
         id: passkey.id,
         name: passkey.name,
@@ -57,7 +57,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       }))
     },
     async listIdentities(uuid) {
-      const { id } = await administration.find(uuid)
+      const { id } = await administration.view(uuid)
       return (await store.listIdentities(id)).map((identity) => ({
         id: identity.id,
         provider: identity.provider,

@@ -58,7 +58,7 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
   return {
     list: (query) => list(undefined, query),
     async listOfAccount(uuid, query) {
-      const account = await administration.find(uuid)
+      const account = await administration.view(uuid)
       return list(account.uuid, query)
     },
     async retry(id) {
