@@ -25,9 +25,9 @@ async function poterne(args: string[], settings: Settings, socket = '') {
   return runExecutable([...args, '--config', file], { directory, env })
 }
 
-/** An empty place; the server has another secret than the service. */
+/** An empty database of the other kind; the server has another secret than the service. */
 async function emptyTarget(kind: 'embedded' | 'redis'): Promise<Settings> {
-  if (kind === 'embedded') return { storage: { data_dir: join(newDirectory('target'), 'data') } }
+  if (kind === 'redis') return { storage: { data_dir: join(newDirectory('target'), 'data') } }
   const { url } = await createDatabase({ migrated: false })
   return { server: { secret: 'cd'.repeat(32) }, database: { url } }
 }
@@ -38,8 +38,27 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const socket = join(newDirectory('socket'), 'a.sock')
     await openSocket(socket, () => void service.inside.adminApp.listen({ unix: socket } as never))
     const file = join(newDirectory('backup'), 'auth.backup')
-    const backUp = (...more: string[]) =>
-      poterne(['backup', file, '--passphrase-file', passphraseFile, ...more], service.storage, socket)
+    // The secret that poterne made needs a passphrase; the configured one seals by itself.
+    const sealing = shape === 'embedded' ? ['--passphrase-file', passphraseFile] : []
+    const backUp = (...more: string[]) => poterne(['backup', file, ...more], service.storage, socket)
+    if (shape === 'embedded') {
+      const { code, error } = await backUp()
+      expect([code, error.split('\n')]).toEqual([
+        2,
+        [
+          expect.stringMatching(
+            /^the server secret is the file that poterne made in .*: name a passphrase file/,
+          ),
+          '',
+        ],
+      ])
+    } else {
+      const { code, error } = await backUp('--with-secret')
+      expect([code, error]).toEqual([
+        2,
+        '--with-secret needs a passphrase: name its file with --passphrase-file\n',
+      ])
+    }
 
     const [ada, erased, locked] = [
       await service.signUp(newEmail()),
@@ -70,7 +89,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     })
     while (acknowledged.length < 20) await Bun.sleep(5)
     before.push(...acknowledged)
-    const made = await backUp('--with-secret', '--json')
+    const made = await backUp('--json', ...sealing, ...(shape === 'embedded' ? ['--with-secret'] : []))
     isMade = true
     await Promise.all(clients)
     expect([made.error, made.code]).toEqual(['', 0])
@@ -123,7 +142,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
 
     // In the place of the same database.
     const restore = (settings: Settings, ...more: string[]) =>
-      poterne(['restore', file, '--passphrase-file', passphraseFile, ...more], settings)
+      poterne(['restore', file, ...sealing, ...more], settings)
     if (shape === 'redis') {
       expect((await restore(service.storage, '--replace')).error).toContain('stop every replica first')
     }
@@ -134,10 +153,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     })
     const damaged = join(newDirectory('backup'), 'damaged')
     writeFileSync(damaged, content.subarray(0, -20))
-    const refused = await poterne(
-      ['restore', damaged, '--replace', '--passphrase-file', passphraseFile],
-      service.storage,
-    )
+    const refused = await poterne(['restore', damaged, '--replace', ...sealing], service.storage)
     expect(refused).toEqual({ out: '', code: 1, error: `${damaged} is damaged or cut off\n` })
     const replaced = await restore(service.storage, '--replace')
     expect([replaced.error, replaced.code]).toEqual(['', 0])
@@ -169,21 +185,25 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       await Promise.all([service.smtp.stop(), service.gateway.stop()])
     }
 
-    // In a new place: an embedded database takes the secret that comes with the backup, and everybody stays signed in.
+    // In a new place of the other kind. A server has a secret of its own; an embedded database takes that of the backup.
     const target = await emptyTarget(shape)
-    const fresh = await restore(target, '--keep-sessions')
     if (shape === 'embedded') {
-      expect([fresh.error, fresh.code]).toEqual(['', 0])
-      expect(fresh.out).toContain('Not known: erasures, revoked keys and locks since')
-    } else {
-      expect(fresh.error).toStartWith(
+      expect((await restore(target, '--keep-sessions')).error).toStartWith(
         'the sessions cannot be kept: the server secret of the backup is neither',
       )
       expect((await restore(target)).out).toContain('rows were sealed anew')
+    } else {
+      const locked = await restore(target)
+      expect(locked.error).toMatch(/is sealed with another server secret \(key [\da-f]{8}\): name a file/)
+      const secretFile = join(newDirectory('secret'), 'file')
+      writeFileSync(secretFile, `${'ab'.repeat(32)}\n`)
+      const fresh = await restore(target, '--keep-sessions', '--secret-file', secretFile)
+      expect([fresh.error, fresh.code]).toEqual(['', 0])
+      expect(fresh.out).toContain('Not known: erasures, revoked keys and locks since')
     }
     const elsewhere = await startService({ shape, storage: target })
     try {
-      if (shape === 'embedded') expect((await elsewhere.post('refresh', { refresh_token })).status).toBe(200)
+      if (shape === 'redis') expect((await elsewhere.post('refresh', { refresh_token })).status).toBe(200)
       else elsewhere.clock.advance(60_000)
       expect(await signInWithApp(elsewhere)).toBe(200)
     } finally {
