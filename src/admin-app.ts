@@ -39,7 +39,7 @@ import {
   type HttpBase,
   type HttpBaseOptions,
 } from './platform/http/http-base.ts'
-import { createPageCookie } from './platform/http/page-cookie.ts'
+import { createPageCookies } from './platform/http/page-cookie.ts'
 
 /**
  * Method, path under /admin/v1, operation, what it asks for (domain/administrators/access.ts), room; `!` marks what asks
@@ -194,7 +194,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
   const { listen, baseUrl, clock, version, ...options } = listenerOptions
   const httpBase = createHttpBase({ ...options, corsOrigins: [] })
   const { pageSessions } = services
-  const cookies = createPageCookie({ secure: baseUrl !== null })
+  const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)
   const door = createListenerDoor({
     routes: adminRoutes,
@@ -203,7 +203,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     origins: () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl]),
     authenticateToken: services.administrationTokens.authenticate,
     async findSession(header) {
-      const cookie = cookies.read(header)
+      const cookie = cookies.session.read(header)
       const administrator = await pageSessions.find(cookie)
       if (cookie === undefined || administrator === null) return null
       return { administrator, csrfToken: pageSessions.csrfTokenOf(cookie) }

@@ -48,7 +48,7 @@ describe('the page of administration', () => {
     const opened = await page.call('POST', 'session/verify', { otp: code(app.body.secret) })
     expect(Object.keys(opened.body)).toEqual(['status', 'csrf_token', 'recovery_codes'])
     expect(opened.body.recovery_codes).toHaveLength(10)
-    expect(opened.headers.get('set-cookie')).toMatch(
+    expect(opened.headers.getSetCookie()[0]).toMatch(
       /^__Host-poterne_admin=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=28800$/,
     )
     const shown = await me(page)
@@ -355,6 +355,24 @@ describe('the page of administration', () => {
     service.clock.advance(PERIOD_MS)
     const otp = code(administrator.secret)
     expectRefusal(await stranger.call('POST', 'session/verify', { otp }), 'too_many_attempts')
+  })
+
+  test('what strangers try, with or without the password, refuses no browser that signed in before', async () => {
+    const administrator = await signInAs(service, 'owner', headers())
+    const { person, page, secret } = administrator
+    for (let tries = 0; tries < 110; tries++)
+      await service.post('login', { ...person, password: 'wrong' }, newClient())
+    const unknown = createPage(service, headers())
+    expectRefusal(await unknown.call('POST', 'session', person), 'too_many_requests')
+    const known = createPage(service, headers())
+    known.device = page.device!
+    expect((await known.call('POST', 'session', person)).body.methods).toEqual(['totp'])
+    service.clock.advance(PERIOD_MS)
+    expect((await known.call('POST', 'session/verify', { otp: code(secret) })).status).toBe(200)
+    expect(known.device).toBe(page.device!)
+    // It says which browser it is, and proves nothing.
+    known.cookie = undefined
+    expectRefusal(await known.call('GET', 'session'), 'invalid_token')
   })
 
   test('an administrator is a confirmed account with a verified contact and a password', async () => {

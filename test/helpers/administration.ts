@@ -64,6 +64,8 @@ export async function onListener(
 export function createPage(service: TestService, from: Record<string, string> = {}) {
   const page = {
     cookie: undefined as string | undefined,
+    /** The browser, as a sign-in named it. */
+    device: undefined as string | undefined,
     csrf: undefined as string | undefined,
     async call(
       method: string,
@@ -75,13 +77,16 @@ export function createPage(service: TestService, from: Record<string, string> = 
         headers: {
           'sec-fetch-site': 'same-origin',
           ...from,
-          cookie: page.cookie,
+          cookie: [page.cookie, page.device].filter(Boolean).join('; ') || undefined,
           'x-csrf-token': page.csrf,
           ...headers,
         },
       })
-      const set = answer.headers.get('set-cookie')
-      if (set !== null) page.cookie = set.slice(0, set.indexOf(';'))
+      for (const set of answer.headers.getSetCookie()) {
+        const pair = set.slice(0, set.indexOf(';'))
+        if (pair.includes('_device=')) page.device = pair
+        else page.cookie = pair
+      }
       if (typeof answer.body?.csrf_token === 'string') page.csrf = answer.body.csrf_token
       return answer
     },

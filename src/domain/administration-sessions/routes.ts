@@ -5,7 +5,7 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import type { PageCookie } from '../../platform/http/page-cookie.ts'
+import type { PageCookies } from '../../platform/http/page-cookie.ts'
 import { assertionField } from '../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../platform/http/schemas.ts'
 import { identifierField, passwordField } from '../accounts/account-schema.ts'
@@ -13,7 +13,7 @@ import { type AdminCaller, type AdministratorCaller, scopesOf } from '../adminis
 import { roleField, scopeField } from '../administrators/administrator-schema.ts'
 import { otpField } from '../sign-in/sign-in-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
-import { LIFETIME_MS, type PageSessions, PROVED_MS } from './service.ts'
+import { DEVICE_MS, LIFETIME_MS, type PageSessions, PROVED_MS } from './service.ts'
 
 const ok = 200 as const
 const time = (description: string) => t.String({ description, format: 'date-time' })
@@ -143,16 +143,17 @@ export function createPageSessionRoutes(
   httpBase: HttpBase,
   guard: Guard<AdminCaller>,
   pages: PageSessions,
-  cookies: PageCookie,
+  cookies: PageCookies,
 ) {
   const sessionRoutes = new Elysia({ name: 'administration-sessions', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .post(
       '/session',
-      async ({ body, client, set }) => {
-        const { cookie, methods } = await pages.begin(body, client)
-        set.headers['set-cookie'] = cookies.write(cookie, PENDING_MS)
+      async ({ body, headers, client, set }) => {
+        const device = cookies.device.read(headers.cookie)
+        const { cookie, methods } = await pages.begin(body, { ...client, device })
+        set.headers['set-cookie'] = cookies.session.write(cookie, PENDING_MS)
         return { status: ok, methods }
       },
       {
@@ -170,7 +171,10 @@ export function createPageSessionRoutes(
     )
     .post(
       '/session/app',
-      async ({ headers }) => ({ status: ok, ...(await pages.requestApp(cookies.read(headers.cookie))) }),
+      async ({ headers }) => ({
+        status: ok,
+        ...(await pages.requestApp(cookies.session.read(headers.cookie))),
+      }),
       {
         response: {
           200: appAnswer,
@@ -187,7 +191,7 @@ export function createPageSessionRoutes(
       '/session/passkey',
       async ({ headers }) => ({
         status: ok,
-        options: await pages.passkeyOptions(cookies.read(headers.cookie)),
+        options: await pages.passkeyOptions(cookies.session.read(headers.cookie)),
       }),
       {
         response: { 200: optionsAnswer, ...errorResponses('invalid_token', 'account_locked') },
@@ -201,9 +205,15 @@ export function createPageSessionRoutes(
     .post(
       '/session/verify',
       async ({ body, headers, client, set }) => {
-        const { cookie, ...opened } = await pages.verify(cookies.read(headers.cookie), body, client)
-        set.headers['set-cookie'] = cookies.write(cookie, LIFETIME_MS)
-        return { status: ok, ...opened }
+        const device = cookies.device.read(headers.cookie)
+        const named = cookies.session.read(headers.cookie)
+        const { cookie, ...opened } = await pages.verify(named, body, { ...client, device })
+        set.headers['set-cookie'] = [
+          cookies.session.write(cookie, LIFETIME_MS),
+          cookies.device.write(opened.device, DEVICE_MS),
+        ]
+        const { device: _, ...answer } = opened
+        return { status: ok, ...answer }
       },
       {
         body: t.Object(proofFields),
@@ -220,7 +230,7 @@ export function createPageSessionRoutes(
       '/session',
       async ({ caller, headers }) => {
         const administrator = administratorOf(caller)
-        const cookie = cookies.read(headers.cookie)
+        const cookie = cookies.session.read(headers.cookie)
         const session = await pages.find(cookie)
         if (session === null || cookie === undefined) throw new AppError('invalid_token')
         const { uuid, email, phone, role, provedAt, endsAt } = session
@@ -261,7 +271,7 @@ export function createPageSessionRoutes(
       '/session',
       async ({ caller, set }) => {
         await pages.end(administratorOf(caller))
-        set.headers['set-cookie'] = cookies.remove()
+        set.headers['set-cookie'] = cookies.session.remove()
         return { status: ok }
       },
       {

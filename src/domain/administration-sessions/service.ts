@@ -27,6 +27,8 @@ export interface NewPageApp {
 
 export interface OpenedPageSession {
   cookie: string
+  /** Names the browser from now on. */
+  device: string
   csrf_token: string
   /** Only where an app was set up with it: they are shown once. */
   recovery_codes?: string[]
@@ -35,6 +37,11 @@ export interface OpenedPageSession {
 interface Client {
   address: string
   addressBucket: string
+}
+
+interface SigningInClient extends Client {
+  /** As the browser was named at a sign-in before. */
+  device: string | undefined
 }
 
 type Cookie = string | undefined
@@ -46,14 +53,14 @@ export interface PageSessions {
    */
   begin(
     body: { identifier: string; password: string },
-    client: Client,
+    client: SigningInClient,
   ): Promise<{ cookie: string; methods: PageMethod[] }>
   /** An app to set up, in place of one that was asked for before. Throws `invalid_token`, `two_factor_required`. */
   requestApp(cookie: Cookie): Promise<NewPageApp>
   /** For a passkey as the second factor: of the sign-in that the cookie names, or of the session. */
   passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>
   /** Throws `invalid_token` where the sign-in is too long ago, and what PageFactors.take does. */
-  verify(cookie: Cookie, proof: PageProof, client: Client): Promise<OpenedPageSession>
+  verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedPageSession>
   /** Null where the cookie names no living session of an administrator. */
   find(cookie: Cookie): Promise<PageSession | null>
   /** What writes of this session carry. */
@@ -77,10 +84,18 @@ export const LIFETIME_MS = 8 * 3_600_000
 /** How long password and second factor count as just proved. */
 export const PROVED_MS = 5 * 60_000
 
+/** As long as a device is known. */
+export const DEVICE_MS = 90 * 86_400_000
+const DEVICE = /^[\w-]{43}$/
+
 /** No account has it: keeps the work alike. */
 const NO_UUID = '00000000-0000-0000-0000-000000000000'
 
 export const hashOfCookie = (cookie: string): Buffer => createHash('sha256').update(cookie).digest()
+/** Apart from what a client of the public interface names. */
+const fingerprintOf = (device: string | undefined) =>
+  device !== undefined && DEVICE.test(device) ? `administration ${device}` : null
+
 const newCookie = () => randomBytes(32).toString('base64url')
 
 export function createPageSessions(needs: Needs): PageSessions {
@@ -98,8 +113,11 @@ export function createPageSessions(needs: Needs): PageSessions {
     return { account, signIn }
   }
 
-  async function callerOf(account: Account, client: Client): Promise<Caller> {
-    const recognized = await devices.recognizeAtLogin(account, { ...client, fingerprint: null })
+  async function callerOf(account: Account, client: SigningInClient): Promise<Caller> {
+    const recognized = await devices.recognizeAtLogin(account, {
+      ...client,
+      fingerprint: fingerprintOf(client.device),
+    })
     return recognized.group === 'owner' ? recognized : withPassword(account, client)
   }
 
@@ -113,7 +131,8 @@ export function createPageSessions(needs: Needs): PageSessions {
     secret.tag('administration csrf', hashOfCookie(cookie)).toString('base64url')
 
   /** Opens the session. Throws `invalid_credentials` where the account is not what was judged any more. */
-  async function open(account: Account, amr: string[], { address }: Client) {
+  async function open(account: Account, amr: string[], { address, device: known }: SigningInClient) {
+    const device = known !== undefined && DEVICE.test(known) ? known : newCookie()
     const now = clock.now()
     const cookie = newCookie()
     const endsAt = new Date(now.getTime() + LIFETIME_MS)
@@ -121,7 +140,7 @@ export function createPageSessions(needs: Needs): PageSessions {
       id: randomUUID(),
       device: { type: 'Navigateur', name: 'Administration', os: null, fingerprint: null },
       address,
-      tags: devices.tagsOf(account.uuid, { fingerprint: null, address }),
+      tags: devices.tagsOf(account.uuid, { fingerprint: fingerprintOf(device), address }),
       amr,
       // Its refresh token is given to nobody.
       familyHash: refreshTokens.create().familyHash,
@@ -131,18 +150,18 @@ export function createPageSessions(needs: Needs): PageSessions {
     setCurrentActor({ type: 'administrator', id: account.uuid, name: null })
     const opened = await stores.pageSessions.open(account, session, hashOfCookie(cookie), now)
     if (opened === null) throw new AppError('invalid_credentials')
-    return { account: opened, sessionId: session.id, cookie }
+    return { account: opened, sessionId: session.id, cookie, device }
   }
 
   /** The first session of an administrator without a second factor: the app is theirs from then on. */
-  async function openWithApp(account: Account, app: Uint8Array, otp: string, client: Client) {
+  async function openWithApp(account: Account, app: Uint8Array, otp: string, client: SigningInClient) {
     const opened = await open(account, ['pwd'], client)
     const recoveryCodes = await authenticators.enrol(opened, ['pwd'], app, otp)
     if (recoveryCodes === null) {
       await stores.sessions.end(opened.sessionId, account.uuid, clock.now())
       throw new AppError('invalid_code')
     }
-    return { cookie: opened.cookie, recoveryCodes }
+    return { cookie: opened.cookie, device: opened.device, recoveryCodes }
   }
 
   async function verifyNewApp(app: Uint8Array, { otp }: PageProof, caller: Caller): Promise<string> {
@@ -174,7 +193,7 @@ export function createPageSessions(needs: Needs): PageSessions {
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await stores.accounts.findByIdentifier(identifier, 'login')
       const [caller, administrator] = await Promise.all([
-        devices.recognizeAtLogin(account, { ...client, fingerprint: null }),
+        devices.recognizeAtLogin(account, { ...client, fingerprint: fingerprintOf(client.device) }),
         stores.administrators.find(account?.uuid ?? NO_UUID),
       ])
       const { right } = await passwordCheck.judge({
@@ -225,6 +244,7 @@ export function createPageSessions(needs: Needs): PageSessions {
         const opened = await openWithApp(account, app, otp, client)
         return {
           cookie: opened.cookie,
+          device: opened.device,
           csrf_token: csrfTokenOf(opened.cookie),
           recovery_codes: opened.recoveryCodes,
         }
@@ -232,7 +252,8 @@ export function createPageSessions(needs: Needs): PageSessions {
       const amr = await recordingFailure(account, () => factors.take(account, proof, signIn.id, caller))
       await finish(signIn)
       const opened = await open(account, [...new Set(['pwd', ...amr])], client)
-      return { cookie: opened.cookie, csrf_token: csrfTokenOf(opened.cookie) }
+      const { cookie: ownCookie, device } = opened
+      return { cookie: ownCookie, device, csrf_token: csrfTokenOf(ownCookie) }
     },
 
     find,

@@ -1,4 +1,4 @@
-/** The cookie of the page of administration. Scripts cannot read it, and browsers send it to the page's own requests alone. */
+/** The cookies of the page of administration. Scripts cannot read them, and browsers send them to the page's own requests alone. */
 import { readCookies } from './redirect.ts'
 
 export interface PageCookie {
@@ -10,14 +10,26 @@ export interface PageCookie {
 }
 
 /** `secure`: over TLS only, and never from another host of the domain (`__Host-`, which requires the whole host). */
-export function createPageCookie({ secure }: { secure: boolean }): PageCookie {
-  const name = secure ? '__Host-poterne_admin' : 'poterne_admin'
+function createPageCookie(name: string, secure: boolean): PageCookie {
+  const fullName = secure ? `__Host-${name}` : name
   const attributes = `Path=${secure ? '/' : '/admin'}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   const write = (value: string, lifetimeMs: number) =>
-    `${name}=${value}; ${attributes}; Max-Age=${Math.floor(lifetimeMs / 1000)}`
+    `${fullName}=${value}; ${attributes}; Max-Age=${Math.floor(lifetimeMs / 1000)}`
   return {
-    read: (header) => readCookies(header).get(name),
+    read: (header) => readCookies(header).get(fullName),
     write,
     remove: () => write('', 0),
   }
 }
+
+export interface PageCookies {
+  /** Names the sign-in, and then the session. */
+  session: PageCookie
+  /** Names the browser, so that what strangers try does not refuse who signed in with it before. */
+  device: PageCookie
+}
+
+export const createPageCookies = ({ secure }: { secure: boolean }): PageCookies => ({
+  session: createPageCookie('poterne_admin', secure),
+  device: createPageCookie('poterne_admin_device', secure),
+})
