@@ -5,6 +5,7 @@ import { adminRoutes } from '../../src/admin-app.ts'
 import { type AdminRoute, type Scope, scopes } from '../../src/domain/administrators/access.ts'
 import { addAdministrator, asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
 import { type Answer, newEmail } from '../helpers/api-client.ts'
+import { protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
@@ -121,6 +122,38 @@ describe('a token of administration', () => {
     expectRefusal(await use(token, 'POST', 'administrators', body), 'insufficient_scope')
     const [event] = await events('account.locked')
     expect(event.actor).toMatchObject({ type: 'token', name: 'test' })
+  })
+
+  test('leaves nothing open in an account that becomes an administrator afterwards', async () => {
+    const token = (await made({ scopes: ['accounts:write', 'accounts:recover'] })).token
+    const identifier = newEmail()
+    const body = { email: identifier, password: 'plum-otter-tangent-91', verified: true, invite: true }
+    const { uuid } = (await use(token, 'POST', 'accounts', body)).body.account
+    await service.delivered()
+    const invitation = /(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(
+      service.inbox.textsTo(identifier).join('\n'),
+    )![0]
+    const { code: recovery } = (await use(token, 'POST', `accounts/${uuid}/recovery`, {})).body
+    await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'owner' })
+    for (const otp of [invitation, recovery]) {
+      const password = 'chosen-by-somebody-else-4'
+      const fields = { identifier: uuid, otp, password, password_confirmation: password }
+      expectRefusal(await service.post('password/reset', fields, newClient()), 'invalid_code')
+    }
+    const protectedBy = await protectByApp(service, newEmail())
+    const named = { account: protectedBy.person.identifier, role: 'viewer' }
+    const { items } = (await asOperator(service, 'GET', `accounts?query=${named.account}`)).body
+    const { accountFactors, twoFactorRemovals } = service.inside.services
+    await accountFactors.removeTwoFactor(items[0].uuid, { delayed: true })
+    await asOperator(service, 'POST', 'administrators', named)
+    const later = new Date(service.clock.now().getTime() + 2 * DAY_MS)
+    expect(await twoFactorRemovals.removeDue(later, 10)).toBe(0)
+    // Who was an administrator already keeps the code that the operator made.
+    const { code } = (await asOperator(service, 'POST', `accounts/${uuid}/recovery`, {})).body
+    await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'support' })
+    const password = 'chosen-by-the-owner-77'
+    const fields = { identifier: uuid, otp: code, password, password_confirmation: password }
+    expect((await service.post('password/reset', fields, newClient())).status).toBe(200)
   })
 
   test('ends with its time, and when it is revoked, on every replica at once', async () => {

@@ -1,7 +1,14 @@
 /** Table `administrators`: see store.ts. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
-import { accounts, administratorSessions, administrators, sessions } from '../../platform/postgres/schema.ts'
+import {
+  accountCodes,
+  accounts,
+  administratorSessions,
+  administrators,
+  sessions,
+  twoFactorRemovals,
+} from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { updateLockedAccount } from '../accounts/account-sql.ts'
 import type { NewEvent } from '../events/event.ts'
@@ -42,6 +49,10 @@ const find = defineStatement({
    where account.uuid = ${p.uuid}`,
 })
 
+/**
+ * Support staff and tokens reach no administrator. So what they may have begun before the account became one ends here: a
+ * recovery code, an invitation, a removal of two factors that waits.
+ */
 const put = defineStatement({
   name: 'administrators.put',
   params: { accountId: 'bigint', role: 'text', now: 'timestamptz' },
@@ -54,7 +65,11 @@ const put = defineStatement({
      where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
        and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)
     on conflict (account_id) do update set role = excluded.role
-    returning account_id)
+    returning account_id),
+  added as (select account_id from written where account_id not in (select account_id from before)),
+  codes_gone as (delete from ${accountCodes} using added where ${accountCodes}.account_id = added.account_id),
+  removals_gone as (
+    delete from ${twoFactorRemovals} using added where ${twoFactorRemovals}.account_id = added.account_id)
   select before.role as was from written left join before using (account_id)`,
 })
 

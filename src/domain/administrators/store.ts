@@ -17,8 +17,9 @@ export interface AdministratorStore {
   list(before: number | null, limit: number): Promise<Administrator[]>
   find(uuid: string): Promise<Administrator | null>
   /**
-   * Makes the account an administrator, or changes the role of one. `was`: the role before. Null where the account is
-   * not confirmed, is locked, or has no password or no verified contact.
+   * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
+   * loses its open recovery and invitation codes, and a removal of two factors that waits. Null where the account is not
+   * confirmed, is locked, or has no password or no verified contact.
    */
   put(account: { id: number; uuid: string }, role: Role, now: Date): Promise<{ was: Role | null } | null>
   /** Ends the sessions of the page with it. False where the account is none. */
