@@ -75,6 +75,15 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const wish = { name: 'script', scopes: ['accounts:read'], expires_in: '90d' } as const
     const { record: token } = await administrationTokens.create(operator, wish)
 
+    const { people, accountFactors, twoFactorRemovals } = service.inside.services
+    const bob = await service.signUp(newEmail())
+    const { account: bobs } = await service.logIn(bob)
+    const codeOf = async (uuid: string) => (await people.recover(uuid, { lifetime: '24h' })).code!
+    const [used, unused] = [await codeOf(staying.uuid), await codeOf(bobs.uuid)]
+    await accountFactors.removeTwoFactor(leaving.uuid, { delayed: true })
+    const resetBy = ({ post }: typeof service, identifier: string, otp: string) =>
+      post('password/reset', { identifier, otp, password: PASSWORD, password_confirmation: PASSWORD })
+
     // Clients write while the backup is made.
     const before: string[] = []
     let isMade = false
@@ -125,6 +134,10 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     }
 
     // What happens after it.
+    expect((await resetBy(service, staying.uuid, used)).status).toBe(200)
+    await service.delivered()
+    const notice = service.inbox.textsTo(app.person.identifier).find((text) => text.includes('/stop?t='))!
+    expect(await twoFactorRemovals.stop(/\/stop\?t=([\w-]+)/.exec(notice)![1]!)).toBeTrue()
     const uuidOf = async ({ identifier }: { identifier: string }) =>
       (await service.logIn({ identifier, password: PASSWORD })).account.uuid as string
     const [erasedId, lockedId] = [await uuidOf(erased), await uuidOf(locked)]
@@ -170,6 +183,10 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       expect((await again.inside.services.administrators.list({})).items).toMatchObject([
         { uuid: staying.uuid, role: 'viewer' },
       ])
+      expect((await resetBy(again, staying.uuid, used)).body.code).toBe('invalid_code')
+      expect((await resetBy(again, bobs.uuid, unused)).status).toBe(200)
+      const later = new Date(again.clock.now().getTime() + 2 * 86_400_000)
+      expect(await again.inside.services.twoFactorRemovals.removeDue(later, 10)).toBe(0)
       expect(await signInWithApp(again)).toBe(200)
       for (const email of before)
         expect((await again.post('login', { identifier: email, password: PASSWORD })).body.code).toBe(

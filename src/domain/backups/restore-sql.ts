@@ -3,6 +3,7 @@
  */
 import { sql } from 'drizzle-orm'
 import {
+  accountCodes,
   accounts,
   administrationTokens,
   administrators,
@@ -13,6 +14,7 @@ import {
   sessions,
   signingKeys,
   tickets,
+  twoFactorRemovals,
 } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 
@@ -63,6 +65,14 @@ export const findEndedSessions = defineStatement({
   params: { since: 'timestamptz' },
   row: { id: 'uuid' },
   sql: (p) => sql`select id from ${sessions} where revoked_at >= ${p.since}`,
+})
+
+/** Recovery codes, invitations and removals of two factors that nobody has used or stopped. */
+export const findOpen = defineStatement({
+  name: 'restore.find_open',
+  params: {},
+  row: { id: 'uuid' },
+  sql: () => sql`select id from ${accountCodes} union all select id from ${twoFactorRemovals}`,
 })
 
 /** As an erasure does, except for the notice, which the person has got. */
@@ -158,14 +168,20 @@ export const endSessionsAgain = defineStatement({
   select count(*)::int as count from ended`,
 })
 
-/** What waited was sent since, or is too late; a code or a ticket that was used since must not work again. */
+/**
+ * What waited was sent since, or is too late; a code or a ticket that was used since must not work again, nor must a
+ * removal go on that its owner stopped. `open`: what is known to be as open as it was.
+ */
 export const forgetUnderWay = defineStatement({
   name: 'restore.forget_under_way',
-  params: {},
+  params: { open: 'text' },
   row: { messages: 'int' },
-  sql: () => sql`
+  sql: (p) => sql`
   with gone as (delete from ${messages} where finished_at is null returning 1),
   codes_gone as (delete from ${codes}),
-  tickets_gone as (delete from ${tickets})
+  tickets_gone as (delete from ${tickets}),
+  open as materialized (select value::uuid as id from jsonb_array_elements_text(${p.open}::jsonb) as value),
+  account_codes_gone as (delete from ${accountCodes} where id not in (select id from open)),
+  removals_gone as (delete from ${twoFactorRemovals} where id not in (select id from open))
   select count(*)::int as messages from gone`,
 })

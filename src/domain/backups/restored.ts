@@ -12,6 +12,8 @@ export interface LaterKnowledge {
   administrators: AdministratorChange[]
   locked: { uuid: string; locked_at: Date | null; locked_reason: string | null }[]
   endedSessions: string[]
+  /** The ids of the recovery codes, invitations and removals of two factors that are open. */
+  open: string[]
 }
 
 /** Without a role: an administrator no longer. */
@@ -22,13 +24,14 @@ export interface AdministratorChange {
 
 /** `since`: when the backup was made. */
 export async function readLaterKnowledge(replaced: Executor, since: Date): Promise<LaterKnowledge> {
-  const [erased, keys, tokens, administrators, locked, ended] = [
+  const [erased, keys, tokens, administrators, locked, ended, open] = [
     await replaced.all(statements.findErased, {}),
     await replaced.all(statements.findRevokedKeys, {}),
     await replaced.all(statements.findRevokedTokens, {}),
     await replaced.all(statements.findAdministratorChanges, {}),
     await replaced.all(statements.findLocked, {}),
     await replaced.all(statements.findEndedSessions, { since }),
+    await replaced.all(statements.findOpen, {}),
   ]
   return {
     erased: erased.map(({ account }) => account),
@@ -39,6 +42,7 @@ export async function readLaterKnowledge(replaced: Executor, since: Date): Promi
       ...{ uuid, locked_at: lockedAt, locked_reason: lockedReason },
     })),
     endedSessions: ended.map(({ id }) => id),
+    open: open.map(({ id }) => id),
   }
 }
 
@@ -59,6 +63,7 @@ const nothingLater: LaterKnowledge = {
   administrators: [],
   locked: [],
   endedSessions: [],
+  open: [],
 }
 
 /** `knowledge` null: there was no database before, or none that this version can read. */
@@ -67,7 +72,7 @@ export async function cleanse(
   knowledge: LaterKnowledge | null,
   { keepSessions, now }: { keepSessions: boolean; now: Date },
 ): Promise<Cleansed> {
-  const { erased, revokedKeys, revokedTokens, administrators, locked, endedSessions } =
+  const { erased, revokedKeys, revokedTokens, administrators, locked, endedSessions, open } =
     knowledge ?? nothingLater
   const gone = await restored.all(statements.eraseAgain, { uuids: JSON.stringify(erased) })
   const revoked = await restored.all(statements.revokeKeysAgain, { kids: JSON.stringify(revokedKeys) })
@@ -81,7 +86,7 @@ export async function cleanse(
   const lockedAgain = await restored.all(statements.lockAgain, { locks: JSON.stringify(locked), now })
   const ids = keepSessions ? JSON.stringify(endedSessions) : null
   const ended = await restored.first(statements.endSessionsAgain, { ids, now })
-  const underWay = await restored.first(statements.forgetUnderWay, {})
+  const underWay = await restored.first(statements.forgetUnderWay, { open: JSON.stringify(open) })
   return {
     erased: gone.map(({ uuid }) => uuid),
     revokedKeys: revoked.map(({ kid }) => kid),
