@@ -130,9 +130,7 @@ describe('a token of administration', () => {
     const body = { email: identifier, password: 'plum-otter-tangent-91', verified: true, invite: true }
     const { uuid } = (await use(token, 'POST', 'accounts', body)).body.account
     await service.delivered()
-    const invitation = /(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(
-      service.inbox.textsTo(identifier).join('\n'),
-    )![0]
+    const invitation = /(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(service.inbox.textsTo(identifier).join('\n'))![0]
     const { code: recovery } = (await use(token, 'POST', `accounts/${uuid}/recovery`, {})).body
     await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'owner' })
     for (const otp of [invitation, recovery]) {
@@ -154,6 +152,17 @@ describe('a token of administration', () => {
     const password = 'chosen-by-the-owner-77'
     const fields = { identifier: uuid, otp: code, password, password_confirmation: password }
     expect((await service.post('password/reset', fields, newClient())).status).toBe(200)
+  })
+
+  test('asks in vain with what no database can hold', async () => {
+    const token = (await made({ scopes: ['accounts:read', 'events:read', 'messages:read'] })).token
+    for (const query of [
+      'accounts?query=ada%00',
+      'events?type=a%00',
+      'events?actor=%00',
+      'messages?gateway=%00',
+    ])
+      expectRefusal(await use(token, 'GET', query), 'validation_failed')
   })
 
   test('ends with its time, and when it is revoked, on every replica at once', async () => {

@@ -240,8 +240,8 @@ export function createHttpBase({
       return { client: exchange.client }
     })
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
-      // A GET without a path parameter reads nothing of the request: there is nothing to refuse.
-      const readsNothing = request.method === 'GET' && !route.includes(':')
+      // A GET with neither a path parameter nor a query reads nothing of the request: there is nothing to refuse.
+      const readsNothing = request.method === 'GET' && !route.includes(':') && !request.url.includes('?')
       const fields = readsNothing
         ? []
         : [...findUnstorableText(body), ...findUnstorableText(params), ...findUnstorableText(query)]
