@@ -134,8 +134,11 @@ describe.each(shapes)('administration on %s', (shape) => {
 
   test('erasing leaves nothing but the uuid in the audit trail', async () => {
     const { person, bearer, uuid } = await signedIn()
+    const reason = `asked for by the sister of ${person.identifier}`
+    await call('PATCH', `accounts/${uuid}`, { locked: true, locked_reason: reason })
     expect((await call('DELETE', `accounts/${uuid}`)).status).toBe(200)
     expect((await service.get('me', { bearer })).status).toBe(401)
+    expect(JSON.stringify((await call('GET', `accounts/${uuid}/events`)).body)).not.toContain('sister')
     expect((await call('GET', `accounts?query=${person.identifier}`)).body.items).toEqual([])
     const events = (await call('GET', `accounts/${uuid}/events`)).body.items
     expect(events[0]).toMatchObject({ type: 'account.erased', actor: { type: 'operator', name: 'root' } })

@@ -240,6 +240,7 @@ function eventsOf(
   wanted: AccountChange,
   { wasLocked, lockedAt }: { wasLocked: boolean; lockedAt: Date | null },
 ): NewEvent[] {
+  // The reason is free text about a person. It stays with the account, and goes with it; events outlive both.
   const { locked, lockedReason, ...fields } = wanted
   const changed = Object.entries(fields)
     .filter(([, field]) => field !== undefined)
@@ -248,7 +249,7 @@ function eventsOf(
   if (changed.length > 0) events.push({ type: 'account.updated', account, data: { fields: changed } })
   if (wasLocked !== (lockedAt !== null)) {
     const type: EventType = lockedAt === null ? 'account.unlocked' : 'account.locked'
-    events.push({ type, account, data: lockedAt !== null && lockedReason ? { reason: lockedReason } : {} })
+    events.push({ type, account })
   }
   return events
 }
