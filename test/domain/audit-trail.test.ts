@@ -7,6 +7,7 @@ import { eventTypes } from '../../src/domain/events/event.ts'
 import { toOcsf } from '../../src/domain/events/ocsf.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { asOperator } from '../helpers/administration.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
@@ -230,6 +231,18 @@ describe('whoever follows the events', () => {
     const begun = performance.now()
     expect(await after(await newest(), '&wait=1')).toEqual([])
     expect(performance.now() - begun).toBeWithin(900, 5000)
+  })
+
+  test('waits in sixteen places at most, and keeps nobody else from waiting', async () => {
+    const from = await newest()
+    const wait = (operator: string) =>
+      asOperator(service, 'GET', `events?after=${from}&type=key.rotated&wait=1`, undefined, {
+        headers: { 'x-operator': operator },
+      })
+    const many = Array.from({ length: 17 }, () => wait('one'))
+    const answers = await Promise.all([...many, wait('another')])
+    expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([429])
+    expect((await wait('one')).status).toBe(200)
   })
 
   test('is not led past an event whose transaction is still open', async () => {

@@ -232,7 +232,10 @@ export function createAdministrationRoutes(
     )
     .get(
       '/events',
-      async ({ query }) => ({ status: 200 as const, ...(await administration.listEvents(query)) }),
+      async ({ query, request: { signal } }) => ({
+        status: 200 as const,
+        ...(await administration.listEvents(query, { signal })),
+      }),
       {
         query: t.Object({
           ...pageQuery,
@@ -249,7 +252,7 @@ export function createAdministrationRoutes(
             t.String({ description: 'With `after`: how many seconds to wait for an event, at most 25' }),
           ),
         }),
-        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed', 'too_many_requests') },
         detail: detail('listAllEvents', 'Read the audit trail'),
       },
     )

@@ -81,8 +81,8 @@ export interface AdministrationService {
   endSessions(uuid: string): Promise<void>
   /** Throws `session_not_found`. */
   endSession(uuid: string, sessionId: string): Promise<void>
-  /** Newest first. Throws `validation_failed`. */
-  listEvents(query: EventQuery): Promise<Page<EventRecord>>
+  /** Newest first. Throws `validation_failed`, and `too_many_requests` where too many calls of the caller wait. */
+  listEvents(query: EventQuery, options?: { signal?: AbortSignal }): Promise<Page<EventRecord>>
 }
 
 export type SessionRecord = ReturnType<typeof sessionRecord>
@@ -101,6 +101,8 @@ const LOOK_MS = 3_600_000
 const MAXIMUM_LOOKS = 10_000
 /** Between two looks for new events. */
 const FOLLOW_MS = 500
+/** The most calls of one caller that wait for an event at the same time: each asks the database twice a second. */
+const MAXIMUM_FOLLOWERS = 16
 
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -109,6 +111,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
   const { administration, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = new Map<string, number>()
+  const followers = new Map<string, number>()
 
   async function require(uuid: string): Promise<AdministeredAccount> {
     const account = UUID.test(uuid) ? await administration.find(uuid) : null
@@ -140,13 +143,34 @@ export function createAdministrationService(needs: Needs): AdministrationService
     if (confirmed === null) throw new AppError('identifier_taken')
   }
 
-  /** Oldest first. Asks again until there is one, or the time is over. */
-  async function follow(filter: EventFilter, after: number, limit: number, seconds: number) {
+  /** Oldest first. Asks again until there is one, the time is over, or the client is gone. */
+  async function follow(
+    filter: EventFilter,
+    after: number,
+    limit: number,
+    { seconds, signal }: { seconds: number; signal: AbortSignal | undefined },
+  ) {
     const endsAtMs = performance.now() + seconds * 1000
     for (;;) {
       const found = await events.follow(filter, after, limit)
-      if (found.length > 0 || performance.now() >= endsAtMs) return found
+      if (found.length > 0 || performance.now() >= endsAtMs || signal?.aborted) return found
       await Bun.sleep(Math.min(FOLLOW_MS, Math.max(0, endsAtMs - performance.now())))
+    }
+  }
+
+  /** Throws `too_many_requests` where the caller waits in too many places already. */
+  async function asFollower<T>(wait: () => Promise<T>): Promise<T> {
+    const actor = currentRequest()?.actor
+    const key = `${actor?.type} ${actor?.id}`
+    const waiting = followers.get(key) ?? 0
+    if (waiting >= MAXIMUM_FOLLOWERS) throw new AppError('too_many_requests', { retryAfterSeconds: 1 })
+    followers.set(key, waiting + 1)
+    try {
+      return await wait()
+    } finally {
+      const left = (followers.get(key) ?? 1) - 1
+      if (left > 0) followers.set(key, left)
+      else followers.delete(key)
     }
   }
 
@@ -236,17 +260,14 @@ export function createAdministrationService(needs: Needs): AdministrationService
       const ended = UUID.test(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
     },
-    async listEvents({ account, type, actor, since, after: afterId, wait, ...query }) {
+    async listEvents({ account, type, actor, since, after: afterId, wait, ...query }, { signal } = {}) {
       const { limit, after } = readPage(query)
       if (account !== undefined && !UUID.test(account)) throw invalid('account')
       const filter = { account, type, actor, since: readTime('since', since) }
       if (afterId !== undefined) {
-        const found = await follow(
-          filter,
-          readNumber('after', afterId),
-          limit,
-          readNumber('wait', wait ?? '0', 25),
-        )
+        const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', 25)]
+        const look = () => follow(filter, id, limit, { seconds, signal })
+        const found = await (seconds === 0 ? look() : asFollower(look))
         return { items: await withNames(found.map(eventRecord)), next_cursor: null }
       }
       const page = toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
