@@ -14,7 +14,7 @@ setDefaultTimeout(60_000)
 /** The time from the answer to the arrival at the mail server. */
 const DELIVERY_GOAL_MS = 200
 /** Resident memory after the tour. */
-const MEMORY_GOAL_BYTES: Record<Shape, number> = { embedded: 350e6, postgres: 150e6, redis: 150e6 }
+const MEMORY_GOAL_BYTES: Record<Shape, number> = { embedded: 290e6, postgres: 145e6, redis: 145e6 }
 
 describe.each(shapes)('the tour on %s', (shape) => {
   let smtp: TestSmtp

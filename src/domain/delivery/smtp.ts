@@ -7,7 +7,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
-import nodemailer, { type SMTPPoolOptions } from 'nodemailer'
+import type { SMTPPoolOptions } from 'nodemailer'
 import type { SmtpConfig } from '../../platform/config/types.ts'
 import { cleanWords } from './clean-words.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from './message.ts'
@@ -54,11 +54,19 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   const { smtp, baseUrl, timeouts } = options
   const { sendMs } = { ...defaultTimeouts, ...timeouts }
   const mailHost = new URL(baseUrl).hostname
-  const transport = createTransport(options)
+  // With the first message: a process that sends none needs none of it.
+  let opened: Transport | null = null
+  const transport = () => {
+    opened ??= createTransport(options)
+    return opened
+  }
+  requireLoopback(options)
   return {
     async send(message) {
       try {
-        await transport.sendMail(mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }))
+        await transport().sendMail(
+          mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }),
+        )
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
         return withReason(outcomeOf(error), error, message)
@@ -66,7 +74,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
     },
     async verify() {
       try {
-        await transport.verify()
+        await transport().verify()
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
         return withReason(outcomeOf(error), error, { to: smtp.username ?? '', code: null })
@@ -91,19 +99,24 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
       }
     },
     async close() {
-      transport.close()
+      opened?.close()
     },
   }
 }
+
+function requireLoopback({ smtp }: Pick<SmtpSenderOptions, 'smtp'>): void {
+  if (smtp.security === 'none' && !isLoopback(smtp.host)) {
+    throw new Error('smtp.security "none" is for loopback hosts only')
+  }
+}
+
+type Transport = ReturnType<typeof createTransport>
 
 function createTransport(
   { smtp, baseUrl, ca, timeouts }: SmtpSenderOptions,
   others: Partial<SenderCheck['options']> = {},
 ) {
   const { connectMs, greetingMs, socketMs } = { ...defaultTimeouts, ...timeouts }
-  if (smtp.security === 'none' && !isLoopback(smtp.host)) {
-    throw new Error('smtp.security "none" is for loopback hosts only')
-  }
   const host = new URL(baseUrl).hostname
   const options: SMTPPoolOptions & { pool: true } = {
     pool: true,
@@ -142,6 +155,7 @@ function createTransport(
       )
     },
   }
+  const nodemailer = require('nodemailer') as typeof import('nodemailer')
   const transport = nodemailer.createTransport(options)
   // The last moment before a message leaves: whatever was made of the address, it goes there and nowhere else.
   transport.use('stream', (mail, done) => {

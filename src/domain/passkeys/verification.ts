@@ -3,12 +3,7 @@
  * checks the type, the challenge, the origin, the relying party, the flags and the signature; what it leaves open is
  * refused here: use inside a frame of another site, and a user handle that names another account.
  */
-import {
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { AssertionBody, Attestation } from '../../platform/http/passkey-schemas.ts'
 import type { Passkey } from './passkey.ts'
 
@@ -31,6 +26,12 @@ export interface NewCredential {
 export interface Assertion {
   counter: number
   backedUp: boolean
+}
+
+/** With the first passkey: it brings megabytes of parsers for certificates, which need Reflect's metadata before them. */
+async function library() {
+  await import('reflect-metadata')
+  return import('@simplewebauthn/server')
 }
 
 /** The longest credential id that WebAuthn Level 3 allows, in bytes. */
@@ -64,6 +65,7 @@ export async function verifyRegistration(
   relyingParty: RelyingParty,
 ): Promise<NewCredential | null> {
   if (isFramed(credential)) return null
+  const { verifyRegistrationResponse } = await library()
   const verified = await verifyRegistrationResponse({
     response: credential as unknown as RegistrationResponseJSON,
     expectedChallenge: Buffer.from(challenge).toString('base64url'),
@@ -99,6 +101,7 @@ export async function verifyAssertion(
   const { userHandle } = credential.response
   if (isFramed(credential)) return null
   if (userHandle && !Buffer.from(userHandle, 'base64url').equals(Buffer.from(passkey.userHandle))) return null
+  const { verifyAuthenticationResponse } = await library()
   const verified = await verifyAuthenticationResponse({
     response: credential as unknown as AuthenticationResponseJSON,
     expectedChallenge: Buffer.from(challenge).toString('base64url'),

@@ -4,18 +4,13 @@
  */
 import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { PGlite, types } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { assetPaths, preparedDatabasePath } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
 
 /** PGlite turns fsync off ("-F"). An acknowledged write must survive a crash of the machine, so we leave it on. */
-const startParams = [
-  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
-  '-c',
-  'shared_buffers=16MB',
-  '-c',
-  'TimeZone=UTC',
-]
+const withoutFsyncOff = (parameters: string[]) => parameters.filter((parameter) => parameter !== '-F')
+const OWN_PARAMS = ['-c', 'shared_buffers=16MB', '-c', 'TimeZone=UTC']
 
 const asDate = (value: string) => new Date(value)
 const asText = (value: string) => value
@@ -36,14 +31,21 @@ export async function openInstance(
 ): Promise<PGlite> {
   // In parallel, because these three take most of the time to the first answer.
   const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
-  const [module, bundle] = await Promise.all([
+  const [module, bundle, { PGlite, types }] = await Promise.all([
     compile(pgliteWasm),
     readAsset(pgliteData),
+    // Loaded here, since with a PostgreSQL server nothing needs it.
+    import('@electric-sql/pglite'),
     unpackPrepared(directory),
   ])
   return PGlite.create({
     dataDir: directory,
-    startParams: [...startParams, ...(bulk ? BULK_PARAMS : []), ...(throwAway ? ['-F'] : [])],
+    startParams: [
+      ...withoutFsyncOff(PGlite.defaultStartParams),
+      ...OWN_PARAMS,
+      ...(bulk ? BULK_PARAMS : []),
+      ...(throwAway ? ['-F'] : []),
+    ],
     initDbStartParams: ['--wal-segsize=1'],
     pgliteWasmModule: module,
     ...(existsSync(join(directory, 'PG_VERSION')) ? {} : { initdbWasmModule: await compile(initdbWasm) }),

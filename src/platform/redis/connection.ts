@@ -3,7 +3,7 @@
  * within COMMAND_TIMEOUT_MS, is never queued while Redis is away, and is never sent twice; the connection keeps trying
  * and is back within 5 s of Redis. It does not log; it reports cause codes to its listeners.
  */
-import { Cluster, type ClusterOptions, type DNSLookupFunction, Redis, type RedisOptions } from 'ioredis'
+import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
 import type { Config } from '../config/types.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
 import { findEvictionPolicy, RedisEvicts } from './eviction.ts'
@@ -68,7 +68,7 @@ export interface RedisListeners {
 export function openRedis(config: Config['redis'], listeners: RedisListeners = {}): RedisConnection {
   const client = connect(config)
   const newestCause = watch(client, listeners)
-  if (client instanceof Cluster) connectMasters(client)
+  if (isCluster(client)) connectMasters(client)
   const send: RedisConnection['send'] = async (work) => {
     try {
       return await work(client)
@@ -115,6 +115,8 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
 }
 
 function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
+  // Loaded here, since most services run without Redis.
+  const { Cluster, Redis } = require('ioredis') as typeof import('ioredis')
   const endpoints = parseEndpoints(urls)
   const { sentinelUsername, sentinelPassword, ...first } = endpoints[0]
   if (mode === 'cluster') return new Cluster(endpoints.map(address), clusterOptions(first))
@@ -223,10 +225,12 @@ function connectMasters(cluster: Cluster): void {
   cluster.on('+node', connectTo)
 }
 
+const isCluster = (client: Redis | Cluster): client is Cluster => client.isCluster
+
 /** The servers that commands go to; empty while the client does not know them. */
 function serversOf(client: Redis | Cluster): Redis[] {
   if (client.status !== 'ready') return []
-  return client instanceof Cluster ? client.nodes('master') : [client]
+  return isCluster(client) ? client.nodes('master') : [client]
 }
 
 /** Microseconds each, during which Redis answers nobody else. */
