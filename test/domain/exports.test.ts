@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
+import { exportedLists } from '../../src/domain/me/export-store.ts'
 import * as schema from '../../src/platform/postgres/schema.ts'
 import { createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail } from '../helpers/api-client.ts'
@@ -13,20 +14,7 @@ import { useLimited } from '../helpers/use-service.ts'
 setDefaultTimeout(20_000)
 
 const service = useLimited()
-const lists = [
-  'sessions',
-  'known_devices',
-  'passkeys',
-  'identities',
-  'authenticator_apps',
-  'contact_changes',
-  'replaced_contacts',
-  'administrators_codes',
-  'administrators',
-  'two_factor_removals',
-  'messages',
-  'events',
-]
+const lists: readonly string[] = exportedLists
 
 test('an owner who just signed in gets it, is told, and gets it five times a day', async () => {
   const person = await service.signUp(newEmail())

@@ -57,7 +57,7 @@ const event = [
   'count',
 ]
 
-const aboutMe = {
+const aboutMe: Record<keyof ExportedDocument, SQL> = {
   metadata: sql`coalesce(me.metadata, '{}')`,
   locked_reason: sql`to_jsonb(me.locked_reason)`,
   language: sql`to_jsonb(me.language)`,

@@ -2,8 +2,32 @@
 import type { Account } from '../accounts/account.ts'
 import type { NewMessage } from '../delivery/message.ts'
 
-/** By what it is; times as text. No hash, key, seed or token. */
-export type ExportedDocument = Record<string, unknown>
+export const exportedLists = [
+  'sessions',
+  'known_devices',
+  'passkeys',
+  'identities',
+  'authenticator_apps',
+  'contact_changes',
+  'replaced_contacts',
+  'administrators_codes',
+  'administrators',
+  'two_factor_removals',
+  'messages',
+  'events',
+] as const
+type Rows = Record<(typeof exportedLists)[number], Record<string, unknown>[]>
+
+/** Times as text. No hash, key, seed or token. */
+export interface ExportedDocument extends Rows {
+  metadata: Record<string, unknown>
+  locked_reason: string | null
+  language: string
+  email_verified_at: string | null
+  phone_verified_at: string | null
+  password_changed_at: string | null
+  recovery_codes_left: number
+}
 
 export interface ExportStore {
   /** Records that it was exported, and queues the notices. Null if the account is gone. */

@@ -1,11 +1,11 @@
 /** A copy of everything that is stored about a person, for themselves or for an administrator who hands it on. */
 import { AppError } from '../../errors.ts'
-import { type Account, accountRecord } from '../accounts/account.ts'
+import { type Account, type AccountRecord, accountRecord } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import type { ExportedDocument } from './export-store.ts'
 
-export type AccountExport = { exported_at: string; account: Record<string, unknown> } & ExportedDocument
+export type AccountExport = { exported_at: string; account: AccountRecord } & ExportedDocument
 
 export interface Exports {
   /** The owner is told. Throws `reauthentication_required`, `too_many_requests`, `invalid_token`. */
