@@ -94,6 +94,26 @@ describe('over the socket of a service with the embedded database', () => {
     expect((await over('events', 'list', '--format', 'xml')).exitCode).toBe(2)
   })
 
+  test('messages, limits, a copy of the data and two factors have their commands', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    await service.delivered()
+    const [messages, lifted, copy, unasked, none] = await Promise.all([
+      over('messages', 'list', '--account', identifier),
+      over('limits', 'lift', identifier),
+      over('accounts', 'export', identifier),
+      over('accounts', 'remove-two-factor', identifier),
+      over('messages', 'retry', '999999'),
+    ])
+    expect(messages.out).toMatch(/confirmation +sent/)
+    expect([lifted.exitCode, lifted.out]).toEqual([0, `nothing refuses ${identifier} any more\n`])
+    expect(JSON.parse(copy.out).account.email).toBe(identifier)
+    expect([unasked.exitCode, unasked.error]).toEqual([
+      2,
+      `Turn two-factor sign-in off for ${identifier}? Say so with --yes.\n`,
+    ])
+    expect([none.exitCode, none.error]).toEqual([1, 'There is no such message.\n'])
+  })
+
   test('an account is made, invited, verified and recovered', async () => {
     const email = newEmail()
     const made = await over('accounts', 'create', '--email', email, '--role', '3', '--invite', '--json')
