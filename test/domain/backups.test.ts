@@ -88,7 +88,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const before: string[] = []
     let isMade = false
     const acknowledged: string[] = []
-    const clients = Array.from({ length: reduced(16, 64) }, async () => {
+    const clients = Array.from({ length: reduced(8, 64) }, async () => {
       while (!isMade) {
         const email = newEmail()
         const { status } = await service.post('register', registration(email))
