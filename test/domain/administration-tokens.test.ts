@@ -154,6 +154,30 @@ describe('a token of administration', () => {
     expect((await service.post('password/reset', fields, newClient())).status).toBe(200)
   })
 
+  test('a removal of two factors of which the owner cannot be told does not begin', async () => {
+    const { person } = await protectByApp(service, newEmail())
+    const { items } = (await asOperator(service, 'GET', `accounts?query=${person.identifier}`)).body
+    const { accountFactors, twoFactorRemovals } = service.inside.services
+    const ask = () => accountFactors.removeTwoFactor(items[0].uuid, { delayed: true })
+    const links = async () => {
+      await service.delivered()
+      return service.inbox
+        .textsTo(person.identifier)
+        .flatMap((text) => /\/stop\?t=([\w-]+)/.exec(text)?.[1] ?? [])
+    }
+    const stopped = new Set<string>()
+    for (let count = 1; count <= 12; count++) {
+      await ask()
+      const [link, ...more] = (await links()).filter((one) => !stopped.has(one))
+      expect(more).toEqual([])
+      expect(await twoFactorRemovals.stop(link!)).toBeTrue()
+      stopped.add(link!)
+    }
+    expect(await ask().catch(({ errorCode }) => errorCode)).toBe('too_many_requests')
+    const later = new Date(service.clock.now().getTime() + 2 * DAY_MS)
+    expect(await twoFactorRemovals.removeDue(later, 10)).toBe(0)
+  })
+
   test('asks in vain with what no database can hold', async () => {
     const token = (await made({ scopes: ['accounts:read', 'events:read', 'messages:read'] })).token
     for (const query of [

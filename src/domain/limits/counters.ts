@@ -218,6 +218,14 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       }
       return destination.kind === 'email' ? [inDay] : [inDay, smsOfDay]
     },
+    /** The notice of a removal of two factors that waits: nothing else that is sent there uses it up. */
+    removalNotices(destination: Identifier): Charge[] {
+      const inDay = {
+        key: `removal-notices-in-day:${tag(destination.key)}`,
+        rule: window(limits.codesPerDay, DAY_MS),
+      }
+      return destination.kind === 'email' ? [inDay] : [inDay, smsOfDay]
+    },
     /** A receipt of a gateway without its secret. */
     refusedReceipts: (addressBucket: string): Charge[] =>
       byAddress('receipts', addressBucket, window(REFUSED_RECEIPTS_PER_MINUTE, MINUTE_MS)),

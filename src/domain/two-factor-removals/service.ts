@@ -5,8 +5,10 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { currentRequest, runAsRequest } from '../../platform/request-context.ts'
-import type { Account } from '../accounts/account.ts'
+import { type Account, verifiedContacts } from '../accounts/account.ts'
+import type { NewMessage } from '../delivery/message.ts'
 import type { TellOperator } from '../delivery/operator-notices.ts'
+import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { Services, Stores } from '../services.ts'
 import { createRemovalLinks } from './links.ts'
 import type { DueRemoval } from './store.ts'
@@ -14,7 +16,7 @@ import type { DueRemoval } from './store.ts'
 export interface TwoFactorRemovals {
   /**
    * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. Throws
-   * `two_factor_not_enabled`.
+   * `two_factor_not_enabled`, and `too_many_requests` where a contact that could stop a delayed one cannot be told today.
    */
   remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
   /** Whether the token of a link is one that was made here. */
@@ -25,14 +27,31 @@ export interface TwoFactorRemovals {
   removeDue(now: Date, limit: number): Promise<number>
 }
 
-type Needs = { tellOperator: TellOperator } & Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
+type Needs = { tellOperator: TellOperator } & Pick<
+  Services,
+  'notices' | 'limits' | 'secret' | 'clock' | 'config'
+> & {
     stores: Pick<Stores, 'twoFactorRemovals'>
   }
 
 export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
-  const { notices, secret, clock, config, stores, tellOperator } = needs
+  const { notices, limits, secret, clock, config, stores, tellOperator } = needs
   const store = stores.twoFactorRemovals
   const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
+
+  /** To every verified contact, each of which can stop it. */
+  async function noticesOf(account: Account, removal: string): Promise<NewMessage[]> {
+    const messages: NewMessage[] = []
+    for (const { channel, destination } of verifiedContacts(account)) {
+      const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
+      if (identifier === null || !limits.counters.mayReceive(identifier)) continue
+      await limits.charge(limits.counters.removalNotices(identifier))
+      const { language, uuid: accountUuid } = account
+      const purpose = 'two_factor_removal'
+      messages.push({ channel, destination, purpose, language, accountUuid, values: { removal } })
+    }
+    return messages
+  }
 
   async function removeNow(account: Account, id: string | null): Promise<boolean> {
     const messages = await notices.about(account, 'two_factor_disabled')
@@ -54,7 +73,7 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
       if (waiting !== null) return { dueAt: waiting.dueAt }
       const now = clock.now()
       const id = randomUUID()
-      const told = await notices.about(account, 'two_factor_removal')
+      const messages = await noticesOf(account, id)
       const requested = await store.request(
         account,
         {
@@ -62,7 +81,7 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
           dueAt: new Date(now.getTime() + delaySeconds * 1000),
           actor: currentRequest()?.actor ?? { type: 'system', id: null, name: null },
         },
-        told.map((notice) => ({ ...notice, values: { removal: id } })),
+        messages,
         now,
       )
       if (requested === null) throw new AppError('two_factor_not_enabled')
