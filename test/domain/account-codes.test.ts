@@ -59,6 +59,7 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
     expect((await typesOf(uuid)).sort()).toEqual(
       [
         'login.succeeded',
+        'session.started',
         'password.reset',
         'account.confirmed',
         'account.registered',
