@@ -165,6 +165,29 @@ describe.each(shapes)('administration on %s', (shape) => {
       expect((await call('GET', `accounts?${query}`)).body.code).toBe('validation_failed')
   })
 
+  test('a span of time is listed by creation, page by page, also where ids do not follow it', async () => {
+    const uuids: string[] = []
+    for (let year = 2001; year <= 2005; year++) {
+      const { uuid } = await signedIn()
+      uuids.push(uuid)
+      // As an import leaves it: the account with the greatest id is the oldest.
+      await service.inside.database.all(
+        statement(
+          sql`update accounts set created_at = ${sql.raw(`'${4010 - year}-06-01'`)} where uuid = ${sql.raw(`'${uuid}'`)}`,
+        ),
+        {},
+      )
+    }
+    const list = async (query: string) => (await call('GET', `accounts?${query}`)).body
+    const span = 'created_after=2005-01-01T00:00:00Z&created_before=2009-01-01T00:00:00Z&limit=2'
+    const first = await list(span)
+    const second = await list(`${span}&cursor=${first.next_cursor}`)
+    expect([...first.items, ...second.items].map(({ uuid }: { uuid: string }) => uuid)).toEqual(
+      uuids.slice(1),
+    )
+    expect(second.next_cursor).toBeNull()
+  })
+
   test('signing keys are listed, rotated and revoked, and the audit trail says by whom', async () => {
     const { key } = (await call('POST', 'keys/rotate', {})).body
     const { items } = (await call('GET', 'keys')).body

@@ -184,11 +184,15 @@ export function createAdministrationService(needs: Needs): AdministrationService
     await events.add([{ type: 'account.viewed', account: uuid }], now)
   }
 
-  function searchOf(query: string | undefined, { locked, roleId }: AccountFilter): AccountSearch {
-    if (query === undefined || query.trim() === '') {
-      if (roleId !== undefined) return { by: 'role', roleId }
-      return locked ? { by: 'locked' } : { by: 'all' }
-    }
+  /** The index that a list without a query is read by. */
+  function listOf({ locked, roleId, createdAfter, createdBefore }: AccountFilter): AccountSearch {
+    if (roleId !== undefined) return { by: 'role', roleId }
+    if (locked) return { by: 'locked' }
+    return createdAfter || createdBefore ? { by: 'creation' } : { by: 'all' }
+  }
+
+  function searchOf(query: string | undefined, filter: AccountFilter): AccountSearch {
+    if (query === undefined || query.trim() === '') return listOf(filter)
     const typed = query.trim()
     const email = parseEmail(typed)
     if (email) return { by: 'email', key: email.key }

@@ -90,6 +90,25 @@ const byPrefix = defineStatement({
    order by id desc limit ${p.limit}`,
 })
 
+/**
+ * Those of a span of time, which ids need not follow where accounts were imported: the newest first, from the account
+ * with the id `before` on, or where that one was erased from the next one by id.
+ */
+const byCreation = defineStatement({
+  name: 'administration.list_by_creation',
+  params: listParams,
+  row: administeredRow,
+  sql: (p) => sql`
+  select ${columns} from ${accounts} account
+   where created_at >= coalesce(${p.createdAfter}, '-infinity') and created_at < coalesce(${p.createdBefore}, 'infinity')
+     and (created_at, id) < (
+       coalesce((select last.created_at from ${accounts} last where last.id <= ${p.before} order by last.id desc limit 1),
+                'infinity'),
+       coalesce(${p.before}, 9223372036854775807))
+     and ${filter(p)}
+   order by created_at desc, id desc limit ${p.limit}`,
+})
+
 const byEmail = listBy('email', 'text', (value) => sql`email_key = ${value}`)
 const byPhone = listBy('phone', 'text', (value) => sql`phone = ${value}`)
 const byUuid = listBy('uuid', 'uuid', (value) => sql`uuid = ${value}`)
@@ -211,6 +230,8 @@ function runSearch(database: Database, search: AccountSearch, params: ValuesOf<t
       return database.all(byRole, { value: search.roleId, ...params })
     case 'locked':
       return database.all(allLocked, params)
+    case 'creation':
+      return database.all(byCreation, params)
     case 'all':
       return database.all(all, params)
   }

@@ -19,6 +19,8 @@ export type AccountSearch =
   | { by: 'prefix'; prefix: string }
   | { by: 'locked' }
   | { by: 'role'; roleId: number }
+  /** All of the filter's span of time. */
+  | { by: 'creation' }
   | { by: 'all' }
 
 export interface AccountFilter {

@@ -87,6 +87,7 @@ export const accounts = pgTable(
     index('accounts_phone_prefix').on(table.phone.op('text_pattern_ops')),
     index('accounts_locked').on(table.id).where(sql`${table.lockedAt} is not null`),
     index('accounts_role').on(table.roleId, table.id),
+    index('accounts_created').on(table.createdAt, table.id),
     // Each lookup reads one entry, however many accounts and registrations name the contact.
     index('accounts_email_claims')
       .on(table.emailKey, table.id)
