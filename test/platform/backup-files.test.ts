@@ -102,7 +102,7 @@ describe('a sealed file', () => {
     expect(await refusal(open('/nowhere/at-all'))).toBe('cannot be read (ENOENT)')
     const sealed = await seal(Buffer.from('x'))
     expect(await refusal(open(sealed, [secret('cd')]))).toMatch(
-      /^is sealed with another server secret \(key [\da-f]{16}\): name a file that holds it with --secret-file$/,
+      /^is sealed with another server secret \(key [\da-f]{8}\): name a file that holds it with --secret-file$/,
     )
     expect((await open(sealed, [secret('cd'), passphrase, key])).toString()).toBe('x')
     const byPassphrase = await seal(Buffer.from('x'), passphrase)
