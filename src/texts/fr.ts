@@ -300,7 +300,7 @@ export const fr = {
         email: [
           "Presque aucun code envoyé aux numéros qui commencent par {about} n'est saisi. {service} n'y envoie plus rien aux inconnus pendant un jour.",
         ],
-        sms: '{service} : les numéros commençant par {about} sont fermés aux inconnus pour un jour.',
+        sms: '{service} : les numéros en {about} sont fermés aux inconnus pour un jour.',
       },
       operator_wrong_codes: {
         subject: 'Beaucoup de codes erronés sur {service}',
