@@ -167,7 +167,7 @@ export function createAdminApp(
   services: AdminServices & { doctor: DoctorService },
   options: AdminAppOptions,
 ) {
-  const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [] })
+  const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], listsTakeQueries: true })
   const { reaches: reachesAdministrator } = services.administratorReach
   const guard = guardOf(httpBase, createSocketDoor({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
@@ -192,7 +192,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: AdminServices, listenerOptions: AdminListenerOptions) {
   const { listen, baseUrl, clock, version, ...options } = listenerOptions
-  const httpBase = createHttpBase({ ...options, corsOrigins: [] })
+  const httpBase = createHttpBase({ ...options, corsOrigins: [], listsTakeQueries: true })
   const { pageSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)

@@ -111,7 +111,11 @@ function putUnderLoad() {
       seen.slowestMs = Math.max(seen.slowestMs, performance.now() - startedAt)
       seen.answers.add(`${status} ${body.code ?? ''}`.trim())
       if (status === 201) seen.acknowledged.push(email)
-      else expect(Object.keys(body).sort()).toEqual(['code', 'message', 'request_id', 'status'])
+      // A database that takes no writes is not expected back at once: that answer has `retry_after`.
+      else {
+        const { retry_after: _, ...rest } = body
+        expect(Object.keys(rest).sort()).toEqual(['code', 'message', 'request_id', 'status'])
+      }
       await Bun.sleep(20)
     }
   }

@@ -43,6 +43,8 @@ export interface HttpBaseOptions {
   catalog: Catalog
   trustedProxies: string[]
   corsOrigins: string[]
+  /** Whether a GET without a path parameter may read its query, as the lists of administration do. */
+  listsTakeQueries?: boolean
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
@@ -106,6 +108,7 @@ export function createHttpBase({
   catalog,
   trustedProxies,
   corsOrigins,
+  listsTakeQueries = false,
   logger,
   onInternalError,
   bodyDeadlineMs = BODY_DEADLINE_MS,
@@ -240,8 +243,8 @@ export function createHttpBase({
       return { client: exchange.client }
     })
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
-      // A GET with neither a path parameter nor a query reads nothing of the request: there is nothing to refuse.
-      const readsNothing = request.method === 'GET' && !route.includes(':') && !request.url.includes('?')
+      // A GET without a path parameter reads nothing of the request: there is nothing to refuse.
+      const readsNothing = request.method === 'GET' && !route.includes(':') && !listsTakeQueries
       const fields = readsNothing
         ? []
         : [...findUnstorableText(body), ...findUnstorableText(params), ...findUnstorableText(query)]
