@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, join } from 'node:path'
 import { lastDue } from '../../src/domain/backups/service.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
+import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
@@ -65,6 +66,13 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       await service.signUp(newEmail()),
       await service.signUp(newEmail()),
     ]
+    // What was sent to a contact that the person no longer has goes with the account too.
+    const [oldEmail, password] = [erased.identifier, erased.password]
+    const { access_token: bearer } = await service.logIn(erased)
+    erased.identifier = newEmail()
+    await service.post('email/change', { email: erased.identifier, password }, { bearer })
+    const otp = await service.inbox.nextCode(erased.identifier)
+    expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
     const app = await protectByApp(service, newEmail())
     const { refresh_token } = await service.logIn(ada)
     const { administrators, administrationTokens } = service.inside.services
@@ -177,6 +185,11 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     try {
       expect((await again.post('login', erased)).body.code).toBe('invalid_credentials')
       expect((await again.post('login', locked)).body.code).toBe('account_locked')
+      const { items: sent } = (await asOperator(again, 'GET', 'messages?limit=200')).body
+      const addressees = sent.map(({ destination }: { destination: string }) => destination)
+      expect(addressees).toContain(locked.identifier)
+      expect(addressees).not.toContain(erased.identifier)
+      expect(addressees).not.toContain(oldEmail)
       expect((await again.post('refresh', { refresh_token })).status).toBe(401)
       expect(again.inside.services.keys.signingKey().kid).not.toBe(oldKey)
       expect((await again.inside.services.administrationTokens.list({})).items).toEqual([])

@@ -11,6 +11,7 @@ import {
   eventDetails,
   events,
   messages,
+  replacedContacts,
   sessions,
   signingKeys,
   tickets,
@@ -84,11 +85,12 @@ export const eraseAgain = defineStatement({
   with gone as (
     delete from ${accounts}
      where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
-    returning uuid, case when email_confirmed_at is not null then email_key end as email,
+    returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
               case when phone_confirmed_at is not null then phone end as phone),
   destinations as (
     select email as destination from gone where email is not null
-    union select phone from gone where phone is not null),
+    union select phone from gone where phone is not null
+    union select destination_key from ${replacedContacts} join gone on gone.id = account_id),
   dropped as (
     delete from ${messages}
      where account_uuid in (select uuid from gone)
