@@ -2,14 +2,13 @@
  * Table `signing_keys`: a row for each key, a few in all; removed once its last token has expired and a successor is
  * added. Changes stand in line behind one advisory lock; reading takes none.
  */
-
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { signingKeys } from '../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
-import type { KeyStore } from './key-store.ts'
+import type { KeyStore, PublicJwk } from './key-store.ts'
 
 /** Any number nobody else locks with; also taken where there is no row yet to lock. */
 const LOCK = 7_317_240_116
@@ -25,7 +24,7 @@ const list = defineStatement({
   params: {},
   row: {
     kid: 'text',
-    publicJwk: json<import('./key-store.ts').PublicJwk>(),
+    publicJwk: json<PublicJwk>(),
     sealedPrivateJwk: 'bytea',
     createdAt: 'timestamptz',
     signsFrom: 'timestamptz',
