@@ -43,7 +43,7 @@ export function measured(
 
 interface Measured {
   services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits'>
-  stores: Pick<Stores, 'backups' | 'messages'>
+  stores: Pick<Stores, 'messages'>
   clock: Clock
 }
 
@@ -68,10 +68,6 @@ export function addGauges(metrics: Metrics, { services, stores, clock }: Measure
   metrics.gauge('outbox_oldest_seconds', async () =>
     Math.max(0, ...(await waiting()).map(({ oldestAt }) => secondsSince(oldestAt))),
   )
-  metrics.gauge('backup_last_success_timestamp_seconds', async () => {
-    const { lastSuccessAt } = await stores.backups.getState()
-    return lastSuccessAt && lastSuccessAt.getTime() / 1000
-  })
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
