@@ -1,21 +1,19 @@
 /** `poterne accounts …`: find, show, make, change, lock, unlock, recover and erase accounts. */
 import { Command } from 'commander'
-import { configOption } from './configuration.ts'
 import {
+  addDoorCommand,
   confirm,
-  type DoorOptions,
   findAccount,
   listAll,
+  NAME,
+  type Options,
   readLimit,
-  socketOption,
   throughDoor,
-  yesOption,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
 import { printJson, printRecord, printTable } from './print.ts'
 
-export type Options = DoorOptions & { json?: boolean; yes?: boolean }
 export type Account = Record<string, unknown> & {
   uuid: string
   email: string | null
@@ -26,20 +24,11 @@ export type Account = Record<string, unknown> & {
   created_at: string
 }
 
-export const NAME = 'an e-mail address, a phone number or a uuid'
-
 export function accountsCommand(): Command {
   const command = new Command('accounts').description(
     'find, show, make, change, lock, unlock, recover and erase accounts',
   )
-  const add = (name: string, description: string) => {
-    const added = command.command(name).description(description)
-    added
-      .option(...configOption)
-      .option(...socketOption)
-      .option('--json', 'print for programs')
-    return added.option(...yesOption)
-  }
+  const add = (name: string, description: string) => addDoorCommand(command, name, description)
   add('list', 'search accounts, newest first')
     .argument('[query]', `${NAME}, or at least three characters to begin with`)
     .option('--locked', 'only those that are locked')

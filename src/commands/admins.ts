@@ -1,20 +1,17 @@
 /** `poterne admins …`: who may sign in on the page of administration. */
 import { Command } from 'commander'
-import { configOption } from './configuration.ts'
 import {
+  addDoorCommand,
   confirm,
-  type DoorOptions,
   findAccount,
   listAll,
+  NAME,
+  type Options,
   readLimit,
-  socketOption,
   throughDoor,
-  yesOption,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable } from './print.ts'
-
-type Options = DoorOptions & { json?: boolean; yes?: boolean }
 
 interface Administrator {
   uuid: string
@@ -25,19 +22,11 @@ interface Administrator {
   last_signed_in_at: string | null
 }
 
-const NAME = 'an e-mail address, a phone number or a uuid'
 const ROLES = ['viewer', 'support', 'owner']
 
 export function adminsCommand(): Command {
   const command = new Command('admins').description('add, list and remove administrators of the page')
-  const add = (name: string, description: string) => {
-    const added = command.command(name).description(description)
-    added
-      .option(...configOption)
-      .option(...socketOption)
-      .option('--json', 'print for programs')
-    return added.option(...yesOption)
-  }
+  const add = (name: string, description: string) => addDoorCommand(command, name, description)
   add('add', 'let an account sign in on the page, or change its role')
     .argument('<account>', NAME)
     .option('--role <role>', ROLES.join(' | '))

@@ -5,15 +5,32 @@
 
 import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
 import { withService } from '../compose.ts'
 import { answers, socketCandidates } from '../platform/admin-socket.ts'
-import { type CommandOptions, describeProblems, readConfig } from './configuration.ts'
+import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+
+/** How people name an account. */
+export const NAME = 'an e-mail address, a phone number or a uuid'
 
 export type DoorOptions = CommandOptions & { socket?: string | undefined }
 
 export const socketOption = ['--socket <path>', 'the socket of the service that runs'] as const
 export const yesOption = ['--yes', 'do not ask for confirmation'] as const
+
+/** What every command that goes through the door takes, beside options of its own. */
+export type Options = DoorOptions & { json?: boolean; yes?: boolean }
+
+/** A subcommand with these options. */
+export const addDoorCommand = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .option(...configOption)
+    .option(...socketOption)
+    .option('--json', 'print for programs')
+    .option(...yesOption)
 
 /** Calls an operation under /admin/v1. Throws CommandFailure with the message of the answer. */
 export type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>

@@ -1,7 +1,7 @@
 /** `poterne accounts create | invite | recover | remove-two-factor`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
-import { type Account, NAME, type Options, print, readNumber, readObject } from './accounts.ts'
-import { confirm, findAccount, throughDoor } from './door.ts'
+import { type Account, print, readNumber, readObject } from './accounts.ts'
+import { confirm, findAccount, NAME, type Options, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 

@@ -1,7 +1,7 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
 import { configOption } from './configuration.ts'
-import { confirm, type DoorOptions, findAccount, socketOption, throughDoor, yesOption } from './door.ts'
+import { confirm, type DoorOptions, findAccount, NAME, socketOption, throughDoor, yesOption } from './door.ts'
 import { printJson, printTable } from './print.ts'
 
 type Options = DoorOptions & { json?: boolean; yes?: boolean; id?: string }
@@ -13,8 +13,6 @@ interface Session {
   ip: string | null
   last_used_at: string
 }
-
-const NAME = 'an e-mail address, a phone number or a uuid'
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')

@@ -1,19 +1,8 @@
 /** `poterne tokens …`: what scripts and back ends sign in to administration with. */
 import { Command } from 'commander'
-import { configOption } from './configuration.ts'
-import {
-  confirm,
-  type DoorOptions,
-  listAll,
-  readLimit,
-  socketOption,
-  throughDoor,
-  yesOption,
-} from './door.ts'
+import { addDoorCommand, confirm, listAll, type Options, readLimit, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable } from './print.ts'
-
-type Options = DoorOptions & { json?: boolean; yes?: boolean }
 
 interface Token {
   id: string
@@ -34,14 +23,7 @@ interface CreateOptions extends Options {
 
 export function tokensCommand(): Command {
   const command = new Command('tokens').description('make, list and revoke tokens of administration')
-  const add = (name: string, description: string) => {
-    const added = command.command(name).description(description)
-    added
-      .option(...configOption)
-      .option(...socketOption)
-      .option('--json', 'print for programs')
-    return added.option(...yesOption)
-  }
+  const add = (name: string, description: string) => addDoorCommand(command, name, description)
   add('create', 'make a token, and print it this once')
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', 'what it may do, such as accounts:read,events:read')
