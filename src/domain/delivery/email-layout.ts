@@ -1,4 +1,5 @@
 /** Lays out an e-mail as text and as HTML, from the same plain sentences, all of which are escaped here. */
+import { escapeHtml } from '../../platform/http/page-answer.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import { builtInLayout, fillLayout } from '../../texts/layout.ts'
 
@@ -67,15 +68,4 @@ function codeBlock(code: string | null, colour: string): string[] {
   const spacing = code.length > 8 ? '0' : '6px'
   const figures = `margin:24px 0;padding:14px 8px 14px 14px;font:bold ${size} ui-monospace,Menlo,Consolas,monospace;letter-spacing:${spacing};text-align:center;color:#1d2126;background:#f3f4f6;border:1px solid ${colour};border-radius:8px`
   return [`<p class="code" dir="ltr" style="${figures}">${escapeHtml(code)}</p>`]
-}
-
-export function escapeHtml(text: string): string {
-  const names: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  }
-  return text.replace(/[&<>"']/g, (character) => names[character] as string)
 }

@@ -1,9 +1,9 @@
 /** One page with every message in every language, as `poterne texts preview` writes it. It loads nothing. */
 import type { Config } from '../../platform/config/types.ts'
+import { escapeHtml } from '../../platform/http/page-answer.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { type Language, languageName, textDirection } from '../../texts/languages.ts'
 import { smsLength } from '../../texts/sms-length.ts'
-import { escapeHtml } from './email-layout.ts'
 import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
 
 const style = `

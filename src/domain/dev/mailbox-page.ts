@@ -2,8 +2,9 @@
  * The mailbox of --dev as a page for people: newest first, the code in large type, e-mail and SMS told apart at a
  * glance. Everything that came from outside is escaped; an HTML part is shown in a sandboxed frame of its own.
  */
+
+import { escapeHtml } from '../../platform/http/page-answer.ts'
 import { type Language, type Texts, textDirection } from '../../texts/languages.ts'
-import { escapeHtml } from '../delivery/email-layout.ts'
 import type { MailboxEntry } from './mailbox.ts'
 import { pagePolicy } from './page-policy.ts'
 

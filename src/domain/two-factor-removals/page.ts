@@ -1,7 +1,7 @@
 /** The page behind the link of a notice: one button, no script, nothing from elsewhere. */
-import { createHash } from 'node:crypto'
-import { type Language, type Texts, textDirection } from '../../texts/languages.ts'
-import { escapeHtml } from '../delivery/email-layout.ts'
+import type { PageContent } from '../../errors.ts'
+import { createPages, escapeHtml } from '../../platform/http/page-answer.ts'
+import type { Language, Texts } from '../../texts/languages.ts'
 import { STOP_PATH } from './links.ts'
 
 const style = `
@@ -15,18 +15,12 @@ button { font: inherit; font-weight: 600; padding: 12px 24px; border: 0; border-
 :focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 `
 
-export const stopPolicy = [
-  `default-src 'none'`,
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  `form-action 'self'`,
-  `base-uri 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ')
+const createPage = createPages(style)
 
 /** `gone`: nothing waits here (any more). */
 export type StopState = { token: string } | 'stopped' | 'gone'
 
-export function stopPage(state: StopState, texts: Texts, language: Language): string {
+export function stopPage(state: StopState, texts: Texts, language: Language): PageContent {
   const { removal_asked, removal_stop, removal_stopped, removal_gone } = texts.sentences
   const title = state === 'stopped' ? removal_stopped : state === 'gone' ? removal_gone : removal_asked
   const form =
@@ -36,21 +30,5 @@ export function stopPage(state: StopState, texts: Texts, language: Language): st
 <input type="hidden" name="t" value="${escapeHtml(state.token)}">
 <button>${escapeHtml(removal_stop.replace(/\.$/, ''))}</button>
 </form>`
-  return `<!doctype html>
-<html lang="${language}" dir="${textDirection(language)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-<h1>${escapeHtml(title)}</h1>
-${form}
-</main>
-</body>
-</html>
-`
+  return createPage(language, title, `<h1>${escapeHtml(title)}</h1>\n${form}`)
 }

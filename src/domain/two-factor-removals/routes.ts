@@ -1,8 +1,9 @@
 /** The page on which an owner keeps two-factor sign-in on. A mail scanner that opens the link changes nothing. */
 import { Elysia, t } from 'elysia'
 import type { Client, HttpBase } from '../../platform/http/http-base.ts'
+import { pageAnswer } from '../../platform/http/page-answer.ts'
 import { STOP_PATH } from './links.ts'
-import { type StopState, stopPage, stopPolicy } from './page.ts'
+import { type StopState, stopPage } from './page.ts'
 import type { TwoFactorRemovals } from './service.ts'
 
 const hidden = { detail: { hide: true } }
@@ -23,12 +24,5 @@ export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFa
     )
 }
 
-/** The link must reach no other page by way of the browser. */
 const page = (state: StopState, { texts, language }: Pick<Client, 'texts' | 'language'>) =>
-  new Response(stopPage(state, texts, language), {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': stopPolicy,
-      'referrer-policy': 'no-referrer',
-    },
-  })
+  pageAnswer(stopPage(state, texts, language))

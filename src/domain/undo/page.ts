@@ -1,9 +1,7 @@
 /** The page behind an undo link, for people who may use any device: no script, and nothing from another host. */
-import { createHash } from 'node:crypto'
 import type { PageContent } from '../../errors.ts'
-import { textDirection } from '../../texts/languages.ts'
+import { createPages, escapeHtml } from '../../platform/http/page-answer.ts'
 import { compileTemplate } from '../../texts/template.ts'
-import { escapeHtml } from '../delivery/email-layout.ts'
 
 export type UndoWords = Record<
   | 'title'
@@ -47,35 +45,16 @@ button { width: 100%; margin-top: 4px; padding: 13px 20px; border: 0; border-rad
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 `
 
-const policy = [
-  `default-src 'none'`,
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  `form-action 'self'`,
-  `base-uri 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ')
+const createPage = createPages(style)
 
-function page({ language, service }: PageOptions, title: string, content: string[]): PageContent {
-  const html = `<!doctype html>
-<html lang="${escapeHtml(language)}" dir="${textDirection(language)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-<header><bdi>${escapeHtml(service)}</bdi></header>
+const page = ({ language, service }: PageOptions, title: string, content: string[]): PageContent =>
+  createPage(
+    language,
+    title,
+    `<header><bdi>${escapeHtml(service)}</bdi></header>
 <h1>${escapeHtml(title)}</h1>
-${content.join('\n')}
-</main>
-</body>
-</html>
-`
-  return { html, policy, language }
-}
+${content.join('\n')}`,
+  )
 
 /** A sentence about the contact and the service, neither of which takes part in the direction of its letters. */
 function paragraph(sentence: string, { contact, service }: PageOptions): string {

@@ -1,6 +1,50 @@
-/** An answer for people: a page that loads nothing, is not stored, and tells no other site where it was. */
+/** Pages for people who followed a link: one form at most, no script, nothing from another host. */
+import { createHash } from 'node:crypto'
 import type { PageContent } from '../../errors.ts'
+import { textDirection } from '../../texts/languages.ts'
 
+export function escapeHtml(text: string): string {
+  const names: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  }
+  return text.replace(/[&<>"']/g, (character) => names[character] as string)
+}
+
+/** Builds pages with this style, which their policy allows by its hash. `content` is HTML, everything else is text. */
+export function createPages(style: string) {
+  const policy = [
+    `default-src 'none'`,
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ')
+  return (language: string, title: string, content: string): PageContent => {
+    const html = `<!doctype html>
+<html lang="${escapeHtml(language)}" dir="${textDirection(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`
+    return { html, policy, language }
+  }
+}
+
+/** The answer with a page: it is not stored, and the browser tells no other site where it was. */
 export function pageAnswer(
   { html, policy, language }: Omit<PageContent, 'language'> & { language?: string | undefined },
   status = 200,
