@@ -9,6 +9,7 @@ import { AppError } from '../../errors.ts'
 import { setCurrentActor } from '../../platform/request-context.ts'
 import type { Account } from '../accounts/account.ts'
 import type { AdministratorCaller } from '../administrators/access.ts'
+import { decoyUuid } from '../decoys/decoys.ts'
 import { readIdentifier } from '../identifiers/identifier.ts'
 import { type Caller, inSession, withPassword } from '../limits/callers.ts'
 import type { WebAuthnOptions } from '../passkeys/service.ts'
@@ -87,9 +88,6 @@ export const PROVED_MS = 5 * 60_000
 /** As long as a device is known. */
 export const DEVICE_MS = 90 * 86_400_000
 const DEVICE = /^[\w-]{43}$/
-
-/** No account has it: keeps the work alike. */
-const NO_UUID = '00000000-0000-0000-0000-000000000000'
 
 export const hashOfCookie = (cookie: string): Buffer => createHash('sha256').update(cookie).digest()
 /** Apart from what a client of the public interface names. */
@@ -194,7 +192,7 @@ export function createPageSessions(needs: Needs): PageSessions {
       const account = await stores.accounts.findByIdentifier(identifier, 'login')
       const [caller, administrator] = await Promise.all([
         devices.recognizeAtLogin(account, { ...client, fingerprint: fingerprintOf(client.device) }),
-        stores.administrators.find(account?.uuid ?? NO_UUID),
+        stores.administrators.find(account?.uuid ?? decoyUuid),
       ])
       const { right } = await passwordCheck.judge({
         account,

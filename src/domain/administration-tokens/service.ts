@@ -2,6 +2,7 @@
  * Tokens of administration, for scripts and back ends. Each is read from the database with each request, so that a
  * revocation holds at once and everywhere.
  */
+
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { parseDuration } from '../../platform/duration.ts'
@@ -12,6 +13,7 @@ import {
 } from '../../platform/http/address-ranges.ts'
 import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../administrators/access.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
+import { isUuid } from '../identifiers/uuid.ts'
 import type { Services, Stores } from '../services.ts'
 import { readBearerToken } from '../sessions/authentication.ts'
 import type { StoredToken } from './store.ts'
@@ -51,7 +53,6 @@ export interface TokenService {
 
 type Needs = Pick<Services, 'limits' | 'events' | 'clock'> & { stores: Pick<Stores, 'administrationTokens'> }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const LONGEST_MS = 365 * 86_400_000
 const SHORTEST_MS = 60_000
 /** A use is written down once in a minute. */
@@ -69,7 +70,7 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
   }
 
   async function get(id: string): Promise<TokenRecord> {
-    const found = UUID.test(id) ? await store.find(id) : null
+    const found = isUuid(id) ? await store.find(id) : null
     if (found === null || found.revokedAt !== null) throw new AppError('token_not_found')
     return tokenRecord(found)
   }
@@ -115,7 +116,7 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
     },
 
     async revoke(id) {
-      if (!UUID.test(id) || !(await store.revoke(id, clock.now()))) throw new AppError('token_not_found')
+      if (!isUuid(id) || !(await store.revoke(id, clock.now()))) throw new AppError('token_not_found')
     },
   }
 }

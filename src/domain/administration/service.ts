@@ -1,4 +1,5 @@
 /** What an operator does with accounts. Whoever calls has been let in; who it was is in the event of each change. */
+
 import { AppError } from '../../errors.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import type { Language } from '../../texts/languages.ts'
@@ -9,6 +10,7 @@ import type { EventFilter } from '../events/store.ts'
 import { parseEmail } from '../identifiers/email.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
+import { isUuid } from '../identifiers/uuid.ts'
 import type { AccountExport } from '../me/exports.ts'
 import type { Services, Stores } from '../services.ts'
 import { sessionRecord } from '../sessions/session-record.ts'
@@ -104,8 +106,6 @@ const FOLLOW_MS = 500
 /** The most calls of one caller that wait for an event at the same time: each asks the database twice a second. */
 const MAXIMUM_FOLLOWERS = 16
 
-export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 export function createAdministrationService(needs: Needs): AdministrationService {
   const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { administration, erasure, sessions, events } = stores
@@ -114,7 +114,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
   const followers = new Map<string, number>()
 
   async function require(uuid: string): Promise<AdministeredAccount> {
-    const account = UUID.test(uuid) ? await administration.find(uuid) : null
+    const account = isUuid(uuid) ? await administration.find(uuid) : null
     if (account === null) throw new AppError('account_not_found')
     return account
   }
@@ -198,7 +198,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
     if (email) return { by: 'email', key: email.key }
     const phone = parsePhone(typed, defaultCountry)
     if (phone) return { by: 'phone', key: phone.key }
-    if (UUID.test(typed)) return { by: 'uuid', uuid: typed }
+    if (isUuid(typed)) return { by: 'uuid', uuid: typed }
     if (/^\d{1,15}$/.test(typed)) return { by: 'id', id: Number(typed) }
     if (typed.length < 3) throw invalid('query')
     return { by: 'prefix', prefix: typed.toLowerCase() }
@@ -261,12 +261,12 @@ export function createAdministrationService(needs: Needs): AdministrationService
     },
     async endSession(uuid, sessionId) {
       const account = await require(uuid)
-      const ended = UUID.test(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
+      const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
     },
     async listEvents({ account, type, actor, since, after: afterId, wait, ...query }, { signal } = {}) {
       const { limit, after } = readPage(query)
-      if (account !== undefined && !UUID.test(account)) throw invalid('account')
+      if (account !== undefined && !isUuid(account)) throw invalid('account')
       const filter = { account, type, actor, since: readTime('since', since) }
       if (afterId !== undefined) {
         const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', 25)]

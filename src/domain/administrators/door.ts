@@ -1,19 +1,11 @@
 /** A way into administration: says who calls, and refuses what they may not do. */
 import { AppError } from '../../errors.ts'
+import type { GuardedRequest } from '../../platform/http/guard.ts'
 import { setCurrentActor } from '../../platform/request-context.ts'
 import { type AdminCaller, type AdminRoute, isKeptFromAdministrators, requireAccess } from './access.ts'
 
-/** What a door sees of a request. */
-export interface Knock {
-  method: string
-  /** The pattern of its route. */
-  route: string
-  params: Record<string, string | undefined>
-  /** As it was read, before it is checked. */
-  body: unknown
-  headers: Record<string, string | undefined>
-  client: { address: string; addressBucket: string }
-}
+/** What a door sees of a request: its body is as it was read, before it is checked. */
+export type Knock = GuardedRequest
 
 export interface Door {
   /** Throws `invalid_token`, `insufficient_scope`, `reauthentication_required`, `too_many_requests`. */

@@ -1,8 +1,10 @@
 /** Who may sign in on the page of administration, and with which role. Owners and the operator decide it, no token. */
+
 import { AppError } from '../../errors.ts'
 import { type Account, verifiedContacts } from '../accounts/account.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
+import { isUuid } from '../identifiers/uuid.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Role } from './access.ts'
 import type { Administrator } from './store.ts'
@@ -26,14 +28,12 @@ export interface AdministratorService {
 
 type Needs = Pick<Services, 'clock' | 'config'> & { stores: Pick<Stores, 'accounts' | 'administrators'> }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 export function createAdministratorService({ clock, config, stores }: Needs): AdministratorService {
   const { accounts, administrators } = stores
 
   async function findAccount(named: string): Promise<Account> {
     const identifier = parseIdentifier(named, config.accounts.defaultCountry)
-    const account = UUID.test(named)
+    const account = isUuid(named)
       ? await accounts.findByUuid(named)
       : identifier && (await accounts.findByIdentifier(identifier, 'provider'))
     if (!account) throw new AppError('account_not_found')
@@ -41,7 +41,7 @@ export function createAdministratorService({ clock, config, stores }: Needs): Ad
   }
 
   async function get(uuid: string): Promise<AdministratorRecord> {
-    const found = UUID.test(uuid) ? await administrators.find(uuid) : null
+    const found = isUuid(uuid) ? await administrators.find(uuid) : null
     if (found === null) throw new AppError('administrator_not_found')
     return administratorRecord(found)
   }
@@ -60,10 +60,10 @@ export function createAdministratorService({ clock, config, stores }: Needs): Ad
     },
     get,
     async remove(uuid) {
-      if (!UUID.test(uuid) || !(await administrators.remove(uuid, clock.now())))
+      if (!isUuid(uuid) || !(await administrators.remove(uuid, clock.now())))
         throw new AppError('administrator_not_found')
     },
-    isAdministrator: async (uuid) => UUID.test(uuid) && (await administrators.find(uuid)) !== null,
+    isAdministrator: async (uuid) => isUuid(uuid) && (await administrators.find(uuid)) !== null,
   }
 }
 

@@ -10,6 +10,9 @@ import type { ServerSecret } from '../../platform/secret.ts'
 /** No account has this id: statements look for it like for any other, and find nothing. */
 export const decoyAccount = { id: 0, uuid: '' }
 
+/** The same where a uuid is looked up by itself. */
+export const decoyUuid = '00000000-0000-0000-0000-000000000000'
+
 /**
  * The destination of a message that is never sent. It is queued where an identifier has no account, so that the answer
  * takes the same time, and the worker deletes it.

@@ -19,6 +19,7 @@ import type { CodeBinding } from '../codes/service.ts'
 import { serviceName } from '../delivery/render.ts'
 import { checkPassword, createPasswordRules } from '../hashing/password.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
+import { isUuid } from '../identifiers/uuid.ts'
 import { type Caller, type CallerGroup, stranger } from '../limits/callers.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -69,8 +70,6 @@ type Needs = Pick<
   | 'clock'
   | 'config'
 > & { stores: Pick<Stores, 'accounts' | 'passwords'> }
-
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export function createPasswordsService(needs: Needs): PasswordsService {
   const { codes, accountCodes, limits, attempts, devices, hashing } = needs
@@ -131,7 +130,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     body: NewPasswordBody & { identifier: string; otp: string },
     client: ResettingClient,
   ): Promise<void> {
-    const name = UUID.test(body.identifier)
+    const name = isUuid(body.identifier)
       ? { uuid: body.identifier }
       : readIdentifier(body.identifier, defaultCountry)
     check(body, 'key' in name ? [name] : [])

@@ -6,6 +6,7 @@
 
 import { AppError } from '../../errors.ts'
 import { bucketAddress } from '../../platform/http/client-address.ts'
+import { isUuid } from '../identifiers/uuid.ts'
 import type { Services, Stores } from '../services.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { RefreshToken } from '../tokens/refresh-token.ts'
@@ -61,8 +62,6 @@ const LATE_LOGOUT_SECONDS = 3600
 
 /** More sessions than a person would read through. */
 const MAXIMUM_LISTED = 100
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function createSessionService(needs: Needs): SessionService {
   const { accessTokens, refreshTokens, notices, clock, config, metrics } = needs
@@ -133,7 +132,7 @@ export function createSessionService(needs: Needs): SessionService {
       return sessions.map((session) => ownSessionRecord(session, sessionId))
     },
     async end({ account }, sessionId) {
-      const ended = UUID.test(sessionId) && (await store.end(sessionId, account.uuid, clock.now()))
+      const ended = isUuid(sessionId) && (await store.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
     },
   }

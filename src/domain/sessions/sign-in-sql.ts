@@ -11,7 +11,7 @@ import type { Account } from '../accounts/account.ts'
 import { forgetOldDevices, isNewDevice, rememberDevice } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
-import type { NewSession } from './store.ts'
+import { MAXIMUM_SESSIONS, type NewSession } from './store.ts'
 
 export const signInParamTypes = {
   now: 'timestamptz',
@@ -38,9 +38,6 @@ type SignInParams = ValuesOf<typeof signInParamTypes>
 
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
-
-/** More sessions than a person would read through. */
-const MAXIMUM_SESSIONS = 100
 
 /**
  * CTEs. `signed_in` is the account, if it has not changed since it was read and `condition` holds; the session, its

@@ -4,6 +4,9 @@ import type { NewMessage } from '../delivery/message.ts'
 import type { DeviceTags } from '../devices/service.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 
+/** Of one account: more than a person would read through. A sign-in ends the surplus. */
+export const MAXIMUM_SESSIONS = 100
+
 /** What a client may send about its device at login. */
 export interface Device {
   type: string | null

@@ -7,6 +7,7 @@ import { type Account, verifiedContacts } from '../accounts/account.ts'
 import type { AccountStore } from '../accounts/store.ts'
 import { decoyContact, decoyIdentifier } from '../decoys/decoys.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
+import { isUuid } from '../identifiers/uuid.ts'
 
 export interface NamedAccount {
   identifier: Identifier
@@ -16,14 +17,12 @@ export interface NamedAccount {
   account: Account | null
 }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 export async function findNamedAccount(
   accounts: AccountStore,
   typed: string,
   defaultCountry: string,
 ): Promise<NamedAccount> {
-  if (UUID.test(typed)) {
+  if (isUuid(typed)) {
     const account = await accounts.findByUuid(typed)
     const decoy = decoyIdentifier(typed)
     const identifier = account ? mainIdentifier(account, defaultCountry) : decoy

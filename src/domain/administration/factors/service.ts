@@ -1,7 +1,8 @@
 /** What opens an account, as an administrator sees and removes it. Every verified contact of the owner is told. */
+
 import { AppError } from '../../../errors.ts'
+import { isUuid } from '../../identifiers/uuid.ts'
 import type { Services, Stores } from '../../services.ts'
-import { UUID } from '../service.ts'
 
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, `two_factor_not_enabled`. */
@@ -69,7 +70,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
     async removePasskey(uuid, id) {
       const account = await administration.find(uuid)
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
-      if (!UUID.test(id) || passkey === undefined) throw new AppError('passkey_not_found')
+      if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
       const told = await notices.about(account, 'passkey_removed')
       const messages = told.map((notice) => ({ ...notice, values: { passkey: passkey.name } }))
       if (!(await store.removePasskey(account, id, messages, clock.now())))

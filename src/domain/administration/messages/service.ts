@@ -7,6 +7,7 @@ import { type SmsReportRow, smsReport } from '../../delivery/sms-report.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../events/page.ts'
 import { parseIdentifier } from '../../identifiers/identifier.ts'
 import type { Services, Stores } from '../../services.ts'
+import { MAXIMUM_SESSIONS } from '../../sessions/store.ts'
 import { invalid, readTime } from '../service.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
@@ -40,7 +41,6 @@ type Needs = Pick<
 }
 
 const MOST_DAYS = 365
-const MAXIMUM_SESSIONS = 100
 
 export function createMessageAdministration(needs: Needs): MessageAdministration {
   const { administration, attempts, funnel, limits, outbox, clock, config } = needs
