@@ -13,11 +13,23 @@ import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { mergeSettings, startService } from '../helpers/service.ts'
+import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
+
+const keepsNoneBack = statement<object, { yes: boolean }>(sql`
+  select not exists (
+    select from events where transaction >= pg_snapshot_xmin(pg_current_snapshot())) as yes`)
+
+/**
+ * Events are kept back from those who follow them while an older transaction is open anywhere on the server: other tests
+ * have databases of their own there.
+ */
+const settled = ({ inside: { database } }: TestService) =>
+  waitFor(async () => (await database.first(keepsNoneBack, {}))?.yes, { what: 'older transactions to end' })
 
 const ORIGIN = 'https://app.example.com'
 const NEW_PASSWORD = 'another horse battery'
@@ -77,6 +89,7 @@ describe('every call of the public interface that changes something', () => {
       const answer = await work()
       expect([operation, answer.status < 300, answer.body]).toEqual([operation, true, answer.body])
       await service.inside.services.events.flush()
+      await settled(service)
       const { items } = (await call('GET', `events?after=${last}&limit=200`)).body
       const found = items.map((item: { type: string }) => item.type)
       expect([operation, found]).toEqual([operation, expect.arrayContaining([type])])
@@ -213,6 +226,7 @@ describe('whoever follows the events', () => {
     const person = await service.signUp(newEmail())
     const from = await newest()
     for (let count = 0; count < 3; count++) await service.logIn(person)
+    await settled(service)
     const all = await after(from)
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((a, b) => a - b))
     const [first, ...rest] = all
@@ -264,6 +278,7 @@ describe('whoever follows the events', () => {
     expect(await after(from)).toEqual([])
     commit.resolve()
     await slow
+    await settled(service)
     const found = await after(from)
     expect(found.map(({ type }) => type)).toEqual(['account.updated', 'session.started', 'login.succeeded'])
   })
