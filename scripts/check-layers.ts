@@ -36,6 +36,7 @@ export const domainOrder = [
   'limits',
   'attempts',
   'codes',
+  'outbox',
   'delivery',
   'accounts',
   'account-codes',

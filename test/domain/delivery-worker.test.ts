@@ -12,22 +12,22 @@ import {
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type {
-  MessageSender,
-  NewMessage,
-  RenderedMessage,
-  SendOutcome,
-} from '../../src/domain/delivery/message.ts'
 import { createRenderer } from '../../src/domain/delivery/render.ts'
 import { createSmtpSender } from '../../src/domain/delivery/smtp.ts'
-import type { MessageStore } from '../../src/domain/delivery/store.ts'
-import { createMessageStore } from '../../src/domain/delivery/store-postgres.ts'
 import {
   createDeliveryWorker,
   type DeliveryWorker,
   type DeliveryWorkerOptions,
   type SendingCodes,
 } from '../../src/domain/delivery/worker.ts'
+import type {
+  MessageSender,
+  NewMessage,
+  RenderedMessage,
+  SendOutcome,
+} from '../../src/domain/outbox/message.ts'
+import type { MessageStore } from '../../src/domain/outbox/store.ts'
+import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'

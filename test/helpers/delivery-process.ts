@@ -2,8 +2,9 @@
  * A delivery worker in a process of its own, to be killed: `bun delivery-process.ts DATABASE_URL`. Its sender says
  * "sending ID" on standard output and never ends.
  */
-import { createMessageStore } from '../../src/domain/delivery/store-postgres.ts'
+
 import { createDeliveryWorker } from '../../src/domain/delivery/worker.ts'
+import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 

@@ -15,8 +15,8 @@ import {
   saltedHash,
 } from '../codes/letters.ts'
 import type { AccountCodeKind } from '../codes/store.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
+import type { NewMessage } from '../outbox/message.ts'
 import type { Services, Stores } from '../services.ts'
 import type { OpenAccountCode } from './store.ts'
 

@@ -7,9 +7,9 @@ import { createSweep } from '../../platform/postgres/sweep.ts'
 import { accountRow, unqualifiedColumns, updateLockedAccount } from '../accounts/account-sql.ts'
 import { candidates } from '../accounts/store-postgres.ts'
 import type { AccountCodeKind } from '../codes/store.ts'
-import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../outbox/queue-sql.ts'
 import type { AccountCodeStore, NewAccountCode } from './store.ts'
 
 const put = defineStatement({

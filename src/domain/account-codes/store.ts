@@ -5,8 +5,8 @@
  */
 import type { Account } from '../accounts/account.ts'
 import type { AccountCodeKind } from '../codes/store.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface NewAccountCode {
   id: string

@@ -4,8 +4,8 @@
  */
 
 import { currentRequest } from '../../platform/request-context.ts'
-import type { NewMessage, NoticePurpose } from '../delivery/message.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
+import type { NewMessage, NoticePurpose } from '../outbox/message.ts'
 import type { Services } from '../services.ts'
 import { type Account, type Contact, verifiedContacts } from './account.ts'
 

@@ -7,16 +7,16 @@ import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accounts, registrationClaims } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
+import type { NewEvent } from '../events/event.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
 import {
   messageParams,
   messageParamTypes,
   queueMessage,
   queueOwnersNotice,
   supersedePending,
-} from '../delivery/queue-sql.ts'
-import type { NewEvent } from '../events/event.ts'
-import { changeAndRecord } from '../events/event-sql.ts'
-import type { Identifier } from '../identifiers/identifier.ts'
+} from '../outbox/queue-sql.ts'
 import type { Account } from './account.ts'
 import {
   accountRow,

@@ -13,8 +13,8 @@ import {
   type ValuesOf,
 } from '../../platform/postgres/statement.ts'
 import { accountRow, updateLockedAccount } from '../accounts/account-sql.ts'
-import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
+import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import type {
   AccountChange,
   AccountFilter,

@@ -1,7 +1,7 @@
 /** What an operator sees and changes of accounts: PostgreSQL, in every storage shape. */
 import type { Language } from '../../texts/languages.ts'
 import type { Account } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 /** An account with what only operators see. */
 export interface AdministeredAccount extends Account {

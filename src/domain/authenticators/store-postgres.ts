@@ -22,9 +22,9 @@ import {
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices, queueOwnersNotice } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices, queueOwnersNotice } from '../outbox/queue-sql.ts'
 import type { Enabling, FactorStore } from './store.ts'
 
 type AccountParams = { accountId: number }

@@ -4,7 +4,7 @@
  * that it ends and the notices to the owner.
  */
 import type { AccountSession } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 /** An authenticator app that waits for its first code. */
 export interface TotpFactor {

@@ -14,6 +14,8 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../accounts/account-sql.ts'
+import type { NewEvent } from '../events/event.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
 import {
   messageParams,
   messageParamTypes,
@@ -22,9 +24,7 @@ import {
   queueNotices,
   queueOwnersNotice,
   supersedeAll,
-} from '../delivery/queue-sql.ts'
-import type { NewEvent } from '../events/event.ts'
-import type { Identifier } from '../identifiers/identifier.ts'
+} from '../outbox/queue-sql.ts'
 import { contactBefore, keepParamTypes, keepReplaced } from '../undo/undo-sql.ts'
 import type { ContactStore } from './store.ts'
 

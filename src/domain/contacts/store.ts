@@ -1,8 +1,8 @@
 /** Changing and removing the e-mail address and the phone number of an account, in PostgreSQL. */
 
 import type { Account, AccountSession } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { NewMessage } from '../outbox/message.ts'
 import type { KeepParams } from '../undo/undo-sql.ts'
 
 /** The pending change of an account; there is at most one of each kind. */

@@ -7,10 +7,10 @@ import type { SentCodePurpose } from '../codes/store.ts'
 import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
+import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../outbox/message.ts'
+import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
 import type { Funnel } from './funnel.ts'
-import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from './message.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
-import type { FinalOutcome, MessageStore, QueuedMessage } from './store.ts'
 
 export interface CodeBinding {
   subject: string

@@ -8,7 +8,7 @@ import { isBuiltIn, type Language, languageName } from '../../texts/languages.ts
 import { leavesOf, placeholdersIn, textAt } from '../../texts/read-file.ts'
 import { smsLength } from '../../texts/sms-length.ts'
 import { accountCodeKinds, codePurposes } from '../codes/store.ts'
-import type { MessagePurpose } from './message.ts'
+import type { MessagePurpose } from '../outbox/message.ts'
 import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
 
 export interface TextFinding {

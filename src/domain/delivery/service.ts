@@ -1,8 +1,8 @@
 /** Which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
 import { systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
+import type { MessageSender } from '../outbox/message.ts'
 import { createEmailSender } from './email.ts'
-import type { MessageSender } from './message.ts'
 import { createSmsSender, type SmsSenderOptions } from './sms.ts'
 
 /** With a mailbox nothing goes outside. A channel without configuration refuses its messages. */

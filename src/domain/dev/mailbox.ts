@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
-import type { Channel, MessagePurpose, MessageSender } from '../delivery/message.ts'
+import type { Channel, MessagePurpose, MessageSender } from '../outbox/message.ts'
 
 /** Field names as in `GET /dev/mailbox.json`. */
 export interface MailboxEntry {

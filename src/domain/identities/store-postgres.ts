@@ -15,9 +15,9 @@ import {
 } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { accountRow, endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../outbox/queue-sql.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { IdentityStore } from './store.ts'
 

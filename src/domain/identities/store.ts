@@ -5,7 +5,7 @@
  */
 import type { Language } from '../../texts/languages.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NewMessage } from '../outbox/message.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 
 export interface NewSocialAccount {

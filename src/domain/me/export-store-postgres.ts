@@ -19,8 +19,8 @@ import {
   twoFactorRemovals,
 } from '../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../platform/postgres/statement.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../delivery/queue-sql.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../outbox/queue-sql.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 
 const object = (columns: string[]) =>

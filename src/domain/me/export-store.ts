@@ -1,6 +1,6 @@
 /** Everything that is stored about a person: PostgreSQL, in every storage shape. */
 import type { Account } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export const exportedLists = [
   'sessions',

@@ -15,8 +15,8 @@ import {
 } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
-import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { NewEvent } from '../events/event.ts'
+import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import type { ErasureStore } from './store.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** What belongs to an account, counted, and erasing an account, in PostgreSQL and in one transaction. */
 import type { AccountSession } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface SecurityCounts {
   identities: number

@@ -7,9 +7,9 @@ import { defineStatement, json, type Placeholders, pick, rowOf } from '../../pla
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
-import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord, eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
+import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import {
   endTooMany,
   isFromNewDevice,

@@ -1,6 +1,6 @@
 /** The passkeys, in PostgreSQL in every shape. */
 import type { Account, AccountSession } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
+import type { NewMessage } from '../outbox/message.ts'
 import type { NewSession, SignedInAccount } from '../sessions/store.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import type { Passkey } from './passkey.ts'

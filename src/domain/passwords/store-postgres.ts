@@ -16,11 +16,11 @@ import {
   verifyIdentifier,
 } from '../accounts/account-sql.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
 import { forgetDevices } from '../devices/known-devices-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../outbox/queue-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
 import type { PasswordStore, ResetPassword } from './store.ts'
 

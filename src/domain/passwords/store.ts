@@ -2,8 +2,8 @@
 
 import type { MatchedCode } from '../account-codes/service.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface NewPassword {
   digest: string

@@ -10,9 +10,9 @@ import { accounts, sessions } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 import { accountRow } from '../accounts/account-sql.ts'
-import { noticeParams, queueNotices } from '../delivery/queue-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
+import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import {
   endTooMany,
   isFromNewDevice,

@@ -1,7 +1,7 @@
 /** The sessions, in PostgreSQL in every storage shape. */
 import type { Account } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import type { DeviceTags } from '../devices/service.ts'
+import type { NewMessage } from '../outbox/message.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 
 /** Of one account: more than a person would read through. A sign-in ends the surplus. */

@@ -10,9 +10,9 @@ import {
 } from '../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import { accountRow, updateLockedAccount } from '../accounts/account-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../delivery/queue-sql.ts'
 import type { Actor, NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../outbox/queue-sql.ts'
 import type { TwoFactorRemovalStore } from './store.ts'
 
 /** Whoever deletes the row that waits has it: the owner who stops it, or this. */

@@ -4,8 +4,8 @@
  * callers.
  */
 import type { Account } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import type { Actor } from '../events/event.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface WaitingRemoval {
   id: string

@@ -22,9 +22,9 @@ import {
   verifyIdentifier,
 } from '../accounts/account-sql.ts'
 import { isRecentContact, removeRecentAdditions } from '../accounts/additions-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../delivery/queue-sql.ts'
 import { forgetDevices } from '../devices/known-devices-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../outbox/queue-sql.ts'
 import type { UndoStore } from './store.ts'
 import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
 

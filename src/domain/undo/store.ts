@@ -1,7 +1,7 @@
 /** The undo links of replaced contacts, in PostgreSQL. */
 import type { Account } from '../accounts/account.ts'
-import type { NewMessage } from '../delivery/message.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface Undoable {
   /** As it is now. */

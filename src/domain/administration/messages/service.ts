@@ -1,11 +1,11 @@
 /** What became of messages, and what keeps them from being sent. */
 import { AppError } from '../../../errors.ts'
 import { codePurposes } from '../../codes/store.ts'
-import type { Channel } from '../../delivery/message.ts'
-import { noticePurposes } from '../../delivery/message.ts'
 import { type SmsReportRow, smsReport } from '../../delivery/sms-report.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../events/page.ts'
 import { parseIdentifier } from '../../identifiers/identifier.ts'
+import type { Channel } from '../../outbox/message.ts'
+import { noticePurposes } from '../../outbox/message.ts'
 import type { Services, Stores } from '../../services.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/store.ts'
 import { invalid, readTime } from '../service.ts'

@@ -3,9 +3,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { messages } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import type { Channel } from '../../delivery/message.ts'
-import { DECOYS_LANE } from '../../delivery/queue-sql.ts'
 import { changeAndRecord } from '../../events/event-sql.ts'
+import type { Channel } from '../../outbox/message.ts'
+import { DECOYS_LANE } from '../../outbox/queue-sql.ts'
 import type { MessageAdministrationStore, MessageState } from './store.ts'
 
 /** The account a message is about: its code's subject where it does not say. */

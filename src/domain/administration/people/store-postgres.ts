@@ -10,10 +10,10 @@ import {
   unqualifiedColumns,
   updateLockedAccount,
 } from '../../accounts/account-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../../delivery/queue-sql.ts'
 import type { NewEvent } from '../../events/event.ts'
 import { recordEvents } from '../../events/event-sql.ts'
 import type { Identifier } from '../../identifiers/identifier.ts'
+import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../../outbox/queue-sql.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
 /** What anybody may have registered; an account that was made for somebody stays. */

@@ -31,20 +31,20 @@ import {
 import type { LaneRoom, MessageStore } from './store.ts'
 
 const add = defineStatement({
-  name: 'delivery.add',
+  name: 'outbox.add',
   params: { ...messageParamTypes, now: 'timestamptz' },
   sql: (p) => queueMessage(p),
 })
 
 const addCode = defineStatement({
-  name: 'delivery.add_code',
+  name: 'outbox.add_code',
   params: { ...messageParamTypes, now: 'timestamptz' },
   row: { id: 'bigint' },
   sql: (p) => sql`with replaced as (${supersedePending(p)}) ${queueMessage(p)} returning id`,
 })
 
 const replace = defineStatement({
-  name: 'delivery.replace',
+  name: 'outbox.replace',
   params: { now: 'timestamptz', codeSubject: 'uuid', codePurpose: 'text', codeGroup: 'text' },
   sql: supersedePending,
 })
@@ -68,7 +68,7 @@ const isAstray = (p: Placeholders<'horizon'>) => sql`next_attempt_at > ${p.horiz
  * each range, so that no other waiting message is read. Their ids are an array, see `supersedePending`.
  */
 const claim = defineStatement({
-  name: 'delivery.claim',
+  name: 'outbox.claim',
   params: {
     channel: 'text',
     now: 'timestamptz',
@@ -121,7 +121,7 @@ const claim = defineStatement({
  * erasure loses its destination, because it was the last thing that named the person.
  */
 const finish = defineStatement({
-  name: 'delivery.finish',
+  name: 'outbox.finish',
   params: {
     outcome: 'text',
     detail: 'text?',
@@ -147,7 +147,7 @@ const finish = defineStatement({
 
 /** Both lanes that lead to somebody. */
 const waiting = defineStatement({
-  name: 'delivery.waiting',
+  name: 'outbox.waiting',
   params: {},
   row: { ...pick(rowOf(messages), 'channel'), count: 'int', oldestAt: 'timestamptz' },
   sql: () => sql`
@@ -159,7 +159,7 @@ const waiting = defineStatement({
 })
 
 const discard = defineStatement({
-  name: 'delivery.discard',
+  name: 'outbox.discard',
   params: { limit: 'int' },
   row: { discarded: 'int' },
   sql: (p) => sql`
@@ -173,13 +173,13 @@ const discard = defineStatement({
 })
 
 const remove = defineStatement({
-  name: 'delivery.remove',
+  name: 'outbox.remove',
   params: { id: 'bigint' },
   sql: (p) => sql`delete from ${messages} where id = ${p.id}`,
 })
 
 const retry = defineStatement({
-  name: 'delivery.retry',
+  name: 'outbox.retry',
   params: { nextAttemptAt: 'timestamptz', detail: 'text', id: 'bigint' },
   sql: (p) => sql`
   update ${messages}
@@ -188,7 +188,7 @@ const retry = defineStatement({
 })
 
 const postpone = defineStatement({
-  name: 'delivery.postpone',
+  name: 'outbox.postpone',
   params: { nextAttemptAt: 'timestamptz', attempts: 'int', id: 'bigint' },
   sql: (p) => sql`
   update ${messages}
@@ -197,7 +197,7 @@ const postpone = defineStatement({
 })
 
 const renew = defineStatement({
-  name: 'delivery.renew',
+  name: 'outbox.renew',
   params: { leaseUntil: 'timestamptz', ids: column<string>('bigint[]') },
   sql: (p) => sql`
   update ${messages} set next_attempt_at = ${p.leaseUntil}
@@ -205,7 +205,7 @@ const renew = defineStatement({
 })
 
 const sweep = defineStatement({
-  name: 'delivery.sweep',
+  name: 'outbox.sweep',
   params: { finishedBefore: 'timestamptz', limit: 'int' },
   row: { id: 'bigint' },
   sql: (p) => sql`

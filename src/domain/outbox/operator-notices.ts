@@ -2,7 +2,7 @@
 import type { Config } from '../../platform/config/types.ts'
 import type { LimitService } from '../limits/service.ts'
 import type { OperatorPurpose } from './message.ts'
-import type { Outbox } from './outbox.ts'
+import type { Outbox } from './service.ts'
 
 /** `about`: what it concerns, such as a gateway; never a person. Nobody waits for it, and it never throws. */
 export type TellOperator = (purpose: OperatorPurpose, about?: string) => void
