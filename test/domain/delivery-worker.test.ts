@@ -13,21 +13,17 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { createRenderer } from '../../src/domain/delivery/render.ts'
-import { createSmtpSender } from '../../src/domain/delivery/smtp.ts'
 import {
   createDeliveryWorker,
   type DeliveryWorker,
   type DeliveryWorkerOptions,
   type SendingCodes,
 } from '../../src/domain/delivery/worker.ts'
-import type {
-  MessageSender,
-  NewMessage,
-  RenderedMessage,
-  SendOutcome,
-} from '../../src/domain/outbox/message.ts'
+import type { NewMessage } from '../../src/domain/outbox/message.ts'
 import type { MessageStore } from '../../src/domain/outbox/store.ts'
 import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from '../../src/domain/senders/sender.ts'
+import { createSmtpSender } from '../../src/domain/smtp/smtp.ts'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'

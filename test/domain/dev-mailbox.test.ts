@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createSender } from '../../src/domain/delivery/service.ts'
 import { createMailbox } from '../../src/domain/dev/mailbox.ts'
 import { createDevRoutes } from '../../src/domain/dev/routes.ts'
-import type { RenderedMessage } from '../../src/domain/outbox/message.ts'
+import type { RenderedMessage } from '../../src/domain/senders/sender.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 

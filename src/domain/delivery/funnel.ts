@@ -11,8 +11,8 @@ import { daysBefore } from '../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
+import type { Breaker } from '../senders/breaker.ts'
 import { causeOf, type DeliveryLogger } from './attempt.ts'
-import type { Breaker } from './breaker.ts'
 import type { DeliveryRecords, PrefixCount, Stage, StageCount } from './records.ts'
 
 export interface Funnel {

@@ -2,7 +2,7 @@
 import type { Config } from '../../platform/config/types.ts'
 import type { Identifier, Phone } from '../identifiers/identifier.ts'
 import { parsePhone, takesSms } from '../identifiers/phone.ts'
-import { covers } from './sms.ts'
+import { covers } from '../sms-gateways/gateways.ts'
 
 export type Reaches = (identifier: Identifier) => boolean
 

@@ -4,8 +4,8 @@ import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, ReceiptsConfig } from '../../platform/config/types.ts'
 import type { LimitService } from '../limits/service.ts'
+import { at, valueAt } from '../sms-gateways/verdict.ts'
 import type { Funnel } from './funnel.ts'
-import { at, valueAt } from './gateway-verdict.ts'
 import type { DeliveryRecords, Receipt } from './records.ts'
 
 export interface ReceiptRequest {

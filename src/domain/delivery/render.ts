@@ -7,13 +7,9 @@ import type { Catalog } from '../../texts/catalog.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../texts/messages.ts'
 import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
-import {
-  type MessagePurpose,
-  type NoticePurpose,
-  noticePurposes,
-  type RenderedMessage,
-} from '../outbox/message.ts'
+import { type MessagePurpose, type NoticePurpose, noticePurposes } from '../outbox/message.ts'
 import type { QueuedMessage } from '../outbox/store.ts'
+import type { RenderedMessage } from '../senders/sender.ts'
 import { type EmailParts, html, plainText } from './email-layout.ts'
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])

@@ -3,8 +3,9 @@ import type { Config } from '../../platform/config/types.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountCodeKinds, codePurposes } from '../codes/store.ts'
-import { type Channel, type MessagePurpose, noticePurposes, type RenderedMessage } from '../outbox/message.ts'
+import { type Channel, type MessagePurpose, noticePurposes } from '../outbox/message.ts'
 import type { QueuedMessage } from '../outbox/store.ts'
+import type { RenderedMessage } from '../senders/sender.ts'
 import { createRenderer } from './render.ts'
 
 export const messagePurposes: readonly MessagePurpose[] = [

@@ -1,9 +1,9 @@
 /** Which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
 import { systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
-import type { MessageSender } from '../outbox/message.ts'
-import { createEmailSender } from './email.ts'
-import { createSmsSender, type SmsSenderOptions } from './sms.ts'
+import type { MessageSender } from '../senders/sender.ts'
+import { createSmsSender, type SmsSenderOptions } from '../sms-gateways/gateways.ts'
+import { createEmailSender } from '../smtp/mail-servers.ts'
 
 /** With a mailbox nothing goes outside. A channel without configuration refuses its messages. */
 export function createSender(

@@ -4,7 +4,8 @@
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
-import type { Channel, MessagePurpose, MessageSender } from '../outbox/message.ts'
+import type { Channel, MessagePurpose } from '../outbox/message.ts'
+import type { MessageSender } from '../senders/sender.ts'
 
 /** Field names as in `GET /dev/mailbox.json`. */
 export interface MailboxEntry {

@@ -1,7 +1,7 @@
 /** The mail servers of the configuration, and what DNS says about the domain of the sender. */
 import type { Config } from '../../platform/config/types.ts'
-import { createSmtpSenders } from '../delivery/email.ts'
-import type { SendOutcome } from '../outbox/message.ts'
+import type { SendOutcome } from '../senders/sender.ts'
+import { createSmtpSenders } from '../smtp/mail-servers.ts'
 import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
 import { explainFailure } from './explain.ts'
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config, SmtpServerConfig } from '../../platform/config/types.ts'
-import type { MessageSender, Refusal, SendOutcome } from '../outbox/message.ts'
-import { createBreaker } from './breaker.ts'
+import { createBreaker } from '../senders/breaker.ts'
+import type { MessageSender, Refusal, SendOutcome } from '../senders/sender.ts'
 import { createSmtpSender } from './smtp.ts'
 
 /** The mail servers by the names of their sections, in the order in which they are tried. */

@@ -7,7 +7,7 @@ import {
   type Template,
 } from '../../platform/config/placeholders.ts'
 import type { GatewayConfig } from '../../platform/config/types.ts'
-import type { RenderedMessage } from '../outbox/message.ts'
+import type { RenderedMessage } from '../senders/sender.ts'
 
 export interface GatewayRequest {
   url: URL

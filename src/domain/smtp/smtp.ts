@@ -9,8 +9,8 @@ import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import type { SMTPPoolOptions } from 'nodemailer'
 import type { SmtpConfig } from '../../platform/config/types.ts'
-import type { MessageSender, RenderedMessage, SendOutcome } from '../outbox/message.ts'
-import { cleanWords } from './clean-words.ts'
+import { cleanWords } from '../senders/clean-words.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 
 export interface SmtpTimeouts {

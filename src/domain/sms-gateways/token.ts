@@ -1,7 +1,7 @@
 /** OAuth 2 client credentials of a gateway (RFC 6749, 4.4): one token for all messages, kept until a minute before its end. */
 import type { Clock } from '../../platform/clock.ts'
 import type { OAuthConfig } from '../../platform/config/types.ts'
-import { basic } from './gateway-request.ts'
+import { basic } from './request.ts'
 
 export interface TokenSource {
   /** Throws where the token cannot be had. */

@@ -5,12 +5,12 @@
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { GatewayConfig } from '../../platform/config/types.ts'
 import { takesSms } from '../identifiers/phone.ts'
-import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../outbox/message.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
-import { cleanWords } from './clean-words.ts'
-import { requestOf } from './gateway-request.ts'
-import { createTokenSource, type TokenSource } from './gateway-token.ts'
-import { type Verdict, verdictOf } from './gateway-verdict.ts'
+import { type Breaker, createBreaker } from '../senders/breaker.ts'
+import { cleanWords } from '../senders/clean-words.ts'
+import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import { requestOf } from './request.ts'
+import { createTokenSource, type TokenSource } from './token.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
 
 const REPLY_BYTES = 65_536
 
