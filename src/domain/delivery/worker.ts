@@ -49,7 +49,7 @@ const channels: Channel[] = ['email', 'sms']
 /** Between two looks at an outbox that is away. */
 const AWAY_RETRY_MS = 500
 
-/** The mail server's connections (smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
+/** The mail server's connections (smtp/smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
 const CONCURRENCY: LaneRoom = { owners: 8, strangers: 3 }
 
 /** With the second between two looks, a message of a process that died is taken up within 10 s. */

@@ -1,0 +1,62 @@
+/** What the answer of a mail server, or the failure of a connection to it, means for the message. */
+import { cleanWords } from '../senders/clean-words.ts'
+import type { RenderedMessage, SendOutcome } from '../senders/sender.ts'
+
+/** The address is not exactly one plain address, so nothing was sent. */
+export class AddressRefused extends Error {
+  readonly code = 'EENVELOPE'
+}
+
+/** The error codes of nodemailer (https://nodemailer.com/errors). */
+interface SmtpFailure {
+  code?: string
+  originalCode?: string
+  command?: string
+  responseCode?: number
+  response?: string
+}
+
+type Personal = Pick<RenderedMessage, 'to' | 'code'>
+
+/** `message`: what the words of the server must not repeat. */
+export const verdictOf = (error: unknown, message: Personal): SendOutcome =>
+  withReason(outcomeOf(error), error, message)
+
+/** In the server's own words, or the name of what is wrong with its certificate. */
+function withReason(outcome: SendOutcome, error: unknown, message: Personal): SendOutcome {
+  const { response, code, originalCode, message: words } = (error ?? {}) as SmtpFailure & { message?: string }
+  if (response) return { ...outcome, reason: cleanWords(response, message) }
+  if (outcome.detail === 'smtp_tls') return { ...outcome, reason: tlsReason(originalCode ?? code, words) }
+  return originalCode ? { ...outcome, reason: originalCode } : outcome
+}
+
+/** `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID`, …; else what nodemailer says of the conversation. */
+function tlsReason(code: string | undefined, words: string | undefined): string {
+  return code && code !== 'ETLS' && code !== 'ESOCKET' ? code : (words ?? 'ETLS').slice(0, 200)
+}
+
+/** Only a reply to this message (MAIL, RCPT, DATA) is a verdict on it; 503 means that the session went wrong. */
+function outcomeOf(error: unknown): SendOutcome {
+  const { code = '', originalCode = '', command = '', responseCode } = (error ?? {}) as SmtpFailure
+  if (error instanceof AddressRefused) return { outcome: 'refused', detail: 'smtp_address' }
+  const failed = (detail: string): SendOutcome => ({ outcome: 'failed', detail })
+  if (code === 'EAUTH' || code === 'ENOAUTH' || [530, 534, 535, 538].includes(responseCode ?? 0)) {
+    return failed('smtp_auth')
+  }
+  if (code === 'ETLS' || /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(originalCode))
+    return failed('smtp_tls')
+  if (responseCode !== undefined) {
+    const verdict = responseCode >= 500 && responseCode !== 503 && /^(MAIL FROM|RCPT TO|DATA)/.test(command)
+    const isAddressRefused =
+      verdict && command.startsWith('RCPT TO') && [550, 551, 553].includes(responseCode)
+    return {
+      outcome: verdict ? 'refused' : 'failed',
+      detail: `smtp_${responseCode}`,
+      ...(isAddressRefused ? { isAddressRefused } : {}),
+    }
+  }
+  if (code === 'ETIMEDOUT' || code === 'EABORT') return failed('smtp_timeout')
+  if (/^(ECONN|ESOCKET|EHOST|ENET|EPIPE)/.test(code)) return failed('smtp_connection')
+  if (code === 'EDNS' || /^(ENOTFOUND|EAI_|DNS)/.test(code)) return failed('smtp_dns')
+  return failed('smtp_error')
+}
