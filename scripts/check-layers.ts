@@ -40,6 +40,7 @@ export const domainOrder = [
   'senders',
   'smtp',
   'sms-gateways',
+  'rendering',
   'delivery',
   'accounts',
   'account-codes',

@@ -1,9 +1,9 @@
 /** The sentences of every message, in every language and on both channels. */
 import { describe, expect, test } from 'bun:test'
 import { codePurposes } from '../../src/domain/codes/store.ts'
-import { createRenderer } from '../../src/domain/delivery/render.ts'
 import { noticePurposes } from '../../src/domain/outbox/message.ts'
 import type { QueuedMessage } from '../../src/domain/outbox/store.ts'
+import { createRenderer } from '../../src/domain/rendering/render.ts'
 import type { RenderedMessage } from '../../src/domain/senders/sender.ts'
 import { type Catalog, createCatalog } from '../../src/texts/catalog.ts'
 import { languages as texts } from '../../src/texts/languages.ts'

@@ -12,7 +12,6 @@ import {
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { createRenderer } from '../../src/domain/delivery/render.ts'
 import {
   createDeliveryWorker,
   type DeliveryWorker,
@@ -22,6 +21,7 @@ import {
 import type { NewMessage } from '../../src/domain/outbox/message.ts'
 import type { MessageStore } from '../../src/domain/outbox/store.ts'
 import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
+import { createRenderer } from '../../src/domain/rendering/render.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from '../../src/domain/senders/sender.ts'
 import { createSmtpSender } from '../../src/domain/smtp/smtp.ts'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'

@@ -6,9 +6,9 @@
  */
 
 import { AppError } from '../../errors.ts'
+import { serviceName } from '../../platform/config/service-name.ts'
 import type { Account, AccountSession } from '../accounts/account.ts'
 import { decoyAccount } from '../decoys/decoys.ts'
-import { serviceName } from '../delivery/render.ts'
 import type { NoticePurpose } from '../outbox/message.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'

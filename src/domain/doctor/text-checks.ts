@@ -1,10 +1,11 @@
 /** Whether SMS keep to the alphabet in which 160 characters fit into one. */
+
+import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { type Catalog, createCatalog } from '../../texts/catalog.ts'
 import { builtInTags, type Language } from '../../texts/languages.ts'
 import { type SmsLength, smsLength } from '../../texts/sms-length.ts'
-import { serviceName } from '../delivery/render.ts'
-import { createSamples, messagePurposes } from '../delivery/sample-messages.ts'
+import { createSamples, messagePurposes } from '../rendering/sample-messages.ts'
 import { type Finding, type OutsideContext, ok, warning } from './check.ts'
 
 /** A name that every text was written for. */

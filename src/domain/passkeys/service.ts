@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import { serviceName } from '../../platform/config/service-name.ts'
 import type { AssertionBody, Attestation } from '../../platform/http/passkey-schemas.ts'
 import type { Account } from '../accounts/account.ts'
-import { serviceName } from '../delivery/render.ts'
 import type { NoticePurpose } from '../outbox/message.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'

@@ -5,6 +5,7 @@
  */
 
 import { AppError } from '../../errors.ts'
+import { serviceName } from '../../platform/config/service-name.ts'
 import {
   type Account,
   type Contact,
@@ -16,7 +17,6 @@ import {
 } from '../accounts/account.ts'
 import { withAddressOfCaller } from '../accounts/owner-notices.ts'
 import type { CodeBinding } from '../codes/service.ts'
-import { serviceName } from '../delivery/render.ts'
 import { checkPassword, createPasswordRules } from '../hashing/password.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../identifiers/identifier.ts'
 import { isUuid } from '../identifiers/uuid.ts'

@@ -5,11 +5,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../errors.ts'
+import { serviceName } from '../../platform/config/service-name.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../accounts/account.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import { parseReachablePhone } from '../delivery/reach.ts'
-import { serviceName } from '../delivery/render.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../hashing/password.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../identifiers/identifier.ts'

@@ -4,9 +4,9 @@
  * it reads the messages of the old contact.
  */
 
+import { serviceName } from '../../platform/config/service-name.ts'
 import { contactOf, hasVerified, verifiedContacts } from '../accounts/account.ts'
 import type { UndoNotice } from '../accounts/owner-notices.ts'
-import { serviceName } from '../delivery/render.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { maskDestination } from '../identifiers/mask.ts'
 import type { Services, Stores } from '../services.ts'

@@ -48,7 +48,7 @@ export interface Config {
     gateways: GatewayConfig[]
   }
   texts: {
-    /** Null: derived, see `serviceName` in delivery/render.ts. */
+    /** Null: derived, see service-name.ts. */
     serviceName: string | null
     logoUrl: string | null
     /** `#rrggbb` */

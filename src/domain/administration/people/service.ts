@@ -1,11 +1,11 @@
 /** What an administrator does for people: makes and invites accounts, and lets somebody who lost every way in back in. */
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
 import { parseDuration } from '../../../platform/duration.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/account.ts'
 import { parseReachablePhone } from '../../delivery/reach.ts'
-import { serviceName } from '../../delivery/render.ts'
 import { checkPassword, createPasswordRules } from '../../hashing/password.ts'
 import { emailProblem, parseEmail } from '../../identifiers/email.ts'
 import type { Identifier } from '../../identifiers/identifier.ts'

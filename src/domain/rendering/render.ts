@@ -2,10 +2,12 @@
  * Turns a row of the outbox into the message that is sent, as text, HTML or SMS. In HTML every value and the code are
  * escaped. A value is inserted once and never read as a template, and cannot break a line.
  */
+import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../texts/messages.ts'
+import { oneLine } from '../../texts/one-line.ts'
 import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
 import { type MessagePurpose, type NoticePurpose, noticePurposes } from '../outbox/message.ts'
 import type { QueuedMessage } from '../outbox/store.ts'
@@ -97,21 +99,6 @@ function dateIn(language: Language, date: Date): string {
   return `${new Intl.DateTimeFormat(`${language}-u-nu-latn`, options).format(date)} UTC`
 }
 
-/**
- * The configured name; without one the sender's name in the operator's e-mail address, the public host, or else the
- * product's name.
- */
-export function serviceName({ server, smtp, texts }: Pick<Config, 'server' | 'smtp' | 'texts'>): string {
-  if (texts.serviceName !== null) return oneLine(texts.serviceName)
-  const sender = smtp?.from
-    .slice(0, Math.max(smtp.from.indexOf('<'), 0))
-    .replaceAll('"', '')
-    .trim()
-  if (sender) return oneLine(sender)
-  const host = new URL(server.baseUrl).hostname
-  return /\.[a-z][a-z0-9-]*$/i.test(host) ? host : 'Poterne'
-}
-
 function factsOf(
   { values }: QueuedMessage,
   [open = '"', close = '"']: readonly string[],
@@ -128,12 +115,6 @@ function factsOf(
     ...(left ? { left: oneLine(left) } : {}),
     ...(removed ? { removed: removed.split('\n').map((one) => oneLine(one)) } : {}),
   }
-}
-
-/** Neither line breaks nor invisible direction marks, and no longer than a name is. */
-function oneLine(value: string, length = 60): string {
-  const flat = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()
-  return [...flat].slice(0, length).join('').trim()
 }
 
 const DEVICE_LENGTH = 40
