@@ -2,8 +2,11 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { lastDue } from '../../src/domain/backups/service.ts'
+import pino from 'pino'
+import { createBackupService, lastDue } from '../../src/domain/backups/service.ts'
+import { createBackupStore } from '../../src/domain/backups/store-postgres.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
+import { connectServer } from '../../src/platform/postgres/server.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
@@ -273,6 +276,37 @@ describe('a scheduled backup', () => {
     expect(Math.abs(service.clock.now().getTime() - lastSuccessAt!.getTime())).toBeLessThan(60_000)
   })
 
+  test('is made up for at the next start where no replica ran at its time, and taken by the next one where it was stopped', async () => {
+    const database = await connectServer({ url: service.storage.database!.url as string, poolSize: 2 })
+    const made: string[] = []
+    const start = (name: string, make: (signal: AbortSignal) => Promise<unknown> = async () => {}) =>
+      createBackupService({
+        ...{ files: undefined, clock: service.clock, logger: pino({ enabled: false }), at: '03:30' },
+        store: createBackupStore(database),
+        make: async (signal) => {
+          await make(signal)
+          made.push(name)
+          return { file: name, bytes: 1, rows: 1 }
+        },
+      })
+    try {
+      service.clock.advance(86_400_000)
+      const stopped = start('stopped', async (signal) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        signal.throwIfAborted()
+      })
+      const taking = stopped.takeDue()
+      const due = lastDue('03:30', service.clock.now())
+      const isTaken = async () => (await stopped.getState()).takenFor?.getTime() === due.getTime()
+      await waitFor(isTaken, { what: 'the turn to be taken' })
+      await Promise.all([stopped.close(), taking])
+      for (const name of ['next', 'later']) await start(name).takeDue()
+      expect(made).toEqual(['next'])
+    } finally {
+      await database.close()
+    }
+  })
+
   test('that fails is a line of the log and an event', async () => {
     rmSync(directory, { recursive: true })
     writeFileSync(directory, 'no directory')
@@ -293,6 +327,40 @@ describe('the times of a schedule', () => {
     expect(at('2026-07-02T03:30:00')).toBe(new Date('2026-07-02T03:30:00').getTime())
     expect(at('2026-07-02T03:29:59')).toBe(new Date('2026-07-01T03:30:00').getTime())
     expect(at('2026-07-02T23:00:00')).toBe(new Date('2026-07-02T03:30:00').getTime())
+  })
+
+  test.each([
+    ['Europe/Paris', '2026-03-29T00:00Z', '2026-10-25T00:00Z'],
+    ['America/New_York', '2026-03-08T06:00Z', '2026-11-01T06:00Z'],
+    // Half an hour.
+    ['Australia/Lord_Howe', '2026-10-03T12:00Z', '2026-04-04T12:00Z'],
+    // At midnight.
+    ['Africa/Cairo', '2026-04-23T22:00Z', '2026-10-29T21:00Z'],
+  ])('come once a day in %s, also on days when the clock changes', (zone, spring, autumn) => {
+    const { env } = process
+    const before = env.TZ
+    env.TZ = zone
+    try {
+      for (const at of ['00:00', '00:30', '01:30', '01:45', '02:00', '02:30', '03:00', '23:30']) {
+        for (const change of [spring, autumn]) {
+          const days = new Map<string, number>()
+          let seen = 0
+          const from = Date.parse(change) - 3 * 86_400_000
+          for (let minute = 0; minute < 6 * 1440; minute += 5) {
+            const due = lastDue(at, new Date(from + minute * 60_000))
+            // As the service has it: due is what is later than the last look that found something due.
+            if (due.getTime() <= seen) continue
+            seen = from + minute * 60_000
+            days.set(due.toDateString(), (days.get(due.toDateString()) ?? 0) + 1)
+          }
+          expect([at, change, [...days.values()]]).toEqual([at, change, Array(days.size).fill(1)])
+          expect(days.size).toBeGreaterThan(5)
+        }
+      }
+    } finally {
+      if (before === undefined) delete env.TZ
+      else env.TZ = before
+    }
   })
 })
 

@@ -37,20 +37,23 @@ export interface BackupServiceOptions {
 
 const INTERVAL_MS = 20_000
 
-/** The last time before `now` at which the clock on the wall showed `HH:MM`. */
+/**
+ * The last time until `now` at which the clock on the wall showed `HH:MM`. A time that the clock skips when summer begins
+ * counts as much later as the clock skipped; of a time that it shows twice only the first counts.
+ */
 export function lastDue(at: string, now: Date): Date {
   const [hours, minutes] = at.split(':').map(Number) as [number, number]
-  const due = new Date(now)
-  due.setHours(hours, minutes, 0, 0)
-  if (due > now) due.setDate(due.getDate() - 1)
-  return due
+  const due = (daysAgo: number) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo, hours, minutes)
+  return due(0) > now ? due(1) : due(0)
 }
 
 export function createBackupService(options: BackupServiceOptions): BackupService {
   const { store, files, clock, logger, at, make } = options
   const ending = new AbortController()
-  /** What was due before this process began is not made up for. */
-  let seen = clock.now()
+  const startedAt = clock.now()
+  /** Nothing until then is due any more. Null before the first look. */
+  let seen: Date | null = null
   let running: Promise<void> | null = null
   let timer: Timer | undefined
 
@@ -63,18 +66,26 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
       const seconds = Math.round(performance.now() - startedAt) / 1000
       logger.info({ ...backup, seconds }, 'a backup was made and verified')
     } catch (error) {
-      if (ending.signal.aborted) return
+      // The next start takes it.
+      if (ending.signal.aborted) return void (await store.giveBackTurn(dueAt).catch(() => {}))
       const cause = error instanceof Error ? error.message : 'unknown cause'
       logger.error({ cause }, 'the scheduled backup failed')
       await store.noteFailure(cause, clock.now()).catch(() => {})
     }
   }
 
+  /** What was due while no replica ran is made up for, unless none was ever taken. */
+  async function findSeen(): Promise<Date> {
+    const { takenFor } = await store.getState()
+    return takenFor !== null && takenFor < startedAt ? takenFor : startedAt
+  }
+
   async function takeDue(): Promise<void> {
     if (at === null || ending.signal.aborted) return
     const now = clock.now()
     const dueAt = lastDue(at, now)
-    if (dueAt <= seen) return running ?? undefined
+    seen ??= await findSeen().catch(() => null)
+    if (seen === null || dueAt <= seen) return running ?? undefined
     seen = now
     running ??= take(dueAt).finally(() => {
       running = null

@@ -9,8 +9,9 @@ import type { BackupStore } from './store.ts'
 const get = defineStatement({
   name: 'backups.get',
   params: {},
-  row: pick(rowOf(backups), 'lastSuccessAt', 'lastFailureAt', 'lastFailure'),
-  sql: () => sql`select last_success_at, last_failure_at, last_failure from ${backups} where id = 1`,
+  row: pick(rowOf(backups), 'takenFor', 'lastSuccessAt', 'lastFailureAt', 'lastFailure'),
+  sql: () =>
+    sql`select taken_for, last_success_at, last_failure_at, last_failure from ${backups} where id = 1`,
 })
 
 /** A time further ahead than the next day was written before the clock was set back, and is ignored. */
@@ -21,6 +22,15 @@ const claim = defineStatement({
   sql: (p) => sql`
   update ${backups} set taken_for = ${p.dueAt}
    where id = 1 and (taken_for is null or taken_for < ${p.dueAt} or taken_for > ${p.dueAt} + interval '1 day')
+  returning id`,
+})
+
+const giveBack = defineStatement({
+  name: 'backups.give_back',
+  params: { dueAt: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set taken_for = ${p.dueAt} - interval '1 second' where id = 1 and taken_for = ${p.dueAt}
   returning id`,
 })
 
@@ -42,8 +52,16 @@ const noteFailure = defineStatement({
 export function createBackupStore(database: Database): BackupStore {
   return {
     getState: async () =>
-      (await database.first(get, {})) ?? { lastSuccessAt: null, lastFailureAt: null, lastFailure: null },
+      (await database.first(get, {})) ?? {
+        takenFor: null,
+        lastSuccessAt: null,
+        lastFailureAt: null,
+        lastFailure: null,
+      },
     claimTurn: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
+    async giveBackTurn(dueAt) {
+      await database.all(giveBack, { dueAt })
+    },
     async noteSuccess({ file, bytes, rows }, at) {
       const data = { file, bytes, rows }
       await changeAndRecord(

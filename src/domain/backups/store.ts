@@ -1,6 +1,8 @@
 /** Whose turn a scheduled backup is, and how the last ones went: one row in PostgreSQL, in every shape. */
 
 export interface BackupState {
+  /** The scheduled time that a replica took on last. */
+  takenFor: Date | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
   lastFailure: string | null
@@ -17,6 +19,8 @@ export interface BackupStore {
   getState(): Promise<BackupState>
   /** True for one caller among all replicas. */
   claimTurn(dueAt: Date): Promise<boolean>
+  /** For the one who claimed it and could not finish. */
+  giveBackTurn(dueAt: Date): Promise<void>
   /** With the event `backup.created`. */
   noteSuccess(backup: FinishedBackup, at: Date): Promise<void>
   /** With the event `backup.failed`. */
