@@ -22,6 +22,10 @@ interface Administrator {
   last_signed_in_at: string | null
 }
 
+interface Revoked {
+  revoked_tokens?: number
+}
+
 const ROLES = ['viewer', 'support', 'owner']
 
 export function adminsCommand(): Command {
@@ -39,13 +43,15 @@ export function adminsCommand(): Command {
 async function addAdministrator(name: string, { role, ...options }: Options & { role?: string }) {
   if (role === undefined || !ROLES.includes(role))
     throw new CommandFailure(2, `name the role: --role ${ROLES.join(', --role ')}`)
-  const administrator = await throughDoor(options, async (call) => {
+  const answer = await throughDoor(options, async (call) => {
     const { uuid } = await findAccount(call, name)
     const body = { account: uuid, role }
-    return (await call<{ administrator: Administrator }>('POST', 'administrators', body)).administrator
+    return call<{ administrator: Administrator } & Revoked>('POST', 'administrators', body)
   })
+  const { administrator } = answer
   if (options.json) return printJson(administrator)
   process.stdout.write(`${nameOf(administrator)} is an administrator now: ${administrator.role}\n`)
+  printRevoked(answer)
 }
 
 async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
@@ -70,10 +76,20 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
 async function remove(name: string, options: Options): Promise<void> {
   await throughDoor(options, async (call) => {
     const account = await findAccount(call, name)
-    await confirm(`Remove the administrator ${nameOf(account)}?`, options.yes)
-    await call('DELETE', `administrators/${account.uuid}`)
-    if (!options.json) process.stdout.write(`${nameOf(account)} is an administrator no longer\n`)
+    const question = `Remove the administrator ${nameOf(account)}, and revoke the tokens that they made?`
+    await confirm(question, options.yes)
+    const answer = await call<Revoked>('DELETE', `administrators/${account.uuid}`)
+    if (options.json) return
+    process.stdout.write(`${nameOf(account)} is an administrator no longer\n`)
+    printRevoked(answer)
   })
+}
+
+function printRevoked({ revoked_tokens: tokens }: Revoked): void {
+  if (!tokens) return
+  const were =
+    tokens === 1 ? '1 token that they made was revoked' : `${tokens} tokens that they made were revoked`
+  process.stdout.write(`${were}: poterne events list --type token.revoked\n`)
 }
 
 const nameOf = ({ uuid, email, phone }: Pick<Administrator, 'uuid' | 'email' | 'phone'>) =>

@@ -262,6 +262,70 @@ describe('a token of administration', () => {
     )
   })
 
+  describe('of an owner', () => {
+    const owner = async () => {
+      const { page, uuid } = await signInAs(service, 'owner', headers())
+      const make = async (...scopes: Scope[]) => {
+        const answer = await page.call('POST', 'tokens', { name: 'theirs', scopes, expires_in: '1d' })
+        return answer.body as { id: string; token: string }
+      }
+      const put = (role: string) => asOperator(service, 'POST', 'administrators', { account: uuid, role })
+      return { page, uuid, make, put }
+    }
+    const isTaken = async ({ token }: { token: string }) => (await use(token, 'GET', 'events')).status !== 401
+
+    test('ends when they may not do any more what it may, and with it what it made', async () => {
+      const { uuid, make, put } = await owner()
+      const others = await made({ scopes: ['accounts:write'] })
+      const [reads, lifts, writes, makes] = [
+        await make('events:read'),
+        await make('events:read', 'limits:write'),
+        await make('accounts:write'),
+        await make('tokens:write', 'events:read'),
+      ] as const
+      const child = { name: 'child', scopes: ['events:read'], expires_in: '1h' }
+      const madeByIt = (await use(makes.token, 'POST', 'tokens', child)).body
+      expect((await put('owner')).body).not.toHaveProperty('revoked_tokens')
+      expect((await put('support')).body).toMatchObject({ status: 200, revoked_tokens: 3 })
+      for (const token of [writes, makes, madeByIt]) expect(await isTaken(token)).toBeFalse()
+      for (const token of [reads, lifts, others]) expect(await isTaken(token)).toBeTrue()
+      const revoked = (await events('token.revoked')).slice(0, 3)
+      expect(new Set(revoked.map(({ data }: { data: { token: string } }) => data.token))).toEqual(
+        new Set([writes.id, makes.id, madeByIt.id]),
+      )
+      expect((await put('viewer')).body.revoked_tokens).toBe(1)
+      expect([await isTaken(reads), await isTaken(lifts)]).toEqual([true, false])
+      const removed = await asOperator(service, 'DELETE', `administrators/${uuid}`)
+      expect(removed.body).toEqual({ status: 200, revoked_tokens: 1 })
+      expect([await isTaken(reads), await isTaken(others)]).toEqual([false, true])
+    })
+
+    test('ends when their account is erased', async () => {
+      const { uuid, make } = await owner()
+      const token = await make('events:read')
+      await asOperator(service, 'DELETE', `accounts/${uuid}`)
+      expect(await isTaken(token)).toBeFalse()
+      const [event] = await events('token.revoked')
+      expect(event.data.token).toBe(token.id)
+    })
+
+    test('none that was just made survives the removal of its maker', async () => {
+      const { page, uuid } = await owner()
+      const wish = { name: 'theirs', scopes: ['events:read'], expires_in: '1d' }
+      const answers = await race([service, replica], (one, caller) =>
+        caller === 16
+          ? asOperator(one, 'DELETE', `administrators/${uuid}`)
+          : page.call('POST', 'tokens', wish),
+      )
+      expect(answers[16]!.status).toBe(200)
+      const tokens = answers.filter(({ status }) => status === 201).map(({ body }) => body)
+      for (const token of tokens) expect(await isTaken(token)).toBeFalse()
+      expect(answers[16]!.body.revoked_tokens ?? 0).toBeGreaterThanOrEqual(tokens.length)
+      const { items } = (await asOperator(service, 'GET', 'tokens?limit=200')).body
+      expect(items.map(({ created_by }: { created_by: { id: string } }) => created_by.id)).not.toContain(uuid)
+    })
+  })
+
   test('is asked for with what it can be', async () => {
     expectInvalid(await create({ scopes: ['accounts:all'] }), { 'scopes.0': 'invalid_value' })
     expectInvalid(await create({ scopes: [] }), { scopes: 'invalid_value' })

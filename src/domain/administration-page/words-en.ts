@@ -165,7 +165,9 @@ export const en = {
   roles_explained:
     'A viewer reads. Support also locks, unlocks, ends sessions, sends again, recovers and lifts limits. An owner does everything.',
   remove_administrator: 'Remove {name}',
-  remove_administrator_why: 'The account stays; its sessions on this page end.',
+  tokens_revoked: 'Done. Tokens revoked: {count}',
+  remove_administrator_why:
+    'The account stays; its sessions on this page end, and the tokens that it made are revoked.',
   confirmed_accounts: 'Confirmed',
   locked_accounts: 'Locked',
   new_accounts_48h: 'New in 48 hours',

@@ -169,7 +169,9 @@ export const fr: Record<keyof typeof en, string> = {
   roles_explained:
     'La lecture consulte. L’assistance peut aussi verrouiller, déverrouiller, terminer des sessions, renvoyer, récupérer et lever des limites. Le propriétaire peut tout faire.',
   remove_administrator: 'Retirer {name}',
-  remove_administrator_why: 'Le compte reste ; ses sessions sur cette page prennent fin.',
+  tokens_revoked: 'C’est fait. Jetons révoqués : {count}',
+  remove_administrator_why:
+    'Le compte reste ; ses sessions sur cette page prennent fin, et les jetons qu’il a créés sont révoqués.',
   confirmed_accounts: 'Confirmés',
   locked_accounts: 'Verrouillés',
   new_accounts_48h: 'Nouveaux en 48 heures',

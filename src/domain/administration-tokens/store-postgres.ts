@@ -1,9 +1,10 @@
 /** Table `administration_tokens`: see store.ts. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
-import { accounts, administrationTokens } from '../../platform/postgres/schema.ts'
+import { accounts, administrationTokens, administrators } from '../../platform/postgres/schema.ts'
 import { defineStatement, json, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
+import { revokeToken } from '../accounts/administration-token-sql.ts'
 import type { Scope } from '../administrators/access.ts'
 import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
 import type { StoredToken, TokenCreator, TokenStore } from './store.ts'
@@ -30,7 +31,10 @@ const columns = sql`
      where creator_type = 'administrator' and creator.uuid::text = creator_id)) as creator_name,
   last_used_at, revoked_at`
 
-/** A token makes others only while it lives, and its revocation waits for those that are being made. */
+/**
+ * A token makes others only while it lives, and an administrator only as an owner. Its revocation, and the end of that
+ * role, wait for the tokens that are being made.
+ */
 const add = defineStatement({
   name: 'administration_tokens.add',
   params: {
@@ -45,17 +49,22 @@ const add = defineStatement({
     creatorId: 'text?',
     creatorName: 'text?',
     parent: 'uuid?',
+    owner: 'uuid?',
   },
   row: { uuid: 'uuid' },
   sql: (p) => sql`
   with parent as materialized (
     select 1 from ${administrationTokens}
-     where uuid = ${p.parent} and revoked_at is null and expires_at > ${p.createdAt} for share)
+     where uuid = ${p.parent} and revoked_at is null and expires_at > ${p.createdAt} for share),
+  owner as materialized (
+    select 1 from ${administrators} administrator join ${accounts} account on account.id = account_id
+     where account.uuid = ${p.owner} and administrator.role = 'owner' for share of administrator)
   insert into ${administrationTokens} (uuid, hash, name, scopes, addresses, created_at, expires_at, creator_type,
                                        creator_id, creator_name)
   select ${p.uuid}, ${p.hash}, ${p.name}, ${p.scopes}::jsonb, ${p.addresses}::jsonb, ${p.createdAt}, ${p.expiresAt},
          ${p.creatorType}, ${p.creatorId}, ${p.creatorName}
-   where ${p.parent} is null or exists (select 1 from parent)
+   where (${p.parent} is null or exists (select 1 from parent))
+     and (${p.owner} is null or exists (select 1 from owner))
   returning uuid`,
 })
 
@@ -89,28 +98,6 @@ const list = defineStatement({
    order by id desc limit ${p.limit}`,
 })
 
-const hold = defineStatement({
-  name: 'administration_tokens.hold',
-  params: { uuid: 'uuid' },
-  row: { id: 'bigint' },
-  sql: (p) => sql`select id from ${administrationTokens} where uuid = ${p.uuid} for update`,
-})
-
-const revoke = defineStatement({
-  name: 'administration_tokens.revoke',
-  params: { uuid: 'uuid', now: 'timestamptz' },
-  row: { uuid: 'uuid', name: 'text' },
-  sql: (p) => sql`
-  with recursive target as (
-    select uuid from ${administrationTokens} where uuid = ${p.uuid} and revoked_at is null
-    union
-    select made.uuid from ${administrationTokens} made join target on made.creator_id = target.uuid::text
-     where made.creator_type = 'token' and made.revoked_at is null)
-  update ${administrationTokens} set revoked_at = ${p.now} from target
-   where ${administrationTokens}.uuid = target.uuid
-  returning ${administrationTokens}.uuid, name`,
-})
-
 /** So long after its end a token is still known to whoever asks what became of it. */
 const KEPT_DAYS = 30
 
@@ -134,6 +121,7 @@ export function createTokenStore(database: Database): TokenStore {
         creatorId: creator.id,
         creatorName: creator.name,
         parent: creator.type === 'token' ? creator.id : null,
+        owner: creator.type === 'administrator' ? creator.id : null,
       }
       const { uuid, name, expiresAt } = token
       const data = { token: uuid, name, scopes, addresses, expires_at: expiresAt.toISOString() }
@@ -157,18 +145,8 @@ export function createTokenStore(database: Database): TokenStore {
     list: async (before, limit) => (await database.all(list, { before, limit })).map(toToken),
     revoke: (uuid, now) =>
       database.transaction(async (transaction) => {
-        // What it is about to make is there once its row is held, and then found.
-        await transaction.all(hold, { uuid })
-        const revoked = await transaction.all(revoke, { uuid, now })
-        await recordEvents(
-          transaction,
-          revoked.map((token) => ({
-            type: 'token.revoked',
-            account: null,
-            data: { token: token.uuid, name: token.name },
-          })),
-          now,
-        )
+        const revoked = await revokeToken(transaction, uuid, now)
+        await recordEvents(transaction, revoked, now)
         return revoked.length > 0
       }),
     sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),

@@ -34,14 +34,14 @@ export interface StoredToken {
 }
 
 export interface TokenStore {
-  /** False where the token that makes it was revoked or expired meanwhile. */
+  /** False where the token that makes it was revoked or expired meanwhile, or the administrator is no owner any more. */
   add(token: NewToken): Promise<boolean>
   findByHash(hash: Uint8Array): Promise<StoredToken | null>
   find(uuid: string): Promise<StoredToken | null>
   noteUse(uuid: string, now: Date): Promise<void>
   /** Those that were not revoked, newest first, before the one with this number (null: from the newest one). */
   list(before: number | null, limit: number): Promise<StoredToken[]>
-  /** Revokes also what was made with it. False where there is no such token, or it was revoked before. */
+  /** Revokes also what was made with it. False where there is no such token, or it was revoked or expired before. */
   revoke(uuid: string, now: Date): Promise<boolean>
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -115,6 +115,10 @@ const supportMay: Partial<Record<Scope, Record<string, (body: Body) => boolean>>
   },
 }
 
+/** The scopes that somebody with this role holds wholly: a token with others may do more than they may. */
+export const wholeScopesOf = (role: Role): readonly Scope[] =>
+  scopesOfRole[role].filter((scope) => role !== 'support' || supportMay[scope] === undefined)
+
 type Wanted = Pick<AdminRoute, 'method' | 'path' | 'access'>
 
 function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Body): boolean {

@@ -26,10 +26,18 @@ const administrator = component(
   ),
 )
 
+/** Only where it is not 0. */
+const revokedTokens = t.Optional(
+  t.Integer({
+    description: 'How many tokens were revoked that the administrator made; absent where none was',
+  }),
+)
+const revokedOnly = (revoked: number | undefined) => (revoked ? { revoked_tokens: revoked } : {})
+
 const changedAnswer = component(
   'AdministratorAnswer',
   t.Object(
-    { status: t.Literal(200), administrator },
+    { status: t.Literal(200), administrator, revoked_tokens: revokedTokens },
     { description: 'It was an administrator, and has this role now.' },
   ),
 )
@@ -49,7 +57,10 @@ const administratorsAnswer = component(
 
 const removedAnswer = component(
   'AdministratorRemoved',
-  t.Object({ status: t.Literal(200) }, { description: 'The account is an administrator no longer.' }),
+  t.Object(
+    { status: t.Literal(200), revoked_tokens: revokedTokens },
+    { description: 'The account is an administrator no longer.' },
+  ),
 )
 
 const detail = (operationId: string, summary: string, description: string) => ({
@@ -58,6 +69,13 @@ const detail = (operationId: string, summary: string, description: string) => ({
   summary,
   description,
 })
+
+interface PutAnswer {
+  status: 200 | 201
+  administrator: AdministratorRecord
+  /** Unknown where the call was sent again. */
+  revokedTokens?: number
+}
 
 export function createAdministratorRoutes(
   httpBase: HttpBase,
@@ -84,12 +102,16 @@ export function createAdministratorRoutes(
     .post(
       '/administrators',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once<{ status: 200 | 201; administrator: AdministratorRecord }>(
+        const answer = await once<PutAnswer>(
           { headers, caller, path, body },
           {
             async make() {
-              const { administrator, isNew } = await administrators.put(body.account, body.role)
-              return { id: administrator.uuid, answer: { status: isNew ? 201 : 200, administrator } }
+              const { administrator, isNew, revokedTokens } = await administrators.put(
+                body.account,
+                body.role,
+              )
+              const status = isNew ? 201 : 200
+              return { id: administrator.uuid, answer: { status, administrator, revokedTokens } }
             },
             repeat: async (id, kept) => ({
               status: kept === 200 ? 200 : 201,
@@ -100,7 +122,7 @@ export function createAdministratorRoutes(
         const { administrator } = answer
         return answer.status === 201
           ? status(201, { status: 201, administrator })
-          : { status: 200 as const, administrator }
+          : { status: 200 as const, administrator, ...revokedOnly(answer.revokedTokens) }
       },
       {
         body: t.Object({
@@ -125,22 +147,22 @@ export function createAdministratorRoutes(
         detail: detail(
           'addAdministrator',
           'Add an administrator, or change a role',
-          'The account is confirmed, and has a verified contact and a password.',
+          'The account is confirmed, and has a verified contact and a password. Tokens that it made are revoked where they may do more than its new role.',
         ),
       },
     )
     .delete(
       '/administrators/:uuid',
       async ({ params }) => {
-        await administrators.remove(params.uuid)
-        return { status: 200 as const }
+        const { revokedTokens } = await administrators.remove(params.uuid)
+        return { status: 200 as const, ...revokedOnly(revokedTokens) }
       },
       {
         response: { 200: removedAnswer, ...errorResponses('administrator_not_found') },
         detail: detail(
           'removeAdministrator',
           'Remove an administrator',
-          'The account stays as it is; its sessions on the page end.',
+          'The account stays as it is; its sessions on the page end, and the tokens that it made are revoked.',
         ),
       },
     )

@@ -15,14 +15,20 @@ export interface AdministratorService {
   list(query: PageQuery): Promise<Page<AdministratorRecord>>
   /**
    * `account`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has this
-   * role now. Throws `account_not_found`, `account_unconfirmed`, `account_locked`, `password_not_set`,
+   * role now. `revokedTokens`: how many that they made may do more than the role. Throws `account_not_found`, `account_unconfirmed`, `account_locked`, `password_not_set`,
    * `no_verified_contact`.
    */
-  put(account: string, role: Role): Promise<{ administrator: AdministratorRecord; isNew: boolean }>
+  put(
+    account: string,
+    role: Role,
+  ): Promise<{ administrator: AdministratorRecord; isNew: boolean; revokedTokens: number }>
   /** Throws `administrator_not_found`. */
   get(uuid: string): Promise<AdministratorRecord>
-  /** The account stays, and its sessions on the page end. Throws `administrator_not_found`. */
-  remove(uuid: string): Promise<void>
+  /**
+   * The account stays; its sessions on the page end, and the tokens that they made are revoked. Throws
+   * `administrator_not_found`.
+   */
+  remove(uuid: string): Promise<{ revokedTokens: number }>
   isAdministrator(uuid: string): Promise<boolean>
 }
 
@@ -56,12 +62,14 @@ export function createAdministratorService({ clock, config, stores }: Needs): Ad
       requireFit(account)
       const put = await administrators.put(account, role, clock.now())
       if (put === null) throw new AppError('account_not_found')
-      return { administrator: await get(account.uuid), isNew: put.was === null }
+      const { was, revokedTokens } = put
+      return { administrator: await get(account.uuid), isNew: was === null, revokedTokens }
     },
     get,
     async remove(uuid) {
-      if (!isUuid(uuid) || !(await administrators.remove(uuid, clock.now())))
-        throw new AppError('administrator_not_found')
+      const removed = isUuid(uuid) ? await administrators.remove(uuid, clock.now()) : null
+      if (removed === null) throw new AppError('administrator_not_found')
+      return removed
     },
     isAdministrator: async (uuid) => isUuid(uuid) && (await administrators.find(uuid)) !== null,
   }

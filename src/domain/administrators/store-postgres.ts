@@ -1,6 +1,7 @@
 /** Table `administrators`: see store.ts. */
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import {
   accountCodes,
   accounts,
@@ -10,10 +11,11 @@ import {
   twoFactorRemovals,
 } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
-import { updateLockedAccount } from '../accounts/account-sql.ts'
+import { holdAccount } from '../accounts/account-sql.ts'
+import { revokeTokensOf } from '../accounts/administration-token-sql.ts'
 import type { NewEvent } from '../events/event.ts'
-import { changeAndRecord } from '../events/event-sql.ts'
-import type { Role } from './access.ts'
+import { recordEvents } from '../events/event-sql.ts'
+import { type Role, wholeScopesOf } from './access.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
 const administratorRow = {
@@ -89,37 +91,40 @@ const remove = defineStatement({
 })
 
 export function createAdministratorStore(database: Database): AdministratorStore {
+  const atOnce = <Result>(work: (transaction: Executor) => Promise<Result>) =>
+    retryDeadlocks(() => database.transaction(work))
   return {
     list: async (before, limit) => (await database.all(list, { before, limit })).map(toAdministrator),
     async find(uuid) {
       const row = await database.first(find, { uuid })
       return row && toAdministrator(row)
     },
-    async put({ id, uuid }, role, now) {
-      const eventsOf = ({ was }: { was: string | null }): NewEvent[] => {
-        if (was === null) return [{ type: 'administrator.added', account: uuid, data: { role } }]
-        if (was === role) return []
-        return [{ type: 'administrator.role_changed', account: uuid, data: { role, was } }]
-      }
-      const row = await updateLockedAccount(
-        database,
-        put,
-        { accountId: id, role, now },
-        { at: now, eventsOf },
-      )
-      return row && { was: row.was as Role | null }
-    },
-    remove: async (uuid, now) =>
-      (await changeAndRecord(
-        database,
-        remove,
-        { uuid, now },
-        {
-          at: now,
-          eventsOf: ({ role }) => [{ type: 'administrator.removed', account: uuid, data: { role } }],
-        },
-      )) !== null,
+    put: ({ id: accountId, uuid }, role, now) =>
+      atOnce(async (transaction) => {
+        await holdAccount(transaction, accountId)
+        const row = await transaction.first(put, { accountId, role, now })
+        if (row === null) return null
+        const was = row.was as Role | null
+        const revoked = was === null ? [] : await revokeTokensOf(transaction, uuid, wholeScopesOf(role), now)
+        await recordEvents(transaction, [...roleEvents(uuid, role, was), ...revoked], now)
+        return { was, revokedTokens: revoked.length }
+      }),
+    remove: (uuid, now) =>
+      atOnce(async (transaction) => {
+        const row = await transaction.first(remove, { uuid, now })
+        if (row === null) return null
+        const removed: NewEvent = { type: 'administrator.removed', account: uuid, data: { role: row.role } }
+        const revoked = await revokeTokensOf(transaction, uuid, [], now)
+        await recordEvents(transaction, [removed, ...revoked], now)
+        return { revokedTokens: revoked.length }
+      }),
   }
+}
+
+function roleEvents(account: string, role: Role, was: Role | null): NewEvent[] {
+  if (was === null) return [{ type: 'administrator.added', account, data: { role } }]
+  if (was === role) return []
+  return [{ type: 'administrator.role_changed', account, data: { role, was } }]
 }
 
 const toAdministrator = ({

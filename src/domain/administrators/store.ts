@@ -18,10 +18,15 @@ export interface AdministratorStore {
   find(uuid: string): Promise<Administrator | null>
   /**
    * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
-   * loses its open recovery and invitation codes, and a removal of two factors that waits. Null where the account is not
-   * confirmed, is locked, or has no password or no verified contact.
+   * loses its open recovery and invitation codes, and a removal of two factors that waits; with another role the tokens
+   * that they made and that may do more are revoked. Null where the account is not confirmed, is locked, or has no password
+   * or no verified contact.
    */
-  put(account: { id: number; uuid: string }, role: Role, now: Date): Promise<{ was: Role | null } | null>
-  /** Ends the sessions of the page with it. False where the account is none. */
-  remove(uuid: string, now: Date): Promise<boolean>
+  put(
+    account: { id: number; uuid: string },
+    role: Role,
+    now: Date,
+  ): Promise<{ was: Role | null; revokedTokens: number } | null>
+  /** The sessions of the page end with it, and the tokens that they made. Null where the account is none. */
+  remove(uuid: string, now: Date): Promise<{ revokedTokens: number } | null>
 }

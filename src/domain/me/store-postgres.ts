@@ -2,6 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import {
   accounts,
   contactChanges,
@@ -13,9 +14,10 @@ import {
   replacedContacts,
   sessions,
 } from '../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
-import { sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
-import type { NewEvent } from '../events/event.ts'
+import { defineStatement, type Placeholders, type Statement } from '../../platform/postgres/statement.ts'
+import { holdAccount, sessionLives } from '../accounts/account-sql.ts'
+import { revokeTokensOf } from '../accounts/administration-token-sql.ts'
+import { recordEvents } from '../events/event-sql.ts'
 import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import type { ErasureStore } from './store.ts'
 
@@ -79,8 +81,6 @@ const eraseByOperator = defineStatement({
   sql: (p) => eraseIf(p, sql`true`),
 })
 
-const eventsOf = ({ uuid }: { uuid: string }): NewEvent[] => [{ type: 'account.erased', account: uuid }]
-
 const count = defineStatement({
   name: 'me.count',
   params: { accountId: 'bigint', now: 'timestamptz' },
@@ -94,16 +94,32 @@ const count = defineStatement({
 })
 
 export function createErasureStore(database: Database): ErasureStore {
+  const run = <Params extends { accountId: number; now: Date }>(
+    statement: Statement<Params, { uuid: string }>,
+    params: Params,
+  ) =>
+    retryDeadlocks(() =>
+      database.transaction(async (transaction) => {
+        await holdAccount(transaction, params.accountId)
+        const gone = await transaction.first(statement, params)
+        if (gone === null) return false
+        const revoked = await revokeTokensOf(transaction, gone.uuid, [], params.now)
+        await recordEvents(
+          transaction,
+          [{ type: 'account.erased', account: gone.uuid }, ...revoked],
+          params.now,
+        )
+        return true
+      }),
+    )
   return {
     count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
     async erase({ account, sessionId }, notices, now) {
       const digestWhenChecked = account.passwordDigest
       const params = { accountId: account.id, sessionId, digestWhenChecked, now, ...noticeParams(notices) }
-      return (await updateLockedAccount(database, erase, params, { at: now, eventsOf })) !== null
+      return run(erase, params)
     },
-    async eraseByOperator(accountId, notices, now) {
-      const params = { accountId, now, ...noticeParams(notices) }
-      return (await updateLockedAccount(database, eraseByOperator, params, { at: now, eventsOf })) !== null
-    },
+    eraseByOperator: (accountId, notices, now) =>
+      run(eraseByOperator, { accountId, now, ...noticeParams(notices) }),
   }
 }

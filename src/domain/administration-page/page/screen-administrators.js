@@ -39,8 +39,12 @@ async function add(refresh) {
     },
   )
   if (!done) return
-  announce(say('done'))
+  announceChange(done)
   refresh()
+}
+
+function announceChange({ revoked_tokens: count }) {
+  announce(count ? say('tokens_revoked', { count }) : say('done'))
 }
 
 async function remove(one, refresh) {
@@ -54,6 +58,6 @@ async function remove(one, refresh) {
     },
   )
   if (!done) return
-  announce(say('done'))
+  announceChange(done)
   refresh()
 }
