@@ -41,6 +41,7 @@ export const domainOrder = [
   'smtp',
   'sms-gateways',
   'rendering',
+  'sms-funnel',
   'delivery',
   'accounts',
   'account-codes',

@@ -1,7 +1,6 @@
 /** The public routes: the table below, and the plugins that are mounted. Knows neither SQL nor configuration: services come in, an app goes out. */
 import { Elysia } from 'elysia'
 import { createContactRoutes } from './domain/contacts/routes.ts'
-import { createReceiptRoutes } from './domain/delivery/routes.ts'
 import type { Mailbox } from './domain/dev/mailbox.ts'
 import { createDevRoutes } from './domain/dev/routes.ts'
 import { createHealthRoutes } from './domain/health/routes.ts'
@@ -15,6 +14,7 @@ import { createPasswordRoutes } from './domain/passwords/routes.ts'
 import { createRegistrationRoutes } from './domain/registration/routes.ts'
 import type { Services } from './domain/services.ts'
 import { createSessionRoutes } from './domain/sessions/routes.ts'
+import { createReceiptRoutes } from './domain/sms-funnel/routes.ts'
 import { createSocialRoutes } from './domain/social/routes.ts'
 import type { KeyService } from './domain/tokens/key-service.ts'
 import { createDiscoveryRoutes, createKeyRoutes } from './domain/tokens/routes.ts'
@@ -120,8 +120,8 @@ const table = `
   GET     /api/v1/auth/passkeys                    listPasskeys                bearer    passkeys
   PATCH   /api/v1/auth/passkeys/:id                renamePasskey               bearer    passkeys
   DELETE  /api/v1/auth/passkeys/:id                removePasskey               bearer    passkeys
-  POST    /api/v1/sms/receipts/:gateway            putReceipt               none      delivery
-  GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      delivery
+  POST    /api/v1/sms/receipts/:gateway            putReceipt               none      sms-funnel
+  GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      sms-funnel
 `
 
 export const routes: AppRoute[] = table

@@ -17,7 +17,6 @@ import { type CodeService, createCodeService } from '../domain/codes/service.ts'
 import { type AccountCodeKind, accountCodeKinds, type SentCodePurpose } from '../domain/codes/store.ts'
 import { createContactsService } from '../domain/contacts/service.ts'
 import type { SendingCodes } from '../domain/delivery/attempt.ts'
-import { createFunnel } from '../domain/delivery/funnel.ts'
 import type { Reaches } from '../domain/delivery/reach.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
 import { createKnownDevices } from '../domain/devices/service.ts'
@@ -45,6 +44,8 @@ import { createAuthentication } from '../domain/sessions/authentication.ts'
 import { createSessionService } from '../domain/sessions/service.ts'
 import { createSessionOpener } from '../domain/sessions/session-opener.ts'
 import { createSignIn } from '../domain/sign-in/room.ts'
+import { createFunnel } from '../domain/sms-funnel/funnel.ts'
+import { createReceiptService } from '../domain/sms-funnel/receipts.ts'
 import { createSocialService } from '../domain/social/service.ts'
 import { createTokens } from '../domain/tokens/room.ts'
 import { createTwoFactorService } from '../domain/two-factor/service.ts'
@@ -90,7 +91,7 @@ export function createServices(foundation: Foundation) {
   let sendToOperator: TellOperator | null = null
   const tellOperator: TellOperator = (purpose, about) => sendToOperator?.(purpose, about)
   const funnel = createFunnel({
-    records: stores.deliveryRecords,
+    store: stores.smsFunnel,
     ...{ breaker, clock, logger, metrics, config, tellOperator },
   })
   const hashing = createHashing(foundation)
@@ -133,7 +134,8 @@ export function createServices(foundation: Foundation) {
     devices,
     ...createTokens(foundation),
   }
-  const { worker, outbox, receipts, refusedAddresses } = createDelivery({
+  const receipts = createReceiptService({ store: stores.smsFunnel, funnel, limits, clock, config })
+  const { worker, outbox, refusedAddresses } = createDelivery({
     ...base,
     linkOf: ({ removal, undo }) => {
       if (undo !== undefined) return undoLinks.linkTo(undo)

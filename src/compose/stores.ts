@@ -15,7 +15,7 @@ import { createBackupStore } from '../domain/backups/store-postgres.ts'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../domain/codes/store-redis.ts'
 import { createContactStore } from '../domain/contacts/store-postgres.ts'
-import { createDeliveryRecords } from '../domain/delivery/records-store-postgres.ts'
+import { createRefusedAddressStore } from '../domain/delivery/refused-address-store-postgres.ts'
 import { createKnownDeviceStore } from '../domain/devices/store-postgres.ts'
 import { createEventStore } from '../domain/events/store-postgres.ts'
 import { createDigestStore } from '../domain/hashing/store-postgres.ts'
@@ -33,6 +33,7 @@ import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
 import { createSecretStore } from '../domain/secrets/store-postgres.ts'
 import type { Stores } from '../domain/services.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
+import { createSmsFunnelStore } from '../domain/sms-funnel/store-postgres.ts'
 import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
 import { createRedisTicketStore } from '../domain/tickets/store-redis.ts'
 import { createKeyStore } from '../domain/tokens/key-store-postgres.ts'
@@ -61,7 +62,6 @@ export function createStores(
     backups: createBackupStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),
     contacts: createContactStore(database),
-    deliveryRecords: createDeliveryRecords(database),
     devices: createKnownDeviceStore(database),
     digests: createDigestStore(database),
     erasure: createErasureStore(database),
@@ -78,9 +78,11 @@ export function createStores(
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),
+    refusedAddresses: createRefusedAddressStore(database),
     secrets: createSecretStore(database),
     sessions: createSessionStore(database),
     signingKeys: createKeyStore(database),
+    smsFunnel: createSmsFunnelStore(database),
     spentTokens: createSpentTokenStore(database),
     tickets: redis ? createRedisTicketStore(redis) : createPostgresTicketStore(database),
     twoFactorRemovals: createTwoFactorRemovalStore(database),
@@ -97,7 +99,8 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   registration_claims: stores.accounts.sweepRegistrationClaims,
   sessions: stores.sessions.sweep,
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
-  delivery_records: stores.deliveryRecords.sweep,
+  sms_funnel: stores.smsFunnel.sweep,
+  refused_addresses: stores.refusedAddresses.sweep,
   contact_changes: stores.contacts.sweep,
   replaced_contacts: stores.undo.sweep,
   totp_enrolments: stores.authenticators.sweepEnrolments,

@@ -40,9 +40,7 @@ import type { CodeService } from './codes/service.ts'
 import type { CodeStore } from './codes/store.ts'
 import type { ContactsService } from './contacts/service.ts'
 import type { ContactStore } from './contacts/store.ts'
-import type { Funnel } from './delivery/funnel.ts'
-import type { ReceiptService } from './delivery/receipts.ts'
-import type { DeliveryRecords } from './delivery/records.ts'
+import type { RefusedAddressStore } from './delivery/refused-address-store.ts'
 import type { RefusedAddresses } from './delivery/refused-addresses.ts'
 import type { KnownDevices } from './devices/service.ts'
 import type { KnownDeviceStore } from './devices/store.ts'
@@ -86,6 +84,9 @@ import type { PasswordCheck } from './sign-in/password-check.ts'
 import type { ConfirmByPasskey, Reauthentication } from './sign-in/reauthentication.ts'
 import type { SecondFactor } from './sign-in/second-factor.ts'
 import type { SignInService } from './sign-in/service.ts'
+import type { Funnel } from './sms-funnel/funnel.ts'
+import type { ReceiptService } from './sms-funnel/receipts.ts'
+import type { SmsFunnelStore } from './sms-funnel/store.ts'
 import type { SocialService } from './social/service.ts'
 import type { TicketStore } from './tickets/store.ts'
 import type { AccessTokenService } from './tokens/access-token.ts'
@@ -112,7 +113,6 @@ export interface Stores {
   backups: BackupStore
   codes: CodeStore
   contacts: ContactStore
-  deliveryRecords: DeliveryRecords
   devices: KnownDeviceStore
   digests: DigestStore
   erasure: ErasureStore
@@ -129,9 +129,11 @@ export interface Stores {
   passkeys: PasskeyStore
   passwords: PasswordStore
   people: PeopleStore
+  refusedAddresses: RefusedAddressStore
   secrets: SecretStore
   sessions: SessionStore
   signingKeys: KeyStore
+  smsFunnel: SmsFunnelStore
   spentTokens: SpentTokenStore
   tickets: TicketStore
   twoFactorRemovals: TwoFactorRemovalStore

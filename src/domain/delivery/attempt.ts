@@ -2,6 +2,7 @@
  * One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. The log
  * lines contain the request and the account that the message belongs to, but neither destination, text nor code.
  */
+import { causeOf } from '../../platform/cause.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { decoyDestination } from '../decoys/decoys.ts'
@@ -9,7 +10,7 @@ import type { CallerGroup } from '../limits/callers.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
 import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../senders/sender.ts'
-import type { Funnel } from './funnel.ts'
+import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
 
 export interface CodeBinding {
@@ -309,10 +310,4 @@ function codeOf(message: QueuedMessage): Code | null {
 /** Rounded down, but for the moments that sending itself took; at least one. */
 function wholeMinutes(ms: number): number {
   return Math.max(1, Math.floor((ms + 5000) / 60_000))
-}
-
-/** The code or name of an error, never its message, which may contain what a person typed. */
-export function causeOf(error: unknown): string {
-  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown'
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
-import type { DeliveryRecords } from './records.ts'
+import type { RefusedAddressStore } from './refused-address-store.ts'
 
 export interface RefusedAddresses {
   note(destination: string): Promise<void>
@@ -14,7 +14,7 @@ export interface RefusedAddresses {
 }
 
 interface Options {
-  stores: { deliveryRecords: DeliveryRecords }
+  stores: { refusedAddresses: RefusedAddressStore }
   secret: ServerSecret
   clock: Clock
 }
@@ -23,12 +23,11 @@ const DAY_MS = 86_400_000
 
 export function createRefusedAddresses({ stores, secret, clock }: Options): RefusedAddresses {
   const tag = (destination: string) => secret.tag('refused address', destination.toLowerCase())
-  const { deliveryRecords } = stores
   const findRefusal = (destination: string) =>
-    deliveryRecords.findRefusal(tag(destination), new Date(clock.now().getTime() - DAY_MS))
+    stores.refusedAddresses.find(tag(destination), new Date(clock.now().getTime() - DAY_MS))
   return {
     findRefusal,
-    note: (destination) => deliveryRecords.putRefusedAddress(tag(destination), clock.now()),
+    note: (destination) => stores.refusedAddresses.put(tag(destination), clock.now()),
     isRefused: async (destination) => (await findRefusal(destination)) !== null,
   }
 }

@@ -6,23 +6,20 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../platform/secret.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { CodeService } from '../codes/service.ts'
-import type { LimitService } from '../limits/service.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createOutbox } from '../outbox/service.ts'
 import type { MessageStore } from '../outbox/store.ts'
 import { createRenderer, type LinkOf } from '../rendering/render.ts'
 import type { MessageSender } from '../senders/sender.ts'
+import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { SendingCodes } from './attempt.ts'
-import type { Funnel } from './funnel.ts'
-import { createReceiptService } from './receipts.ts'
-import type { DeliveryRecords } from './records.ts'
+import type { RefusedAddressStore } from './refused-address-store.ts'
 import { createRefusedAddresses } from './refused-addresses.ts'
 import { createDeliveryWorker } from './worker.ts'
 
 interface Options {
   database: Database
-  stores: { messages: MessageStore; deliveryRecords: DeliveryRecords }
-  limits: LimitService
+  stores: { messages: MessageStore; refusedAddresses: RefusedAddressStore }
   funnel: Funnel
   codes: CodeService
   /** Every code that a message may carry. */
@@ -87,13 +84,6 @@ export function createDelivery(options: Options) {
       clock,
       metrics,
       language: catalog.language,
-    }),
-    receipts: createReceiptService({
-      records: stores.deliveryRecords,
-      funnel,
-      limits: options.limits,
-      clock,
-      config,
     }),
   }
 }

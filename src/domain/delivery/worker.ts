@@ -6,9 +6,10 @@
  * unless a process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
  */
 
+import { causeOf } from '../../platform/cause.ts'
 import type { Channel } from '../outbox/message.ts'
 import type { LaneRoom, QueuedMessage } from '../outbox/store.ts'
-import { type AttemptOptions, causeOf, createAttempt } from './attempt.ts'
+import { type AttemptOptions, createAttempt } from './attempt.ts'
 import { createWakeSignal } from './wake-signal.ts'
 
 export type { CodeBinding, DeliveryLogger, SendingCodes } from './attempt.ts'

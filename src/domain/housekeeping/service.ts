@@ -2,10 +2,11 @@
  * Removes expired rows in the background: in small batches, by one replica at a time, and without blocking requests. What
  * fails is tried again in the next round.
  */
+
+import { causeOf } from '../../platform/cause.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/http/logging.ts'
 import type { Sweep } from '../../platform/postgres/sweep.ts'
-import { causeOf } from '../delivery/attempt.ts'
 import type { HousekeepingStore } from './store.ts'
 
 export interface Housekeeping {

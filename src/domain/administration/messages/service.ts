@@ -1,13 +1,13 @@
 /** What became of messages, and what keeps them from being sent. */
 import { AppError } from '../../../errors.ts'
 import { codePurposes } from '../../codes/store.ts'
-import { type SmsReportRow, smsReport } from '../../delivery/sms-report.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../events/page.ts'
 import { parseIdentifier } from '../../identifiers/identifier.ts'
 import type { Channel } from '../../outbox/message.ts'
 import { noticePurposes } from '../../outbox/message.ts'
 import type { Services, Stores } from '../../services.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/store.ts'
+import { type SmsReportRow, smsReport } from '../../sms-funnel/report.ts'
 import { invalid, readTime } from '../service.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 

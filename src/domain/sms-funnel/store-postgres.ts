@@ -1,4 +1,4 @@
-/** Tables `sms_funnel`, `sms_prefixes`, `early_receipts` and `refused_addresses`, and what receipts change in `messages`. */
+/** Tables `sms_funnel`, `sms_prefixes` and `early_receipts`, and what receipts and right codes change in `messages`. */
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
@@ -6,20 +6,19 @@ import {
   accounts,
   earlyReceipts,
   messages,
-  refusedAddresses,
   sessions,
   smsFunnel,
   smsPrefixes,
 } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
-import type { DeliveryRecords, Receipt, Stage } from './records.ts'
+import type { Receipt, SmsFunnelStore, Stage } from './store.ts'
 
 const today = (p: Placeholders<'now'>) => sql`(${p.now} at time zone 'UTC')::date`
 
 /** Rows in one order, so that two replicas never wait for each other in a circle. */
 const addCounts = defineStatement({
-  name: 'delivery.add_counts',
+  name: 'sms_funnel.add_counts',
   params: { now: 'timestamptz', counts: 'text' },
   sql: (p) => sql`
   insert into ${smsFunnel} as total (day, gateway, country, stage, count)
@@ -31,7 +30,7 @@ const addCounts = defineStatement({
 })
 
 const report = defineStatement({
-  name: 'delivery.report',
+  name: 'sms_funnel.report',
   params: { since: 'timestamptz' },
   row: {
     gateway: 'text',
@@ -46,7 +45,7 @@ const report = defineStatement({
 })
 
 const addPrefixes = defineStatement({
-  name: 'delivery.add_prefixes',
+  name: 'sms_funnel.add_prefixes',
   params: { now: 'timestamptz', counts: 'text' },
   sql: (p) => sql`
   insert into ${smsPrefixes} as total (prefix, day, codes, verified)
@@ -75,7 +74,7 @@ const endedOtherwise = (p: Placeholders<'lifetimeSeconds'>) => sql`
  * the prefix would be closed, since that is slow and seldom.
  */
 const closePrefixes = defineStatement({
-  name: 'delivery.close_prefixes',
+  name: 'sms_funnel.close_prefixes',
   params: { prefixes: 'text', now: 'timestamptz', until: 'timestamptz', lifetimeSeconds: 'int' },
   row: { prefix: 'text', codes: 'int', verified: 'int', isClosed: 'boolean' },
   sql: (p) => sql`
@@ -103,7 +102,7 @@ const closePrefixes = defineStatement({
 })
 
 const closedPrefixes = defineStatement({
-  name: 'delivery.closed_prefixes',
+  name: 'sms_funnel.closed_prefixes',
   params: { now: 'timestamptz' },
   row: { prefix: 'text', closedUntil: 'timestamptz' },
   sql: (p) => sql`
@@ -112,7 +111,7 @@ const closedPrefixes = defineStatement({
 })
 
 const markVerified = defineStatement({
-  name: 'delivery.mark_verified',
+  name: 'sms_funnel.mark_verified',
   params: { subject: 'uuid', purpose: 'text', now: 'timestamptz' },
   row: { gateway: 'text', destination: 'text' },
   sql: (p) => sql`
@@ -127,7 +126,7 @@ const markVerified = defineStatement({
 })
 
 const conversion = defineStatement({
-  name: 'delivery.conversion',
+  name: 'sms_funnel.conversion',
   params: { gateway: 'text', before: 'timestamptz', lifetimeSeconds: 'int' },
   row: { codes: 'int', verified: 'int' },
   sql: (p) => sql`
@@ -140,7 +139,7 @@ const conversion = defineStatement({
 
 /** Not found, it may come before the sending is recorded: it is kept, and the later of two early ones counts alike. */
 const putReceipt = defineStatement({
-  name: 'delivery.put_receipt',
+  name: 'sms_funnel.put_receipt',
   params: { gateway: 'text', providerId: 'text', receipt: 'text', now: 'timestamptz' },
   row: { gateway: 'text', destination: 'text' },
   sql: (p) => sql`
@@ -162,7 +161,7 @@ const putReceipt = defineStatement({
 })
 
 const applyEarly = defineStatement({
-  name: 'delivery.apply_early',
+  name: 'sms_funnel.apply_early',
   params: {},
   row: { gateway: 'text', destination: 'text', receipt: column<Receipt>('text') },
   sql: () => sql`
@@ -180,25 +179,8 @@ const applyEarly = defineStatement({
   returning message.gateway, message.destination, gone.receipt`,
 })
 
-const putRefused = defineStatement({
-  name: 'delivery.put_refused',
-  params: { tag: 'bytea', now: 'timestamptz' },
-  sql: (p) => sql`
-  insert into ${refusedAddresses} (tag, refused_at) values (${p.tag}, ${p.now})
-  on conflict (tag) do update set refused_at = excluded.refused_at`,
-})
-
-const findRefusal = defineStatement({
-  name: 'delivery.find_refusal',
-  params: { tag: 'bytea', since: 'timestamptz' },
-  row: { refusedAt: 'timestamptz' },
-  sql: (p) => sql`
-  select refused_at from ${refusedAddresses}
-   where tag = ${p.tag} and refused_at > ${p.since}`,
-})
-
 const sweepPrefixes = createSweep({
-  name: 'delivery.sweep_prefixes',
+  name: 'sms_funnel.sweep_prefixes',
   table: smsPrefixes,
   key: sql`prefix, day`,
   params: { before: 'timestamptz' },
@@ -206,26 +188,18 @@ const sweepPrefixes = createSweep({
   order: sql`day`,
 })
 const sweepEarly = createSweep({
-  name: 'delivery.sweep_early',
+  name: 'sms_funnel.sweep_early',
   table: earlyReceipts,
   key: sql`gateway, provider_id`,
   params: { before: 'timestamptz' },
   where: (p) => sql`received_at < ${p.before}`,
   order: sql`received_at`,
 })
-const sweepRefused = createSweep({
-  name: 'delivery.sweep_refused',
-  table: refusedAddresses,
-  key: sql`tag`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`refused_at < ${p.before}`,
-  order: sql`refused_at`,
-})
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-export function createDeliveryRecords(database: Database): DeliveryRecords {
+export function createSmsFunnelStore(database: Database): SmsFunnelStore {
   return {
     async addCounts(counts, at) {
       await database.all(addCounts, { counts: JSON.stringify(counts), now: at })
@@ -251,14 +225,9 @@ export function createDeliveryRecords(database: Database): DeliveryRecords {
     putReceipt: (name, id, receipt, at) =>
       database.first(putReceipt, { gateway: name, providerId: id, receipt, now: at }),
     applyEarlyReceipts: () => database.all(applyEarly, {}),
-    async putRefusedAddress(tag, at) {
-      await database.all(putRefused, { tag, now: at })
-    },
-    findRefusal: async (tag, since) => (await database.first(findRefusal, { tag, since }))?.refusedAt ?? null,
     async sweep(at, limit) {
       const removed = [
         await sweepEarly(database, { before: new Date(at.getTime() - MINUTE_MS), limit }),
-        await sweepRefused(database, { before: daysBefore(at, 1), limit }),
         await sweepPrefixes(database, { before: daysBefore(at, 7), limit }),
       ]
       return { removed: removed.reduce((sum, each) => sum + each, 0), more: removed.includes(limit) }

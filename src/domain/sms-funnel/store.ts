@@ -1,4 +1,4 @@
-/** What is recorded about deliveries beside the messages themselves: counters, receipts that came early, refusals. */
+/** What became of SMS, as it is counted and as gateways report it: PostgreSQL, in every storage shape. */
 import type { Sweep } from '../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
 
@@ -27,7 +27,7 @@ export interface SentMessage {
 
 export type Receipt = 'delivered' | 'failed'
 
-export interface DeliveryRecords {
+export interface SmsFunnelStore {
   addCounts(counts: StageCount[], now: Date): Promise<void>
   /** By gateway and country, from that day (UTC) on. */
   report(since: Date): Promise<StageCount[]>
@@ -61,8 +61,5 @@ export interface DeliveryRecords {
   putReceipt(gateway: string, providerId: string, receipt: Receipt, now: Date): Promise<SentMessage | null>
   /** Gives the receipts that were kept, and whose sending was recorded since, to their messages. */
   applyEarlyReceipts(): Promise<(SentMessage & { receipt: Receipt })[]>
-  putRefusedAddress(tag: Uint8Array, now: Date): Promise<void>
-  /** Null: not since that time. */
-  findRefusal(tag: Uint8Array, since: Date): Promise<Date | null>
   sweep: Sweep
 }

@@ -6,7 +6,7 @@ import type { Config, ReceiptsConfig } from '../../platform/config/types.ts'
 import type { LimitService } from '../limits/service.ts'
 import { at, valueAt } from '../sms-gateways/verdict.ts'
 import type { Funnel } from './funnel.ts'
-import type { DeliveryRecords, Receipt } from './records.ts'
+import type { Receipt, SmsFunnelStore } from './store.ts'
 
 export interface ReceiptRequest {
   /** Path and query, as they came. */
@@ -23,7 +23,7 @@ export interface ReceiptService {
 }
 
 interface Options {
-  records: DeliveryRecords
+  store: SmsFunnelStore
   funnel: Pick<Funnel, 'count'>
   limits: Pick<LimitService, 'charge' | 'counters'>
   clock: Clock
@@ -33,7 +33,7 @@ interface Options {
 /** Entries of one request; 16 KiB hold no more that mean anything. */
 const LONGEST_ID = 200
 
-export function createReceiptService({ records, funnel, limits, clock, config }: Options): ReceiptService {
+export function createReceiptService({ store, funnel, limits, clock, config }: Options): ReceiptService {
   const { baseUrl } = config.server
 
   async function refuse(addressBucket: string): Promise<never> {
@@ -47,7 +47,7 @@ export function createReceiptService({ records, funnel, limits, clock, config }:
       if (!receipts) throw new AppError('route_not_found')
       if (!isAuthentic(receipts, request, baseUrl)) return refuse(addressBucket)
       for (const { id, receipt } of receiptsIn(receipts, request)) {
-        const changed = await records.putReceipt(name, id, receipt, clock.now())
+        const changed = await store.putReceipt(name, id, receipt, clock.now())
         if (changed) funnel.count(receipt, changed.destination, name)
       }
     },

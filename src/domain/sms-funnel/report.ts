@@ -1,5 +1,5 @@
 /** What became of SMS, by gateway and country: a row for each, with a number for each stage. */
-import { type Stage, type StageCount, stages } from './records.ts'
+import { type Stage, type StageCount, stages } from './store.ts'
 
 export type SmsReportRow = { gateway: string; country: string } & Record<Stage, number>
 

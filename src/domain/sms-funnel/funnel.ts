@@ -5,6 +5,7 @@
  * closed to strangers for a day.
  */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { causeOf } from '../../platform/cause.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
@@ -12,8 +13,7 @@ import type { CodePurpose } from '../codes/store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { Breaker } from '../senders/breaker.ts'
-import { causeOf, type DeliveryLogger } from './attempt.ts'
-import type { DeliveryRecords, PrefixCount, Stage, StageCount } from './records.ts'
+import type { PrefixCount, SmsFunnelStore, Stage, StageCount } from './store.ts'
 
 export interface Funnel {
   count(stage: Stage, to: string, gateway?: string): void
@@ -34,10 +34,10 @@ export interface Funnel {
 }
 
 interface Options {
-  records: DeliveryRecords
+  store: SmsFunnelStore
   breaker: Breaker
   clock: Clock
-  logger: DeliveryLogger
+  logger: { warn(fields: object, message: string): void }
   config: Pick<Config, 'sms' | 'codes'>
   metrics: Pick<Metrics, 'count'>
   tellOperator?: TellOperator | undefined
@@ -57,7 +57,7 @@ const LEAST_CODES = 200
 export const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
 
 export function createFunnel(options: Options): Funnel {
-  const { records, breaker, clock, logger, config, metrics, tellOperator } = options
+  const { store, breaker, clock, logger, config, metrics, tellOperator } = options
   const { minimumConversion, pumpingGuard, gateways } = config.sms
   const { lifetimeSeconds } = config.codes
   /** A prefix that was looked at closely is not looked at again until then. */
@@ -94,7 +94,7 @@ export function createFunnel(options: Options): Funnel {
     prefixes = new Map()
     const now = clock.now()
     try {
-      if (taken.size > 0) await records.addCounts([...taken.values()], now)
+      if (taken.size > 0) await store.addCounts([...taken.values()], now)
       taken.clear()
       if (takenPrefixes.size > 0) await addPrefixes([...takenPrefixes.values()], now)
     } catch (error) {
@@ -104,11 +104,11 @@ export function createFunnel(options: Options): Funnel {
   }
 
   async function addPrefixes(added: PrefixCount[], now: Date): Promise<void> {
-    await records.addPrefixes(added, now)
+    await store.addPrefixes(added, now)
     if (!pumpingGuard) return
     const due = added.map(({ prefix }) => prefix).filter((prefix) => !(judgedAgainAt.get(prefix)! > now))
     if (due.length === 0) return
-    const judged = await records.closePrefixes(due, lifetimeSeconds, now)
+    const judged = await store.closePrefixes(due, lifetimeSeconds, now)
     for (const prefix of due) judgedAgainAt.delete(prefix)
     for (const { prefix } of judged) judgedAgainAt.set(prefix, new Date(now.getTime() + JUDGED_AGAIN_MS))
     const newlyClosed = judged.filter(({ isClosed }) => isClosed)
@@ -123,13 +123,13 @@ export function createFunnel(options: Options): Funnel {
   }
 
   async function applyEarlyReceipts(): Promise<void> {
-    for (const { receipt, destination, gateway } of await records.applyEarlyReceipts())
+    for (const { receipt, destination, gateway } of await store.applyEarlyReceipts())
       count(receipt, destination, gateway)
   }
 
   async function refreshClosed(): Promise<void> {
     if (!pumpingGuard) return
-    const rows = await records.closedPrefixes(clock.now())
+    const rows = await store.closedPrefixes(clock.now())
     closed = new Map(rows.map(({ prefix, closedUntil }) => [prefix, closedUntil]))
   }
 
@@ -137,7 +137,7 @@ export function createFunnel(options: Options): Funnel {
   async function judgeConversions(): Promise<void> {
     if (minimumConversion === 0) return
     for (const { name } of gateways) {
-      const { codes, verified } = await records.conversion(name, lifetimeSeconds, clock.now())
+      const { codes, verified } = await store.conversion(name, lifetimeSeconds, clock.now())
       if (codes >= LEAST_CODES && verified * 100 < minimumConversion * codes) {
         breaker.suspend(name)
         logger.warn({ gateway: name, codes, verified }, 'too few codes of a gateway are verified')
@@ -169,7 +169,7 @@ export function createFunnel(options: Options): Funnel {
       if (!destination.startsWith('+')) return
       run(async () => {
         try {
-          const sent = await records.markVerified({ subject, purpose }, clock.now())
+          const sent = await store.markVerified({ subject, purpose }, clock.now())
           if (sent === null) return
           count('verified', sent.destination, sent.gateway)
           countPrefix(sent.destination, 'verified')
@@ -182,7 +182,7 @@ export function createFunnel(options: Options): Funnel {
       const until = pumpingGuard ? closed.get(prefixOf(to)) : undefined
       return until !== undefined && until > clock.now() ? until : null
     },
-    report: (days) => records.report(daysBefore(clock.now(), days - 1)),
+    report: (days) => store.report(daysBefore(clock.now(), days - 1)),
     flush,
     judgeConversions,
     start() {
