@@ -101,6 +101,7 @@ async function compile(assets: string): Promise<void> {
     entrypoints: [join(root, 'src/main.ts')],
     target: 'bun',
     format: 'esm',
+    splitting: true,
     bytecode: true,
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: {

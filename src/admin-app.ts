@@ -14,12 +14,6 @@ import { PROVED_MS } from './domain/administration-sessions/service.ts'
 import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
 import type { Access, AdminCaller, AdminRoute } from './domain/administrators/access.ts'
 import { createSocketDoor, type Door } from './domain/administrators/door.ts'
-import {
-  adminIntroduction,
-  adminSecuritySchemes,
-  adminTags,
-  describeAccess,
-} from './domain/administrators/interface-description.ts'
 import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administrators/listener-door.ts'
 import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
@@ -31,7 +25,7 @@ import type { Services } from './domain/services.ts'
 import type { Clock } from './platform/clock.ts'
 import { isLoopbackHost } from './platform/config/formats.ts'
 import type { Config } from './platform/config/types.ts'
-import { createDocumentation, type DescribedInterface } from './platform/http/documentation.ts'
+import { createDocumentation } from './platform/http/documentation.ts'
 import { createGuard } from './platform/http/guard.ts'
 import {
   appSettings,
@@ -220,18 +214,17 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     .use(routesBehind(httpBase, guard, services, options))
     .use(createPageSessionRoutes(httpBase, guard, pageSessions, cookies))
     .use(createPageRoutes(httpBase))
-    .use(createDocumentation({ version, baseUrl: ownUrl, described: administration }))
+    .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   return app
 }
 
-const administration: DescribedInterface = {
-  page: '/admin/docs',
-  document: ADMIN_DOCUMENT,
+const documentation = {
+  addresses: { page: '/admin/docs', document: ADMIN_DOCUMENT, script: '/admin/docs/reference.js' },
   title: 'Poterne administration',
-  introduction: adminIntroduction,
-  tags: adminTags,
-  securitySchemes: adminSecuritySchemes,
-  complete: (gathered) => describeAccess(gathered, adminRoutes),
+  async description() {
+    const { administrationInterface } = await import('./domain/administrators/interface-description.ts')
+    return administrationInterface(adminRoutes)
+  },
 }
 
 export type AdminListener = ReturnType<typeof createAdminListener>

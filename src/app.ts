@@ -23,7 +23,11 @@ import { createTwoFactorRemovalRoutes } from './domain/two-factor-removals/route
 import { createUndoRoutes } from './domain/undo/routes.ts'
 import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
-import { createDocumentation, type DocumentationOptions } from './platform/http/documentation.ts'
+import {
+  createDocumentation,
+  type DocumentationOptions,
+  publicDocumentation,
+} from './platform/http/documentation.ts'
 import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
 
 /** What the routes call. */
@@ -145,7 +149,7 @@ export interface AppOptions extends HttpBaseOptions {
   /** Cookies only over TLS. */
   secureCookies: boolean
   /** Null: no documentation. */
-  documentation: DocumentationOptions | null
+  documentation: Pick<DocumentationOptions, 'baseUrl' | 'version'> | null
 }
 
 export function createApp(services: AppServices, appOptions: AppOptions) {
@@ -174,6 +178,6 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
   if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.catalog))
-  if (documentation) app.use(createDocumentation(documentation))
+  if (documentation) app.use(createDocumentation({ ...documentation, ...publicDocumentation }))
   return app
 }

@@ -1,51 +1,30 @@
-/** argv to one command. No logic here: a command is a file in commands/ and a line below. */
-import { accountsCommand } from './commands/accounts.ts'
-import { adminsCommand } from './commands/admins.ts'
-import { backupCommand } from './commands/backup.ts'
-import { configCommand } from './commands/config.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { eventsCommand } from './commands/events.ts'
-import { healthCommand } from './commands/health.ts'
-import { keysCommand } from './commands/keys.ts'
-import { limitsCommand, messagesCommand } from './commands/messages.ts'
-import { migrateCommand } from './commands/migrate.ts'
-import { moveCommand } from './commands/move.ts'
-import { restoreCommand } from './commands/restore.ts'
+/** argv to one command. No logic here: a command is a file in commands/ and a line below. Only the one that is called is loaded. */
 import { run } from './commands/run.ts'
-import { secretCommand } from './commands/secret.ts'
-import { serveCommand } from './commands/serve.ts'
-import { sessionsCommand } from './commands/sessions.ts'
-import { smsCommand } from './commands/sms.ts'
-import { textsCommand } from './commands/texts.ts'
-import { tokensCommand } from './commands/tokens.ts'
-import { gatewaysCommand, mailCommand } from './commands/try.ts'
-import { versionCommand } from './commands/version.ts'
-import { workerCommand } from './commands/worker.ts'
 
-const commands = [
-  serveCommand(),
-  migrateCommand(),
-  configCommand(),
-  accountsCommand(),
-  adminsCommand(),
-  tokensCommand(),
-  sessionsCommand(),
-  messagesCommand(),
-  limitsCommand(),
-  eventsCommand(),
-  keysCommand(),
-  smsCommand(),
-  textsCommand(),
-  gatewaysCommand(),
-  mailCommand(),
-  backupCommand(),
-  restoreCommand(),
-  moveCommand(),
-  healthCommand(),
-  doctorCommand(),
-  secretCommand(),
-  versionCommand(),
-  workerCommand(),
-]
+const commands = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  config: async () => (await import('./commands/config.ts')).configCommand(),
+  accounts: async () => (await import('./commands/accounts.ts')).accountsCommand(),
+  admins: async () => (await import('./commands/admins.ts')).adminsCommand(),
+  tokens: async () => (await import('./commands/tokens.ts')).tokensCommand(),
+  sessions: async () => (await import('./commands/sessions.ts')).sessionsCommand(),
+  messages: async () => (await import('./commands/messages.ts')).messagesCommand(),
+  limits: async () => (await import('./commands/messages.ts')).limitsCommand(),
+  events: async () => (await import('./commands/events.ts')).eventsCommand(),
+  keys: async () => (await import('./commands/keys.ts')).keysCommand(),
+  sms: async () => (await import('./commands/sms.ts')).smsCommand(),
+  texts: async () => (await import('./commands/texts.ts')).textsCommand(),
+  gateways: async () => (await import('./commands/try.ts')).gatewaysCommand(),
+  mail: async () => (await import('./commands/try.ts')).mailCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  move: async () => (await import('./commands/move.ts')).moveCommand(),
+  health: async () => (await import('./commands/health.ts')).healthCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  secret: async () => (await import('./commands/secret.ts')).secretCommand(),
+  version: async () => (await import('./commands/version.ts')).versionCommand(),
+  worker: async () => (await import('./commands/worker.ts')).workerCommand(),
+}
 
 process.exitCode = await run(commands, process.argv.slice(2))

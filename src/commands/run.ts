@@ -7,14 +7,19 @@ import { WORKER_COMMAND } from '../platform/own-process.ts'
 import { CommandFailure } from './failure.ts'
 import { versionLine } from './version.ts'
 
-/** `argv` does not include the executable: `['config', 'check']`. */
-export async function run(commands: Command[], argv: string[]): Promise<number> {
+/** How each command is loaded, by its name. */
+export type Commands = Record<string, () => Promise<Command>>
+
+/** `argv` does not include the executable: `['config', 'check']`. Without a command's name, all are loaded, for the help. */
+export async function run(commands: Commands, argv: string[]): Promise<number> {
   const program = new Command('poterne')
     .description('Registration, confirmation, login and two-factor login, self-hosted in one executable.')
     .version(versionLine)
     .showHelpAfterError('Run `poterne --help` for the commands and their options.')
     .exitOverride()
-  for (const command of commands) {
+  const [name = ''] = argv
+  const called = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
+  for (const command of await Promise.all(called.map((load) => load()))) {
     inherit(program, command)
     program.addCommand(command, { hidden: command.name() === WORKER_COMMAND })
   }

@@ -40,7 +40,7 @@ async function captured(args: string[]): Promise<{ code: number; out: string }> 
     return true
   })
   try {
-    return { code: await run([doctorCommand()], ['doctor', ...args]), out }
+    return { code: await run({ doctor: async () => doctorCommand() }, ['doctor', ...args]), out }
   } finally {
     write.mockRestore()
     // Every run listens for a pipe that closes.

@@ -1,7 +1,11 @@
 /** A small app around the httpBase, listening on a free port, whose log lines are kept. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../src/errors.ts'
-import { createDocumentation, errorResponses } from '../../src/platform/http/documentation.ts'
+import {
+  createDocumentation,
+  errorResponses,
+  publicDocumentation,
+} from '../../src/platform/http/documentation.ts'
 import { appSettings, createHttpBase, type HttpBase } from '../../src/platform/http/http-base.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
@@ -135,7 +139,10 @@ export async function startEnvelopeApp({
     bodyDeadlineMs,
   })
   const app = new Elysia(appSettings).use(httpBase).use(greetingRoutes(httpBase)).use(failingRoutes(httpBase))
-  if (docs) app.use(createDocumentation({ baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }))
+  if (docs)
+    app.use(
+      createDocumentation({ ...publicDocumentation, baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }),
+    )
   app.listen({ port: 0, hostname: '127.0.0.1' })
   const port = app.server?.port ?? 0
   const url = `http://127.0.0.1:${port}`

@@ -98,7 +98,7 @@ describe('a command that fails', () => {
     const write = spyOn(process.stderr, 'write').mockReturnValue(true)
     try {
       return {
-        exitCode: await run([command], ['fail']),
+        exitCode: await run({ fail: async () => command }, ['fail']),
         printed: write.mock.calls.map(([text]) => text).join(''),
       }
     } finally {

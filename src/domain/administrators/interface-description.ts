@@ -1,12 +1,13 @@
 /** What the description of the interface of administration says beside its operations: who may call each, and how. */
 import { type ErrorCode, errorStatus } from '../../errors.ts'
+import type { InterfaceDescription } from '../../platform/http/documentation.ts'
 import { ERROR_CODES_KEY } from '../../platform/http/error-responses.ts'
 import type { Tag } from '../../platform/http/openapi-tags.ts'
 import type { AdminRoute } from './access.ts'
 
 type Json = Record<string, unknown>
 
-export const adminTags: Tag[] = [
+const tags: Tag[] = [
   { name: 'Accounts', description: 'Find, make, change, lock and erase accounts, and help their owners.' },
   { name: 'Messages', description: 'What was sent and what became of it; limits.' },
   { name: 'Audit trail', description: 'What happened.' },
@@ -31,7 +32,7 @@ const tagOf: Record<string, string> = {
   session: 'Session',
 }
 
-export const adminIntroduction = `Accounts, messages, the audit trail, tokens and administrators, for scripts, back ends and the page /admin/.
+const introduction = `Accounts, messages, the audit trail, tokens and administrators, for scripts, back ends and the page /admin/.
 
 - A script sends \`Authorization: Bearer pot_adm_…\`. Each operation names the scope it asks for. What names none is for
   owners on the page, and no token reaches it; no token reaches an account that is an administrator.
@@ -42,7 +43,7 @@ export const adminIntroduction = `Accounts, messages, the audit trail, tokens an
 - Lists take \`limit\` (default 50, at most 200) and \`cursor\`, and answer \`items\` and \`next_cursor\`.
 - Errors have the form and the codes of the public interface.`
 
-export const adminSecuritySchemes = {
+const securitySchemes = {
   token: { type: 'http' as const, scheme: 'bearer', description: 'A token of administration' },
   page: {
     type: 'apiKey' as const,
@@ -52,8 +53,15 @@ export const adminSecuritySchemes = {
   },
 }
 
+export const administrationInterface = (routes: readonly AdminRoute[]): InterfaceDescription => ({
+  introduction,
+  tags,
+  securitySchemes,
+  complete: (gathered) => describeAccess(gathered, routes),
+})
+
 /** Adds to what the routes say: the scope, the refusals, the header of calls that can be sent again. */
-export function describeAccess(gathered: unknown, routes: readonly AdminRoute[]): Json {
+function describeAccess(gathered: unknown, routes: readonly AdminRoute[]): Json {
   const document = JSON.parse(JSON.stringify(gathered)) as Json
   const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
   for (const [path, operations] of Object.entries(document.paths as Record<string, Record<string, Json>>)) {

@@ -1,6 +1,6 @@
 /**
  * The only access to SQL, for both drivers (postgres.js and PGlite). A statement is built once from the drizzle schema,
- * when its module loads, and runs as a server-side prepared statement in one round trip, on the pool or in a transaction.
+ * when it is first used, and runs as a server-side prepared statement in one round trip, on the pool or in a transaction.
  * Rows have camelCase keys, times as Date, and bigints as numbers.
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'

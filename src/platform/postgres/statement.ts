@@ -1,7 +1,7 @@
 /**
  * Statements as values. A statement declares its name, its parameters and its row once, by the names of PostgreSQL's
  * types; the TypeScript types of both are derived from that, so that a parameter which is missing or misspelt does not
- * compile. The SQL is built when the module loads. test/contract/statements.test.ts asks a migrated database to
+ * compile. The SQL is built when it is first asked for, since a start needs few of them. test/contract/statements.test.ts asks a migrated database to
  * describe every statement that is registered here, and compares what it answers with what was declared.
  */
 import { getTableColumns, type InferSelectModel, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
@@ -74,10 +74,10 @@ export interface RegisteredStatement extends Statement<never, unknown> {
   readonly rowSpec: Spec | null
 }
 
-const registered: RegisteredStatement[] = []
+const registered = new Map<string, RegisteredStatement>()
 
 /** Every statement of the modules that were imported until now. */
-export const registeredStatements = (): readonly RegisteredStatement[] => registered
+export const registeredStatements = (): readonly RegisteredStatement[] => [...registered.values()]
 
 const dialect = new PgDialect()
 
@@ -98,22 +98,50 @@ export function defineStatement<const Params extends Spec, const Row extends Spe
   sql: (parameters: Placeholders<keyof Params & string>) => SQLWrapper
   mayInsert?: (params: ValuesOf<Params>) => boolean
 }): Statement<ValuesOf<Params>, ValuesOf<Row>> {
+  if (registered.has(name)) throw new Error(`two statements are named ${name}`)
+  let known: Built | null = null
+  const built = () => {
+    known ??= buildSql(name, paramSpec, build)
+    return known
+  }
+  const statement = {
+    name,
+    paramSpec,
+    rowSpec: rowSpec ?? null,
+    ...(mayInsert && { mayInsert }),
+    get text() {
+      return built().text
+    },
+    get params() {
+      return built().params
+    },
+    get insertsInto() {
+      return built().insertsInto
+    },
+  }
+  registered.set(name, statement)
+  return statement
+}
+
+type Built = Required<Pick<RegisteredStatement, 'text' | 'params' | 'insertsInto'>>
+
+function buildSql<Params extends Spec>(
+  name: string,
+  params: Params,
+  build: (parameters: Placeholders<keyof Params & string>) => SQLWrapper,
+): Built {
   const references = Object.fromEntries(
-    Object.entries(paramSpec).map(([field, type]) => [
+    Object.entries(params).map(([field, type]) => [
       field,
       sql`${sql.placeholder(field)}::${sql.raw(typeNameOf(type))}`,
     ]),
   ) as Placeholders<keyof Params & string>
   const built = dialect.sqlToQuery(build(references).getSQL())
-  const statement = {
-    name,
+  return {
     text: `/* ${name} */ ${built.sql}`,
     params: built.params,
     insertsInto: tablesInsertedInto(built.sql),
   }
-  if (registered.some((other) => other.name === name)) throw new Error(`two statements are named ${name}`)
-  registered.push({ ...statement, paramSpec, rowSpec: rowSpec ?? null })
-  return mayInsert ? { ...statement, mayInsert } : statement
 }
 
 /** The tables of the `insert into` clauses of a text that drizzle built. */
