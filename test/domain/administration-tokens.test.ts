@@ -8,7 +8,7 @@ import { type Answer, newEmail } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { newClient } from '../helpers/limited-service.ts'
-import { race } from '../helpers/race.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
@@ -427,6 +427,33 @@ describe('a token of administration', () => {
       service.clock.advance(DAY_MS)
       expectRefusal(await again(token, key, 'accounts', { email, verified: true }), 'identifier_taken')
       expect((await again(token, key, 'accounts', { email: newEmail() })).status).toBe(201)
+    })
+
+    test('an account whose invitation limits refuse is not made, and the call can be sent again', async () => {
+      const { token } = await made({ scopes: ['accounts:write', 'accounts:read', 'accounts:erase'] })
+      const email = newEmail()
+      const wanted = { email, invite: true, password: 'plum-otter-tangent-91' }
+      const create = (on = service) => again(token, crypto.randomUUID(), 'accounts', wanted, on)
+      const found = async () => (await asOperator(service, 'GET', `accounts?query=${email}`)).body.items
+      const answers = await race([service, replica], (one) => create(one))
+      const { uuid } = onlySuccess(answers, 'identifier_taken', 'too_many_requests').body.account
+      expect(await found()).toMatchObject([{ uuid }])
+      await service.delivered()
+      expect(service.inbox.textsTo(email)).toHaveLength(1)
+      const invite = () => again(token, crypto.randomUUID(), `accounts/${uuid}/invite`, {})
+      let invited = await invite()
+      while (invited.status === 200) invited = await invite()
+      expectRefusal(invited, 'too_many_requests')
+      expect((await use(token, 'DELETE', `accounts/${uuid}`)).status).toBe(200)
+      const key = crypto.randomUUID()
+      expectRefusal(await again(token, key, 'accounts', wanted), 'too_many_requests')
+      expect(await found()).toEqual([])
+      service.clock.advance(60 * MINUTE_MS)
+      const created = await again(token, key, 'accounts', wanted)
+      expect(created.status).toBe(201)
+      const { items } = (await asOperator(service, 'GET', `accounts/${created.body.account.uuid}/events`))
+        .body
+      expect(items.map(({ type }: { type: string }) => type)).toEqual(['account.invited', 'account.created'])
     })
 
     test('that was cut off after it made something makes nothing again', async () => {

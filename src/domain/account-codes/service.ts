@@ -18,17 +18,31 @@ import type { AccountCodeKind } from '../codes/store.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import type { NewMessage } from '../outbox/message.ts'
 import type { Services, Stores } from '../services.ts'
-import type { OpenAccountCode } from './store.ts'
+import type { OpenAccountCode, PreparedCode } from './store.ts'
+
+/** Whom a code is for; the account need not be there yet. */
+export type CodeHolder = Pick<
+  Account,
+  'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'
+>
+
+export interface CodeWish {
+  kind: AccountCodeKind
+  lifetimeSeconds: number
+  sendTo: Contact | null
+}
 
 export interface AccountCodes {
+  /**
+   * What `issue` makes, for a transaction of the caller's (put-sql.ts). Throws `channel_not_available`,
+   * `too_many_requests`.
+   */
+  prepare(holder: CodeHolder, wish: CodeWish): Promise<PreparedCode>
   /**
    * The older one of its kind is dead. `sendTo`: it goes there, and `code` is null; otherwise whoever asked is shown it.
    * Every verified contact is told. Throws `account_not_found`, `channel_not_available`, `too_many_requests`.
    */
-  issue(
-    account: Account,
-    code: { kind: AccountCodeKind; lifetimeSeconds: number; sendTo: Contact | null },
-  ): Promise<{ code: string | null; expiresAt: Date }>
+  issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }>
   /** Whether what was typed has the form of such a code. */
   hasForm(typed: string): boolean
   /** The account whose open code this is, of those that the identifier or uuid may name. Nothing is used up. */
@@ -81,7 +95,7 @@ export function createAccountCodes(needs: Needs): AccountCodes {
 
   /** The message with the code tells its own destination. */
   async function messagesOf(
-    account: Account,
+    account: CodeHolder,
     sendTo: Contact | null,
     message: Pick<NewMessage, 'purpose' | 'values' | 'code'>,
   ): Promise<NewMessage[]> {
@@ -92,23 +106,31 @@ export function createAccountCodes(needs: Needs): AccountCodes {
     return [{ ...sendTo, ...message, language, accountUuid }, ...told]
   }
 
+  async function prepare(
+    holder: CodeHolder,
+    { kind, lifetimeSeconds, sendTo }: CodeWish,
+  ): Promise<PreparedCode> {
+    const sentTo = sendTo && (await admit(sendTo, kind))
+    const expiresAt = new Date(clock.now().getTime() + lifetimeSeconds * 1000)
+    const id = randomUUID()
+    const seed = randomBytes(16)
+    const letters = lettersOfSeed(id, seed)
+    const messages = await messagesOf(holder, sendTo, {
+      purpose: kind,
+      values: { expires_at: expiresAt.toISOString() },
+      code: { subject: id, purpose: kind, group: 'owner', seed },
+    })
+    const hash = saltedHash(holder.uuid, letters)
+    const code = { id, kind, hash, sentTo: sentTo?.key ?? null, expiresAt }
+    return { code, messages, shown: sendTo === null ? groupLetters(letters) : null }
+  }
+
   return {
-    async issue(account, { kind, lifetimeSeconds, sendTo }) {
-      const sentTo = sendTo && (await admit(sendTo, kind))
-      const now = clock.now()
-      const expiresAt = new Date(now.getTime() + lifetimeSeconds * 1000)
-      const id = randomUUID()
-      const seed = randomBytes(16)
-      const letters = lettersOfSeed(id, seed)
-      const messages = await messagesOf(account, sendTo, {
-        purpose: kind,
-        values: { expires_at: expiresAt.toISOString() },
-        code: { subject: id, purpose: kind, group: 'owner', seed },
-      })
-      const hash = saltedHash(account.uuid, letters)
-      const code = { id, kind, hash, sentTo: sentTo?.key ?? null, expiresAt }
-      if (!(await store.put(account, code, messages, now))) throw new AppError('account_not_found')
-      return { code: sendTo === null ? groupLetters(letters) : null, expiresAt }
+    prepare,
+    async issue(account, wish) {
+      const prepared = await prepare(account, wish)
+      if (!(await store.put(account, prepared, clock.now()))) throw new AppError('account_not_found')
+      return { code: prepared.shown, expiresAt: prepared.code.expiresAt }
     },
     hasForm: isLetterCode,
     async match(name, typed) {

@@ -1,43 +1,16 @@
 /** Table `account_codes`: see store.ts for what each method promises. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../platform/postgres/failure.ts'
 import { accountCodes, accounts } from '../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
-import { accountRow, unqualifiedColumns, updateLockedAccount } from '../accounts/account-sql.ts'
+import { accountRow, holdAccount, unqualifiedColumns } from '../accounts/account-sql.ts'
 import { candidates } from '../accounts/store-postgres.ts'
 import type { AccountCodeKind } from '../codes/store.ts'
-import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
-import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../outbox/queue-sql.ts'
-import type { AccountCodeStore, NewAccountCode } from './store.ts'
-
-const put = defineStatement({
-  name: 'account_codes.put',
-  params: {
-    accountId: 'bigint',
-    kind: 'text',
-    id: 'uuid',
-    hash: 'bytea',
-    sentTo: 'text?',
-    expiresAt: 'timestamptz',
-    now: 'timestamptz',
-    ...noticeParamTypes,
-  },
-  row: { uuid: 'uuid' },
-  sql: (p) => sql`
-  with account as (select id, uuid from ${accounts} where id = ${p.accountId}),
-  older as (select id from ${accountCodes} where account_id = ${p.accountId} and kind = ${p.kind}),
-  put as (
-    insert into ${accountCodes} (account_id, kind, id, hash, sent_to, created_at, expires_at)
-    select id, ${p.kind}, ${p.id}, ${p.hash}, ${p.sentTo}, ${p.now}, ${p.expiresAt} from account
-    on conflict (account_id, kind) do update
-       set id = excluded.id, hash = excluded.hash, sent_to = excluded.sent_to, created_at = excluded.created_at,
-           expires_at = excluded.expires_at),
-  replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select id from older)` })}),
-  queued as (${queueNotices(p, sql`account`)})
-  select uuid from account`,
-})
+import { putAccountCode } from './put-sql.ts'
+import type { AccountCodeStore } from './store.ts'
 
 const openRow = {
   ...accountRow,
@@ -102,11 +75,13 @@ const sweep = createSweep({
 
 export function createAccountCodeStore(database: Database): AccountCodeStore {
   return {
-    async put({ id: accountId, uuid }, code, messages, now) {
-      const params = { ...code, accountId, now, ...noticeParams(messages) }
-      const record = { at: now, eventsOf: () => [eventOf(uuid, code)] }
-      return (await updateLockedAccount(database, put, params, record)) !== null
-    },
+    put: (account, code, now) =>
+      retryDeadlocks(() =>
+        database.transaction(async (transaction) => {
+          await holdAccount(transaction, account.id)
+          return putAccountCode(transaction, account, code, now)
+        }),
+      ),
     findByIdentifier: async ({ kind, key }, now) =>
       (await database.all(findByIdentifier[kind], { key, now })).map(toOpen),
     findByUuid: async (uuid, now) => (await database.all(findByUuid, { uuid, now })).map(toOpen),
@@ -114,15 +89,6 @@ export function createAccountCodeStore(database: Database): AccountCodeStore {
     sweep: (now, limit) => sweep(database, { now, limit }),
   }
 }
-
-const eventOf = (account: string, { kind, sentTo, expiresAt }: NewAccountCode): NewEvent => ({
-  type: kind === 'recovery' ? 'recovery.created' : 'account.invited',
-  account,
-  data: {
-    sent_by: sentTo === null ? null : sentTo.startsWith('+') ? 'sms' : 'email',
-    expires_at: expiresAt.toISOString(),
-  },
-})
 
 function toOpen<Row extends { codeKind: AccountCodeKind; codeHash: Uint8Array; codeSentTo: string | null }>({
   codeKind,

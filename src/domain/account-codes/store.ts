@@ -17,6 +17,14 @@ export interface NewAccountCode {
   expiresAt: Date
 }
 
+/** A code that is about to be made: the limits allow it, and its messages are written. */
+export interface PreparedCode {
+  code: NewAccountCode
+  messages: NewMessage[]
+  /** For whoever asked; null where a message has it. */
+  shown: string | null
+}
+
 export interface OpenAccountCode {
   kind: AccountCodeKind
   hash: Uint8Array
@@ -25,10 +33,14 @@ export interface OpenAccountCode {
 
 export interface AccountCodeStore {
   /**
-   * Makes it the one of its kind, and queues `messages`; one that waits with the code before is replaced. False if the
+   * Makes it the one of its kind, and queues its messages; one that waits with the code before is replaced. False if the
    * account is gone.
    */
-  put(account: Account, code: NewAccountCode, messages: NewMessage[], now: Date): Promise<boolean>
+  put(
+    account: { id: number; uuid: string },
+    prepared: Pick<PreparedCode, 'code' | 'messages'>,
+    now: Date,
+  ): Promise<boolean>
   /** The open codes of every account that the identifier may name, also of those that merely claim it. */
   findByIdentifier(identifier: Identifier, now: Date): Promise<(OpenAccountCode & { account: Account })[]>
   findByUuid(uuid: string, now: Date): Promise<(OpenAccountCode & { account: Account })[]>

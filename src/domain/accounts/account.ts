@@ -60,7 +60,10 @@ export interface Contact {
 }
 
 /** The contacts to which codes for this account may go: the verified ones, the named kind first. */
-export function verifiedContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
+export function verifiedContacts(
+  account: Pick<Account, 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'>,
+  first: Identifier['kind'] = 'email',
+): Contact[] {
   const contacts: Contact[] = []
   if (account.email !== null && account.emailConfirmedAt !== null) {
     contacts.push({ channel: 'email', destination: account.email })

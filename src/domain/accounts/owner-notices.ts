@@ -18,7 +18,7 @@ export interface UndoNotice {
 export interface OwnerNotices {
   /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
   about(
-    account: Account,
+    account: Pick<Account, 'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'>,
     purpose: NoticePurpose,
     contacts?: Contact[],
     undo?: UndoNotice | null,

@@ -4,6 +4,7 @@ import { AppError, type FieldError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import { parseDuration } from '../../../platform/duration.ts'
 import type { Language } from '../../../texts/languages.ts'
+import type { CodeWish } from '../../account-codes/service.ts'
 import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/account.ts'
 import { parseReachablePhone } from '../../delivery/reach.ts'
 import { checkPassword, createPasswordRules } from '../../hashing/password.ts'
@@ -11,6 +12,7 @@ import { emailProblem, parseEmail } from '../../identifiers/email.ts'
 import type { Identifier } from '../../identifiers/identifier.ts'
 import type { Services, Stores } from '../../services.ts'
 import { type AccountDetails, isInt, isMetadata } from '../service.ts'
+import type { MadeAccount } from './store.ts'
 
 /** As the body of `POST accounts` has it. */
 export interface NewAccountBody {
@@ -29,7 +31,10 @@ export interface NewAccountBody {
 export interface PeopleService {
   /** An account that was made before. Throws `account_not_found`. */
   show(uuid: string): Promise<AccountDetails>
-  /** Throws `validation_failed`, `identifier_taken`, and what `invite` does. */
+  /**
+   * With `invite` the invitation is sent too, or nothing is made. Throws `validation_failed`, `identifier_taken`,
+   * `channel_not_available`, `too_many_requests`.
+   */
   create(body: NewAccountBody): Promise<AccountDetails>
   /**
    * The old contact and the new one are told. `verified`: the administrator vouches for it. Throws `account_not_found`,
@@ -105,12 +110,34 @@ export function createPeopleService(needs: Needs): PeopleService {
     return { ...contacts, primary, metadata }
   }
 
-  const invitation = (account: Account, sendTo: Contact, lifetime?: string) =>
-    accountCodes.issue(account, {
-      kind: 'invitation',
-      lifetimeSeconds: readLifetime(lifetime, lifetimes.invitation),
-      sendTo,
-    })
+  const invitation = (sendTo: Contact, lifetime?: string): CodeWish => ({
+    kind: 'invitation',
+    lifetimeSeconds: readLifetime(lifetime, lifetimes.invitation),
+    sendTo,
+  })
+
+  /** Before the account is made, so that a refusal leaves none. */
+  function firstInvitation(
+    {
+      uuid,
+      language,
+      email,
+      phone,
+      verified,
+    }: Pick<MadeAccount, 'uuid' | 'language' | 'email' | 'phone' | 'verified'>,
+    { kind, destination }: Identifier,
+  ) {
+    const verifiedAt = verified ? clock.now() : null
+    const holder = {
+      uuid,
+      language,
+      email: email?.destination ?? null,
+      emailConfirmedAt: verifiedAt,
+      phone: phone?.key ?? null,
+      phoneConfirmedAt: verifiedAt,
+    }
+    return accountCodes.prepare(holder, invitation({ channel: channelOf(kind), destination }))
+  }
 
   return {
     show: administration.get,
@@ -118,31 +145,27 @@ export function createPeopleService(needs: Needs): PeopleService {
       const { email, phone, identifiers, primary, metadata } = read(body)
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
       if (await accounts.isTaken(identifiers)) throw new AppError('identifier_taken')
-      const { password } = body
+      const uuid = randomUUID()
+      const { password, verified = false, language = config.server.language } = body
+      const made = { uuid, email, phone, verified, language }
+      const invitation = body.invite ? await firstInvitation(made, primary) : null
       const passwordDigest =
         typeof password === 'string' ? await hashing.hash(password, { owner: true, admitted: true }) : null
-      const uuid = randomUUID()
-      const made = await people.create(
+      const isMade = await people.create(
         {
-          uuid,
-          email,
-          phone,
+          ...made,
           passwordDigest,
-          verified: body.verified ?? false,
           accountableType: body.accountable_type ?? config.accounts.accountableType,
           accountableId: body.accountable_id ?? null,
           roleId: body.role_id ?? config.accounts.roleId,
           metadata,
-          language: body.language ?? config.server.language,
         },
         identifiers,
+        invitation,
         clock.now(),
       )
-      if (!made) throw new AppError('identifier_taken')
-      const account = await administration.find(uuid)
-      const { destination, kind } = primary
-      if (body.invite) await invitation(account, { channel: channelOf(kind), destination })
-      return administration.describe(account)
+      if (!isMade) throw new AppError('identifier_taken')
+      return administration.describe(await administration.find(uuid))
     },
 
     async putContact(uuid, kind, { value, verified = false }) {
@@ -183,7 +206,7 @@ export function createPeopleService(needs: Needs): PeopleService {
       const account = await administration.find(uuid)
       const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
       if (sendTo === null) throw new AppError('no_verified_contact')
-      return invitation(account, sendTo, lifetime)
+      return accountCodes.issue(account, invitation(sendTo, lifetime))
     },
 
     async recover(uuid, { send, lifetime } = {}) {

@@ -4,6 +4,7 @@ import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
 import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { putAccountCode } from '../../account-codes/put-sql.ts'
 import {
   endOtherClaims,
   holdAccount,
@@ -198,13 +199,14 @@ export function createPeopleStore(database: Database): PeopleStore {
       if (!row.found) return 'not_found'
       return row.removed ? 'removed' : 'last'
     },
-    async create(account, identifiers, now) {
+    async create(account, identifiers, invitation, now) {
       const write = () =>
         database.transaction(async (transaction) => {
           for (const { key } of identifiers) await transaction.all(endWaiting, { key })
           const made = (await transaction.first(create, paramsOf(account, identifiers, now)))!
           if (account.verified) await endClaimsTo(transaction, made.id, identifiers)
           await recordEvents(transaction, eventsOf(account), now)
+          if (invitation) await putAccountCode(transaction, { ...made, uuid: account.uuid }, invitation, now)
           return true
         })
       try {

@@ -1,5 +1,6 @@
 /** Accounts that an administrator makes: PostgreSQL, in every storage shape. */
 import type { Language } from '../../../texts/languages.ts'
+import type { PreparedCode } from '../../account-codes/store.ts'
 import type { Account } from '../../accounts/account.ts'
 import type { Email, Identifier, Phone } from '../../identifiers/identifier.ts'
 import type { NewMessage } from '../../outbox/message.ts'
@@ -20,10 +21,15 @@ export interface MadeAccount {
 
 export interface PeopleStore {
   /**
-   * Registrations that wait for one of its contacts end, and with `verified` every claim to them. False if one of them
-   * belongs to another account.
+   * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is made
+   * with the account or not at all. False if one of the contacts belongs to another account.
    */
-  create(account: MadeAccount, identifiers: Identifier[], now: Date): Promise<boolean>
+  create(
+    account: MadeAccount,
+    identifiers: Identifier[],
+    invitation: PreparedCode | null,
+    now: Date,
+  ): Promise<boolean>
   /**
    * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
    * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
