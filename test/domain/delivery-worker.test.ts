@@ -12,11 +12,11 @@ import {
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import type { SendingCodes } from '../../src/domain/delivery/attempt.ts'
 import {
   createDeliveryWorker,
   type DeliveryWorker,
   type DeliveryWorkerOptions,
-  type SendingCodes,
 } from '../../src/domain/delivery/worker.ts'
 import type { NewMessage } from '../../src/domain/outbox/message.ts'
 import type { MessageStore } from '../../src/domain/outbox/store.ts'

@@ -1,7 +1,4 @@
-/**
- * One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. The log
- * lines contain the request and the account that the message belongs to, but neither destination, text nor code.
- */
+/** One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. */
 import { causeOf } from '../../platform/cause.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
@@ -9,9 +6,10 @@ import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
-import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
 import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
+import { createSendingLog, type DeliveryLogger } from './sending-log.ts'
 
 export interface CodeBinding {
   subject: string
@@ -31,13 +29,6 @@ export interface SendingCodes {
   reveal(binding: CodeBinding, seed: Uint8Array): string
 }
 
-/** The part of a pino logger that is used. */
-export interface DeliveryLogger {
-  info(fields: Record<string, unknown>, message: string): void
-  warn(fields: Record<string, unknown>, message: string): void
-  error(fields: Record<string, unknown>, message: string): void
-}
-
 export interface AttemptOptions {
   store: MessageStore
   codes: SendingCodes
@@ -48,12 +39,12 @@ export interface AttemptOptions {
   strangersTurn?(): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
-  /** Throws for a message that this version does not know. `minutes`: the remaining lifetime of its code. */
   /** Remembers the addresses that a mail server refused. */
   refusedAddresses?: RefusedAddresses
   /** Counts what becomes of SMS. */
   funnel?: Pick<Funnel, 'count' | 'codeSent'>
   metrics?: Pick<Metrics, 'count' | 'observe'>
+  /** Throws for a message that this version does not know. `minutes`: the remaining lifetime of its code. */
   render(message: QueuedMessage, code: string | null, minutes: number): RenderedMessage
   sender: MessageSender
   clock: Clock
@@ -100,12 +91,16 @@ export function createAttempt(options: AttemptOptions): Attempt {
     clock,
     logger,
     strangersTurn,
-    funnel,
     refusedAddresses,
-    metrics = noMetrics,
   } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
+  const log = createSendingLog({
+    clock,
+    logger,
+    funnel: options.funnel,
+    metrics: options.metrics ?? noMetrics,
+  })
   let codesAreAway = false
 
   return async (message) => {
@@ -120,15 +115,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const wait = await waitOfStranger(message)
     if (wait) return wait
     const result = await send(message, code, endsAtMs)
-    const { outcome, detail, reason, refusals = [] } = result
-    for (const refusal of refusals) logRefusal(message, refusal)
-    countSending(message, result)
-    if (message.channel === 'sms') countSms(message, result)
+    const { outcome, detail, reason } = result
+    log.count(message, result)
     if (result.isAddressRefused) await refusedAddresses?.note(message.destination).catch(() => {})
     if (outcome !== 'failed') return finish(message, outcome, detail, result)
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
-    log(message, outcome, detail, reason)
+    log.note(message, outcome, detail, reason)
     return { note: () => store.retry(message.id, nextAttemptAt, detail), dueAgainAt: nextAttemptAt }
   }
 
@@ -183,7 +176,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   /** Without an answer of a gateway that is counted already. */
   function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null, result?: SendOutcome) {
-    metrics.count('messages_total', { channel: message.channel, gateway: '', outcome })
+    log.countEnd(message, outcome)
     return finish(message, outcome, detail, result)
   }
 
@@ -193,7 +186,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     detail: string | null,
     { reason, ...taken }: Partial<SendOutcome> = {},
   ): AttemptResult {
-    log(message, outcome, detail, reason)
+    log.note(message, outcome, detail, reason)
     const { gateway = null, providerId = null } = taken
     const finished = { outcome, detail, gateway, providerId }
     return { note: () => store.finish(message.id, finished, clock.now()), dueAgainAt: null }
@@ -228,58 +221,6 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const lastMs = message.firstAttemptAt.getTime() + LONGEST_TRIES_MS
     return endsAtMs !== null && atMs >= Math.min(endsAtMs, lastMs) ? null : new Date(atMs)
   }
-
-  function log(
-    message: QueuedMessage,
-    outcome: FinalOutcome | 'failed',
-    detail: string | null,
-    reason?: string,
-  ): void {
-    const { channel, purpose, attempts, createdAt } = message
-    const delay = nowMs() - createdAt.getTime()
-    const fields = {
-      ...namesOf(message),
-      ...{ channel, purpose, outcome, attempts, detail, delay_ms: delay },
-      ...(reason === undefined ? {} : { reason }),
-    }
-    if (outcome === 'sent' || outcome === 'replaced') logger.info(fields, 'message')
-    else logger.warn(fields, 'message')
-  }
-
-  /** Each gateway that was asked counts, also one whose message another one took. */
-  function countSending(message: QueuedMessage, { outcome, detail, refusals = [] }: SendOutcome): void {
-    const { channel, codeSeed, codePurpose, createdAt } = message
-    for (const refusal of refusals)
-      metrics.count('messages_total', { channel, gateway: refusal.gateway, outcome: refusal.outcome })
-    // What took it is in `detail`. A mail server that is alone lists no refusals of its own.
-    const gateway = outcome === 'sent' ? detail : channel === 'email' ? 'smtp' : ''
-    if (outcome === 'sent' || refusals.length === 0)
-      metrics.count('messages_total', { channel, gateway, outcome })
-    if (outcome !== 'sent') return
-    metrics.observe('message_delay_seconds', Math.max(0, nowMs() - createdAt.getTime()) / 1000)
-    if (codeSeed !== null && codePurpose !== null)
-      metrics.count('codes_total', { purpose: codePurpose, channel, stage: 'sent' })
-  }
-
-  function countSms({ destination, detail, codeSeed }: QueuedMessage, result: SendOutcome): void {
-    const { gateway, refusals = [] } = result
-    if (detail === null) funnel?.count('asked', destination)
-    for (const refusal of refusals) funnel?.count('handed_over', destination, refusal.gateway)
-    if (gateway === undefined) return
-    funnel?.count('handed_over', destination, gateway)
-    funnel?.count('accepted', destination, gateway)
-    if (codeSeed !== null) funnel?.codeSent(destination)
-  }
-
-  /** Also if another gateway took the message afterwards: otherwise the operator would not learn of the refusal. */
-  function logRefusal(message: QueuedMessage, refusal: Refusal): void {
-    logger.warn({ ...namesOf(message), ...refusal }, 'a gateway did not take a message')
-  }
-}
-
-/** The fields by which a log line about a message is found: the request that caused it, and its account. */
-function namesOf({ id, requestId, accountUuid, codeSubject }: QueuedMessage) {
-  return { message_id: id, request_id: requestId, account: accountUuid ?? codeSubject }
 }
 
 /** A code of 16 letters lives from when it was made until a time of its own. */
