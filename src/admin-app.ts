@@ -3,12 +3,15 @@
  * the listener of administration lead here.
  */
 import { Elysia } from 'elysia'
-import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
-import { createMessageRoutes } from './domain/administration/messages/routes.ts'
-import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
-import { createPeopleRoutes } from './domain/administration/people/routes.ts'
-import { createAdministrationRoutes, createSigningKeyRoutes } from './domain/administration/routes.ts'
+import {
+  createAccountAdministrationRoutes,
+  createSigningKeyRoutes,
+} from './domain/administration-accounts/routes.ts'
+import { createAccountFactorRoutes } from './domain/administration-factors/routes.ts'
+import { createMessageRoutes } from './domain/administration-messages/routes.ts'
+import { createOverviewRoutes } from './domain/administration-overview/routes.ts'
 import { createPageRoutes } from './domain/administration-page/routes.ts'
+import { createPeopleRoutes } from './domain/administration-people/routes.ts'
 import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
 import { PROVED_MS } from './domain/administration-sessions/service.ts'
 import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
@@ -41,43 +44,43 @@ import { createPageCookies } from './platform/http/page-cookie.ts'
  * for nothing else.
  */
 const table = `
-  GET     /accounts                                listAccounts             accounts:read     administration
-  GET     /accounts/:uuid                          showAccount              accounts:read     administration
-  POST    /accounts                                createAccount            accounts:write    administration/people
-  PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration
-  DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration
-  POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
-  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration/people
-  DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
-  GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration/factors
-  DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration/factors
-  GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration/factors
-  DELETE  /accounts/:uuid/identities/:id           removeAccountIdentity    accounts:recover! administration/factors
-  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write!   administration/people
-  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write!   administration/people
-  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write!   administration/people
-  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write!   administration/people
-  GET     /accounts/:uuid/export                   exportAccountData        accounts:export   administration
-  GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration
-  DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration
-  DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration
-  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration
-  GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration/messages
-  GET     /messages                                listMessages             messages:read     administration/messages
-  POST    /messages/:id/retry                      retryMessage             messages:write    administration/messages
-  DELETE  /limits/:identifier                      liftLimits               limits:write      administration/messages
-  GET     /sms/report                              reportSms                accounts:read     administration/messages
-  GET     /statistics                              readStatistics           accounts:read     administration/overview
-  GET     /events                                  listAllEvents            events:read       administration
+  GET     /accounts                                listAccounts             accounts:read     administration-accounts
+  GET     /accounts/:uuid                          showAccount              accounts:read     administration-accounts
+  POST    /accounts                                createAccount            accounts:write    administration-people
+  PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration-accounts
+  DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration-accounts
+  POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration-people
+  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration-people
+  DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration-factors
+  GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration-factors
+  DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration-factors
+  GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration-factors
+  DELETE  /accounts/:uuid/identities/:id           removeAccountIdentity    accounts:recover! administration-factors
+  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write!   administration-people
+  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write!   administration-people
+  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write!   administration-people
+  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write!   administration-people
+  GET     /accounts/:uuid/export                   exportAccountData        accounts:export   administration-accounts
+  GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration-accounts
+  DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration-accounts
+  DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration-accounts
+  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration-accounts
+  GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration-messages
+  GET     /messages                                listMessages             messages:read     administration-messages
+  POST    /messages/:id/retry                      retryMessage             messages:write    administration-messages
+  DELETE  /limits/:identifier                      liftLimits               limits:write      administration-messages
+  GET     /sms/report                              reportSms                accounts:read     administration-messages
+  GET     /statistics                              readStatistics           accounts:read     administration-overview
+  GET     /events                                  listAllEvents            events:read       administration-accounts
   GET     /administrators                          listAdministrators       owner             administrators
   POST    /administrators                          addAdministrator         owner!            administrators
   DELETE  /administrators/:uuid                    removeAdministrator      owner!            administrators
   GET     /tokens                                  listTokens               tokens:write      administration-tokens
   POST    /tokens                                  createToken              tokens:write!     administration-tokens
   DELETE  /tokens/:id                              revokeToken              tokens:write!     administration-tokens
-  GET     /keys                                    listSigningKeys          owner             administration
-  POST    /keys/rotate                             rotateSigningKey         owner!            administration
-  POST    /keys/revoke                             revokeSigningKey         owner!            administration
+  GET     /keys                                    listSigningKeys          owner             administration-accounts
+  POST    /keys/rotate                             rotateSigningKey         owner!            administration-accounts
+  POST    /keys/revoke                             revokeSigningKey         owner!            administration-accounts
   POST    /backups                                 noteBackup               operator          backups
   POST    /backups/snapshot                        copyDatabase             operator          backups
   POST    /backups/release                         releaseDatabase          operator          backups
@@ -121,7 +124,7 @@ export type AdminServices = Pick<
   | 'administratorReach'
   | 'messageAdministration'
   | 'overview'
-  | 'administration'
+  | 'accountAdministration'
   | 'administrationTokens'
   | 'administrators'
   | 'backups'
@@ -145,7 +148,7 @@ const routesBehind = (
 ) => {
   const once = onceWith(services.idempotency)
   return new Elysia({ name: 'administration-operations' })
-    .use(createAdministrationRoutes(httpBase, services.administration, catalog.tags))
+    .use(createAccountAdministrationRoutes(httpBase, services.accountAdministration, catalog.tags))
     .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(httpBase, guard, once, services.messageAdministration))
     .use(createOverviewRoutes(httpBase, services.overview))

@@ -1,14 +1,14 @@
 /** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
 import { createAccountCodeSending, createAccountCodes } from '../domain/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
-import { createAccountFactors } from '../domain/administration/factors/service.ts'
-import { createMessageAdministration } from '../domain/administration/messages/service.ts'
-import { createOverview } from '../domain/administration/overview/service.ts'
-import { createPeopleService } from '../domain/administration/people/service.ts'
-import { createAdministratorReach } from '../domain/administration/reach.ts'
-import { createAdministrationService } from '../domain/administration/service.ts'
+import { createAccountAdministration } from '../domain/administration-accounts/service.ts'
+import { createAccountFactors } from '../domain/administration-factors/service.ts'
+import { createMessageAdministration } from '../domain/administration-messages/service.ts'
+import { createOverview } from '../domain/administration-overview/service.ts'
+import { createPeopleService } from '../domain/administration-people/service.ts'
 import { createPageSessions } from '../domain/administration-sessions/service.ts'
 import { createTokenService } from '../domain/administration-tokens/service.ts'
+import { createAdministratorReach } from '../domain/administrators/reach.ts'
 import { createAdministratorService } from '../domain/administrators/service.ts'
 import { createAttempts } from '../domain/attempts/service.ts'
 import { createAuthenticators } from '../domain/authenticators/service.ts'
@@ -167,7 +167,7 @@ export function createServices(foundation: Foundation) {
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
   const shared = { ...signingIn, ...createIdentities(signingIn) }
   const exports = createExports(shared)
-  const administration = createAdministrationService({ ...shared, exports })
+  const accountAdministration = createAccountAdministration({ ...shared, exports })
   const administrators = createAdministratorService(shared)
   const twoFactorRemovals = createTwoFactorRemovals({ ...shared, tellOperator })
   const undo = createUndoService(shared)
@@ -190,18 +190,18 @@ export function createServices(foundation: Foundation) {
     pageSessions: createPageSessions(shared),
     administrationTokens: createTokenService(shared),
     undo,
-    administration,
-    people: createPeopleService({ ...shared, administration }),
+    accountAdministration,
+    people: createPeopleService({ ...shared, accountAdministration }),
     backups: createBackupService({
       store: stores.backups,
       files: foundation.database.files,
       ...{ clock, logger, at: config.backup.at },
       make: createBackupMaker(config, foundation.database, clock),
     }),
-    accountFactors: createAccountFactors({ ...shared, administration, twoFactorRemovals }),
+    accountFactors: createAccountFactors({ ...shared, accountAdministration, twoFactorRemovals }),
     twoFactorRemovals,
     overview: createOverview(shared),
-    messageAdministration: createMessageAdministration({ ...shared, administration }),
+    messageAdministration: createMessageAdministration({ ...shared, accountAdministration }),
     social: createSocialService(shared),
   }
   return { services, worker }

@@ -1,11 +1,11 @@
 /** Every store, made once. */
 import { createAccountCodeStore } from '../domain/account-codes/store-postgres.ts'
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
-import { createAccountFactorStore } from '../domain/administration/factors/store-postgres.ts'
-import { createMessageAdministrationStore } from '../domain/administration/messages/store-postgres.ts'
-import { createOverviewStore } from '../domain/administration/overview/store-postgres.ts'
-import { createPeopleStore } from '../domain/administration/people/store-postgres.ts'
-import { createAdministrationStore } from '../domain/administration/store-postgres.ts'
+import { createAccountAdministrationStore } from '../domain/administration-accounts/store-postgres.ts'
+import { createAccountFactorStore } from '../domain/administration-factors/store-postgres.ts'
+import { createMessageAdministrationStore } from '../domain/administration-messages/store-postgres.ts'
+import { createOverviewStore } from '../domain/administration-overview/store-postgres.ts'
+import { createPeopleStore } from '../domain/administration-people/store-postgres.ts'
 import { createPageSessionStore } from '../domain/administration-sessions/store-postgres.ts'
 import { createTokenStore } from '../domain/administration-tokens/store-postgres.ts'
 import { createAdministratorStore } from '../domain/administrators/store-postgres.ts'
@@ -53,8 +53,8 @@ export function createStores(
   return {
     accountCodes: createAccountCodeStore(database),
     accountFactors: createAccountFactorStore(database),
+    accountAdministration: createAccountAdministrationStore(database),
     accounts: createAccountStore(database),
-    administration: createAdministrationStore(database),
     administrationTokens: createTokenStore(database),
     administrators: createAdministratorStore(database),
     attempts: createAttemptStore(database),

@@ -13,21 +13,21 @@ import type { AccountCodes } from './account-codes/service.ts'
 import type { AccountCodeStore } from './account-codes/store.ts'
 import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
-import type { AccountFactors } from './administration/factors/service.ts'
-import type { AccountFactorStore } from './administration/factors/store.ts'
-import type { MessageAdministration } from './administration/messages/service.ts'
-import type { MessageAdministrationStore } from './administration/messages/store.ts'
-import type { Overview } from './administration/overview/service.ts'
-import type { OverviewStore } from './administration/overview/store.ts'
-import type { PeopleService } from './administration/people/service.ts'
-import type { PeopleStore } from './administration/people/store.ts'
-import type { AdministratorReach } from './administration/reach.ts'
-import type { AdministrationService } from './administration/service.ts'
-import type { AdministrationStore } from './administration/store.ts'
+import type { AccountAdministration } from './administration-accounts/service.ts'
+import type { AccountAdministrationStore } from './administration-accounts/store.ts'
+import type { AccountFactors } from './administration-factors/service.ts'
+import type { AccountFactorStore } from './administration-factors/store.ts'
+import type { MessageAdministration } from './administration-messages/service.ts'
+import type { MessageAdministrationStore } from './administration-messages/store.ts'
+import type { Overview } from './administration-overview/service.ts'
+import type { OverviewStore } from './administration-overview/store.ts'
+import type { PeopleService } from './administration-people/service.ts'
+import type { PeopleStore } from './administration-people/store.ts'
 import type { PageSessions } from './administration-sessions/service.ts'
 import type { PageSessionStore } from './administration-sessions/store.ts'
 import type { TokenService } from './administration-tokens/service.ts'
 import type { TokenStore } from './administration-tokens/store.ts'
+import type { AdministratorReach } from './administrators/reach.ts'
 import type { AdministratorService } from './administrators/service.ts'
 import type { AdministratorStore } from './administrators/store.ts'
 import type { Attempts } from './attempts/service.ts'
@@ -104,8 +104,8 @@ import type { UndoStore } from './undo/store.ts'
 export interface Stores {
   accountCodes: AccountCodeStore
   accountFactors: AccountFactorStore
+  accountAdministration: AccountAdministrationStore
   accounts: AccountStore
-  administration: AdministrationStore
   administrationTokens: TokenStore
   administrators: AdministratorStore
   attempts: AttemptStore
@@ -196,7 +196,7 @@ export interface Services {
   administrators: AdministratorService
   pageSessions: PageSessions
   administrationTokens: TokenService
-  administration: AdministrationService
+  accountAdministration: AccountAdministration
   administratorReach: AdministratorReach
   people: PeopleService
   messageAdministration: MessageAdministration

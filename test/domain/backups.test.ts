@@ -152,8 +152,11 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const uuidOf = async ({ identifier }: { identifier: string }) =>
       (await service.logIn({ identifier, password: PASSWORD })).account.uuid as string
     const [erasedId, lockedId] = [await uuidOf(erased), await uuidOf(locked)]
-    await service.inside.services.administration.erase(erasedId)
-    await service.inside.services.administration.change(lockedId, { locked: true, locked_reason: 'fraud' })
+    await service.inside.services.accountAdministration.erase(erasedId)
+    await service.inside.services.accountAdministration.change(lockedId, {
+      locked: true,
+      locked_reason: 'fraud',
+    })
     const oldKey = service.inside.services.keys.signingKey().kid
     await service.inside.services.keys.revoke(oldKey)
     await administrationTokens.revoke(token.id)
@@ -161,7 +164,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     await administrators.put(staying.uuid, 'viewer')
     await service.inside.app.server!.stop(true)
     await service.inside.adminApp.server?.stop(true)
-    const events = await service.inside.services.administration.listEvents({ type: 'backup.created' })
+    const events = await service.inside.services.accountAdministration.listEvents({ type: 'backup.created' })
     expect(events.items).toMatchObject([{ actor: { type: 'operator', id: 'ada' } }])
 
     // In the place of the same database.
@@ -208,7 +211,9 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
         expect((await again.post('login', { identifier: email, password: PASSWORD })).body.code).toBe(
           'account_unconfirmed',
         )
-      const restored = await again.inside.services.administration.listEvents({ type: 'backup.restored' })
+      const restored = await again.inside.services.accountAdministration.listEvents({
+        type: 'backup.restored',
+      })
       expect(restored.items).toMatchObject([
         { actor: { type: 'operator', id: 'ada' }, data: { replaced: true } },
       ])
@@ -255,7 +260,7 @@ describe('a scheduled backup', () => {
   )
   const takeDue = () => Promise.all([service, replica].map(({ inside }) => inside.services.backups.takeDue()))
   const events = async (type: string) =>
-    (await service.inside.services.administration.listEvents({ type })).items
+    (await service.inside.services.accountAdministration.listEvents({ type })).items
 
   test('is made once its time has come, by one replica, and the newest files stay', async () => {
     mkdirSync(directory)

@@ -32,6 +32,9 @@ export const messageParamTypes = {
 export const LANES = { owner: 0, password: 0, stranger: 1 }
 export const DECOYS_LANE = 2
 
+/** The account a message is about: its code's subject where it does not say. */
+export const aboutAccount = sql`coalesce(account_uuid, code_subject)`
+
 /** A notice is in the lane of owners. */
 const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>): number =>
   destination === decoyDestination ? DECOYS_LANE : LANES[code?.group ?? 'owner']

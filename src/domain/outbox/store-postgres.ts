@@ -21,6 +21,7 @@ import { changeAndRecord } from '../events/event-sql.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import type { Channel, NewMessage } from './message.ts'
 import {
+  aboutAccount,
   DECOYS_LANE,
   LANES,
   messageParams,
@@ -145,6 +146,15 @@ const finish = defineStatement({
                 and account_confirmed_at is not null) as account`,
 })
 
+const findAccount = defineStatement({
+  name: 'outbox.find_account',
+  params: { id: 'bigint' },
+  row: { account: 'uuid?' },
+  sql: (p) => sql`
+  select ${aboutAccount} as account from ${messages}
+   where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
+})
+
 /** Both lanes that lead to somebody. */
 const waiting = defineStatement({
   name: 'outbox.waiting',
@@ -237,6 +247,7 @@ export function createMessageStore(database: Database): MessageStore {
       const limits = { ownersLimit: room.owners, strangersLimit: room.strangers }
       return database.all(claim, { channel, now, leaseUntil, horizon: horizonOf(now), ...limits })
     },
+    findAccount: async (id) => (await database.first(findAccount, { id }))?.account ?? null,
     waiting: () => database.all(waiting, {}),
     async discard(limit) {
       return (await database.first(discard, { limit }))?.discarded ?? 0

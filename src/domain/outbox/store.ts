@@ -67,6 +67,8 @@ export interface MessageStore {
    * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
    */
   claim(channel: Channel, now: Date, leaseMs: number, room: LaneRoom): Promise<QueuedMessage[]>
+  /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
+  findAccount(id: number): Promise<string | null>
   /** What waits to be sent to somebody, by channel. */
   waiting(): Promise<{ channel: Channel; count: number; oldestAt: Date }[]>
   /** Removes up to `limit` messages to nobody and returns how many it removed. */

@@ -11,24 +11,21 @@ export interface AdministratorReach {
 }
 
 type Needs = Pick<Services, 'administrators' | 'config'> & {
-  stores: Pick<Stores, 'accounts' | 'messageAdministration'>
+  stores: Pick<Stores, 'accounts' | 'messages'>
 }
 
 const MESSAGES = '/admin/v1/messages/'
 
 export function createAdministratorReach({ administrators, config, stores }: Needs): AdministratorReach {
-  const { accounts, messageAdministration } = stores
+  const { accounts, messages } = stores
 
   async function ownerOf(typed: string): Promise<string | undefined> {
     const identifier = parseIdentifier(typed, config.accounts.defaultCountry)
     return identifier ? (await accounts.findByIdentifier(identifier, 'login'))?.uuid : undefined
   }
 
-  async function recipientOf(id: string): Promise<string | undefined> {
-    if (!/^\d{1,15}$/.test(id)) return undefined
-    const [message] = await messageAdministration.list({}, Number(id) + 1, 1)
-    return message?.id === Number(id) ? (message.account ?? undefined) : undefined
-  }
+  const recipientOf = async (id: string) =>
+    /^\d{1,15}$/.test(id) ? ((await messages.findAccount(Number(id))) ?? undefined) : undefined
 
   return {
     async reaches(route, { uuid, identifier, id }) {

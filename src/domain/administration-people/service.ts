@@ -1,17 +1,17 @@
 /** What an administrator does for people: makes and invites accounts, and lets somebody who lost every way in back in. */
 import { randomUUID } from 'node:crypto'
-import { AppError, type FieldError } from '../../../errors.ts'
-import { serviceName } from '../../../platform/config/service-name.ts'
-import { parseDuration } from '../../../platform/duration.ts'
-import type { Language } from '../../../texts/languages.ts'
-import type { CodeWish } from '../../account-codes/service.ts'
-import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/account.ts'
-import { parseReachablePhone } from '../../delivery/reach.ts'
-import { checkPassword, createPasswordRules } from '../../hashing/password.ts'
-import { emailProblem, parseEmail } from '../../identifiers/email.ts'
-import type { Identifier } from '../../identifiers/identifier.ts'
-import type { Services, Stores } from '../../services.ts'
-import { type AccountDetails, isInt, isMetadata } from '../service.ts'
+import { AppError, type FieldError } from '../../errors.ts'
+import { serviceName } from '../../platform/config/service-name.ts'
+import { parseDuration } from '../../platform/duration.ts'
+import type { Language } from '../../texts/languages.ts'
+import type { CodeWish } from '../account-codes/service.ts'
+import { type Account, type Contact, channelOf, verifiedContacts } from '../accounts/account.ts'
+import { type AccountDetails, isInt, isMetadata } from '../administration-accounts/service.ts'
+import { parseReachablePhone } from '../delivery/reach.ts'
+import { checkPassword, createPasswordRules } from '../hashing/password.ts'
+import { emailProblem, parseEmail } from '../identifiers/email.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Services, Stores } from '../services.ts'
 import type { MadeAccount } from './store.ts'
 
 /** As the body of `POST accounts` has it. */
@@ -64,7 +64,7 @@ export interface PeopleService {
 
 type Needs = Pick<
   Services,
-  'administration' | 'accountCodes' | 'codes' | 'hashing' | 'limits' | 'notices' | 'clock' | 'config'
+  'accountAdministration' | 'accountCodes' | 'codes' | 'hashing' | 'limits' | 'notices' | 'clock' | 'config'
 > & {
   stores: Pick<Stores, 'people' | 'accounts'>
 }
@@ -78,7 +78,7 @@ const lifetimes = {
 }
 
 export function createPeopleService(needs: Needs): PeopleService {
-  const { administration, accountCodes, codes, hashing, limits, notices, clock, config } = needs
+  const { accountAdministration, accountCodes, codes, hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -140,7 +140,7 @@ export function createPeopleService(needs: Needs): PeopleService {
   }
 
   return {
-    show: administration.get,
+    show: accountAdministration.get,
     async create(body) {
       const { email, phone, identifiers, primary, metadata } = read(body)
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
@@ -165,7 +165,7 @@ export function createPeopleService(needs: Needs): PeopleService {
         clock.now(),
       )
       if (!isMade) throw new AppError('identifier_taken')
-      return administration.describe(await administration.find(uuid))
+      return accountAdministration.describe(await accountAdministration.find(uuid))
     },
 
     async putContact(uuid, kind, { value, verified = false }) {
@@ -174,7 +174,7 @@ export function createPeopleService(needs: Needs): PeopleService {
         const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
         throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
       }
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       const told = [
         ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
         { channel: channelOf(kind), destination: contact.destination },
@@ -186,11 +186,11 @@ export function createPeopleService(needs: Needs): PeopleService {
       const outcome = await people.putContact(account, contact, verified, messages, clock.now())
       if (outcome === 'taken') throw new AppError('identifier_taken')
       if (outcome === 'gone') throw new AppError('account_not_found')
-      return administration.describe(await administration.find(uuid))
+      return accountAdministration.describe(await accountAdministration.find(uuid))
     },
 
     async removeContact(uuid, kind) {
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       const [messages] = await Promise.all([
         notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
         codes.kill(account.uuid),
@@ -199,11 +199,11 @@ export function createPeopleService(needs: Needs): PeopleService {
       if (outcome === 'gone') throw new AppError('account_not_found')
       if (outcome === 'not_found') throw new AppError('contact_not_found')
       if (outcome === 'last') throw new AppError('last_sign_in_method')
-      return administration.describe(await administration.find(uuid))
+      return accountAdministration.describe(await accountAdministration.find(uuid))
     },
 
     async invite(uuid, { lifetime } = {}) {
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
       if (sendTo === null) throw new AppError('no_verified_contact')
       return accountCodes.issue(account, invitation(sendTo, lifetime))
@@ -211,7 +211,7 @@ export function createPeopleService(needs: Needs): PeopleService {
 
     async recover(uuid, { send, lifetime } = {}) {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       if (account.accountConfirmedAt === null) throw new AppError('no_verified_contact')
       const sendTo =
         send === undefined ? null : verifiedContacts(account).find(({ channel }) => channel === send)

@@ -1,10 +1,10 @@
 /** What an administrator removes of `passkeys` and `identities`: see store.ts. */
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
-import { identities, passkeys } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { updateLockedAccount } from '../../accounts/account-sql.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../../outbox/queue-sql.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import { identities, passkeys } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
+import { updateLockedAccount } from '../accounts/account-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../outbox/queue-sql.ts'
 import type { AccountFactorStore } from './store.ts'
 
 const removePasskey = defineStatement({

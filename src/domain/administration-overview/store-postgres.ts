@@ -1,12 +1,12 @@
 /** Counts over `accounts`, `events` and `messages`: see store.ts. */
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
-import { accounts, eventDetails, events, messages } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../../platform/postgres/statement.ts'
-import type { EventType } from '../../events/event.ts'
-import { DECOYS_LANE } from '../../outbox/queue-sql.ts'
-import type { MessageState } from '../messages/store.ts'
-import { messageState } from '../messages/store-postgres.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import { accounts, eventDetails, events, messages } from '../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../platform/postgres/statement.ts'
+import type { MessageState } from '../administration-messages/store.ts'
+import { messageState } from '../administration-messages/store-postgres.ts'
+import type { EventType } from '../events/event.ts'
+import { DECOYS_LANE } from '../outbox/queue-sql.ts'
 import type { OverviewStore } from './store.ts'
 
 const countAccounts = defineStatement({

@@ -1,8 +1,8 @@
 /** What opens an account, as an administrator sees and removes it. Every verified contact of the owner is told. */
 
-import { AppError } from '../../../errors.ts'
-import { isUuid } from '../../identifiers/uuid.ts'
-import type { Services, Stores } from '../../services.ts'
+import { AppError } from '../../errors.ts'
+import { isUuid } from '../identifiers/uuid.ts'
+import type { Services, Stores } from '../services.ts'
 
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, `two_factor_not_enabled`. */
@@ -32,7 +32,7 @@ export interface IdentityRecord {
   created_at: string
 }
 
-type Needs = Pick<Services, 'administration' | 'twoFactorRemovals' | 'notices' | 'clock'> & {
+type Needs = Pick<Services, 'accountAdministration' | 'twoFactorRemovals' | 'notices' | 'clock'> & {
   stores: Pick<Stores, 'accountFactors' | 'passkeys'>
 }
 
@@ -40,15 +40,15 @@ type Needs = Pick<Services, 'administration' | 'twoFactorRemovals' | 'notices' |
 const DELAY_SECONDS = 86_400
 
 export function createAccountFactors(needs: Needs): AccountFactors {
-  const { administration, twoFactorRemovals, notices, clock } = needs
+  const { accountAdministration, twoFactorRemovals, notices, clock } = needs
   const { accountFactors: store, passkeys } = needs.stores
   return {
     async removeTwoFactor(uuid, { delayed }) {
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
     },
     async listPasskeys(uuid) {
-      const { id } = await administration.view(uuid)
+      const { id } = await accountAdministration.view(uuid)
       return (await passkeys.list(id)).map((passkey) => ({
         id: passkey.id,
         name: passkey.name,
@@ -58,7 +58,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       }))
     },
     async listIdentities(uuid) {
-      const { id } = await administration.view(uuid)
+      const { id } = await accountAdministration.view(uuid)
       return (await store.listIdentities(id)).map((identity) => ({
         id: identity.id,
         provider: identity.provider,
@@ -68,7 +68,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       }))
     },
     async removePasskey(uuid, id) {
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
       if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
       const told = await notices.about(account, 'passkey_removed')
@@ -77,7 +77,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
         throw new AppError('passkey_not_found')
     },
     async removeIdentity(uuid, id) {
-      const account = await administration.find(uuid)
+      const account = await accountAdministration.find(uuid)
       const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
       const told = await notices.about(account, 'identity_unlinked')

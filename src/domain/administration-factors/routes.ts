@@ -1,12 +1,12 @@
 /** What opens an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
-import { answer, component } from '../../../platform/http/components.ts'
-import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
-import { type AdminCaller, isDelayed } from '../../administrators/access.ts'
-import { detail, done, doneAnswer } from '../routes.ts'
+import { answer, component } from '../../platform/http/components.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { Guard } from '../../platform/http/guard.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { detail, done, doneAnswer } from '../administration-accounts/routes.ts'
+import { type AdminCaller, isDelayed } from '../administrators/access.ts'
 import type { AccountFactors } from './service.ts'
 
 const passkey = component(

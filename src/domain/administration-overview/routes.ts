@@ -1,10 +1,10 @@
 /** The numbers of the first screen, under /admin/v1. */
 import { Elysia, t } from 'elysia'
-import { answer, component } from '../../../platform/http/components.ts'
-import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
-import { detail, done } from '../routes.ts'
+import { answer, component } from '../../platform/http/components.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { detail, done } from '../administration-accounts/routes.ts'
 import type { Overview } from './service.ts'
 
 const hour = component(

@@ -1,5 +1,5 @@
 /** The messages of the outbox as an administrator sees them: never a code. PostgreSQL, in every storage shape. */
-import type { Channel } from '../../outbox/message.ts'
+import type { Channel } from '../outbox/message.ts'
 
 /** `refused`: for good, or by a receipt that says so; `expired`: it was given up, or a newer code took its place. */
 export const messageStates = ['waiting', 'sent', 'delivered', 'refused', 'expired'] as const

@@ -13,7 +13,7 @@ import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { exportAnswer } from '../me/export-schema.ts'
 import type { KeyService } from '../tokens/key-service.ts'
-import type { AdministrationService } from './service.ts'
+import type { AccountAdministration } from './service.ts'
 
 export const text = () => t.Optional(t.String({ maxLength: 300 }))
 
@@ -89,52 +89,48 @@ export const detail = (operationId: string, summary: string) => ({
 })
 export const done = { status: 200 as const }
 
-export function createAdministrationRoutes(
+export function createAccountAdministrationRoutes(
   httpBase: HttpBase,
-  administration: AdministrationService,
+  accounts: AccountAdministration,
   languages: readonly Language[],
 ) {
   const notFound = errorResponses('account_not_found')
-  return new Elysia({ name: 'administration', prefix: '/admin/v1' })
+  return new Elysia({ name: 'administration-accounts', prefix: '/admin/v1' })
     .use(httpBase)
-    .get(
-      '/accounts',
-      async ({ query }) => ({ status: 200 as const, ...(await administration.list(query)) }),
-      {
-        query: t.Object({
-          ...pageQuery,
-          query: text(),
-          locked: text(),
-          confirmed: text(),
-          role_id: text(),
-          created_after: text(),
-          created_before: text(),
-        }),
-        response: {
-          200: answer(
-            'AccountPage',
-            {
-              status: t.Literal(200),
-              items: t.Array(listedAccount),
-              next_cursor: nullable(t.String()),
-            },
-            'One page of accounts, newest first.',
-          ),
-          ...errorResponses('validation_failed'),
-        },
-        detail: detail('listAccounts', 'Search accounts'),
+    .get('/accounts', async ({ query }) => ({ status: 200 as const, ...(await accounts.list(query)) }), {
+      query: t.Object({
+        ...pageQuery,
+        query: text(),
+        locked: text(),
+        confirmed: text(),
+        role_id: text(),
+        created_after: text(),
+        created_before: text(),
+      }),
+      response: {
+        200: answer(
+          'AccountPage',
+          {
+            status: t.Literal(200),
+            items: t.Array(listedAccount),
+            next_cursor: nullable(t.String()),
+          },
+          'One page of accounts, newest first.',
+        ),
+        ...errorResponses('validation_failed'),
       },
-    )
+      detail: detail('listAccounts', 'Search accounts'),
+    })
     .get(
       '/accounts/:uuid',
-      async ({ params }) => ({ status: 200 as const, account: await administration.get(params.uuid) }),
+      async ({ params }) => ({ status: 200 as const, account: await accounts.get(params.uuid) }),
       { response: { 200: accountAnswer, ...notFound }, detail: detail('showAccount', 'Read an account') },
     )
     .patch(
       '/accounts/:uuid',
       async ({ params, body }) => ({
         status: 200 as const,
-        account: await administration.change(params.uuid, body),
+        account: await accounts.change(params.uuid, body),
       }),
       {
         body: t.Object({
@@ -164,14 +160,14 @@ export function createAdministrationRoutes(
     .delete(
       '/accounts/:uuid',
       async ({ params }) => {
-        await administration.erase(params.uuid)
+        await accounts.erase(params.uuid)
         return done
       },
       { response: { 200: doneAnswer, ...notFound }, detail: detail('eraseAccount', 'Erase an account') },
     )
     .get(
       '/accounts/:uuid/export',
-      async ({ params }) => ({ ...done, ...(await administration.export(params.uuid)) }),
+      async ({ params }) => ({ ...done, ...(await accounts.export(params.uuid)) }),
       {
         response: { 200: exportAnswer, ...notFound },
         detail: detail('exportAccountData', 'Read everything stored about a person'),
@@ -181,7 +177,7 @@ export function createAdministrationRoutes(
       '/accounts/:uuid/sessions',
       async ({ params }) => ({
         status: 200 as const,
-        items: await administration.listSessions(params.uuid),
+        items: await accounts.listSessions(params.uuid),
         next_cursor: null,
       }),
       {
@@ -199,7 +195,7 @@ export function createAdministrationRoutes(
     .delete(
       '/accounts/:uuid/sessions',
       async ({ params }) => {
-        await administration.endSessions(params.uuid)
+        await accounts.endSessions(params.uuid)
         return done
       },
       {
@@ -210,7 +206,7 @@ export function createAdministrationRoutes(
     .delete(
       '/accounts/:uuid/sessions/:id',
       async ({ params }) => {
-        await administration.endSession(params.uuid, params.id)
+        await accounts.endSession(params.uuid, params.id)
         return done
       },
       {
@@ -222,7 +218,7 @@ export function createAdministrationRoutes(
       '/accounts/:uuid/events',
       async ({ params, query }) => ({
         status: 200 as const,
-        ...(await administration.listEvents({ ...query, account: params.uuid })),
+        ...(await accounts.listEvents({ ...query, account: params.uuid })),
       }),
       {
         query: t.Object({ ...pageQuery, type: text(), since: text() }),
@@ -234,7 +230,7 @@ export function createAdministrationRoutes(
       '/events',
       async ({ query, request: { signal } }) => ({
         status: 200 as const,
-        ...(await administration.listEvents(query, { signal })),
+        ...(await accounts.listEvents(query, { signal })),
       }),
       {
         query: t.Object({

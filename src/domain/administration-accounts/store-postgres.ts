@@ -16,11 +16,11 @@ import { accountRow, updateLockedAccount } from '../accounts/account-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import type {
+  AccountAdministrationStore,
   AccountChange,
   AccountFilter,
   AccountSearch,
   AdministeredAccount,
-  AdministrationStore,
 } from './store.ts'
 
 const columns = sql`account.*, account.metadata::text as metadata_text`
@@ -48,7 +48,7 @@ const administeredRow = { ...accountRow, metadataText: 'text?' } as const
 /** The newest accounts for which this condition holds; `value` is what is searched for. */
 const listBy = <const Type extends TypeName>(by: string, type: Type, where: (value: SQL) => SQL) =>
   defineStatement({
-    name: `administration.list_by_${by}`,
+    name: `administration_accounts.list_by_${by}`,
     params: { value: type, ...listParams } as { value: Type } & typeof listParams,
     row: administeredRow,
     sql: (p) => sql`
@@ -60,7 +60,7 @@ const listBy = <const Type extends TypeName>(by: string, type: Type, where: (val
 /** The same without a value. */
 const listWhere = (name: string, where: SQL) =>
   defineStatement({
-    name: `administration.list_${name}`,
+    name: `administration_accounts.list_${name}`,
     params: listParams,
     row: administeredRow,
     sql: (p) => sql`
@@ -77,7 +77,7 @@ const begins = (column: SQL, value: SQL) =>
   sql`${column} ~>=~ ${value} and ${column} ~<~ (${value} || chr(1114111))`
 
 const byPrefix = defineStatement({
-  name: 'administration.list_by_prefix',
+  name: 'administration_accounts.list_by_prefix',
   params: { value: 'text', ...listParams },
   row: administeredRow,
   sql: (p) => sql`
@@ -95,7 +95,7 @@ const byPrefix = defineStatement({
  * with the id `before` on, or where that one was erased from the next one by id.
  */
 const byCreation = defineStatement({
-  name: 'administration.list_by_creation',
+  name: 'administration_accounts.list_by_creation',
   params: listParams,
   row: administeredRow,
   sql: (p) => sql`
@@ -118,7 +118,7 @@ const allLocked = listWhere('locked', sql`locked_at is not null`)
 const all = listWhere('all', sql`true`)
 
 const find = defineStatement({
-  name: 'administration.find',
+  name: 'administration_accounts.find',
   params: { uuid: 'uuid' },
   row: administeredRow,
   sql: (p) => sql`
@@ -126,7 +126,7 @@ const find = defineStatement({
 })
 
 const count = defineStatement({
-  name: 'administration.count',
+  name: 'administration_accounts.count',
   params: { accountId: 'bigint', now: 'timestamptz' },
   row: { passkeys: 'int', identities: 'int', sessions: 'int' },
   sql: (p) => sql`
@@ -138,7 +138,7 @@ const count = defineStatement({
 })
 
 const change = defineStatement({
-  name: 'administration.change',
+  name: 'administration_accounts.change',
   params: {
     accountId: 'bigint',
     roleId: 'int?',
@@ -181,7 +181,7 @@ const change = defineStatement({
 })
 
 const findNames = defineStatement({
-  name: 'administration.find_names',
+  name: 'administration_accounts.find_names',
   params: { uuids: 'text' },
   row: { uuid: 'uuid', name: 'text' },
   sql: (p) => sql`
@@ -189,7 +189,7 @@ const findNames = defineStatement({
    where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb))`,
 })
 
-export function createAdministrationStore(database: Database): AdministrationStore {
+export function createAccountAdministrationStore(database: Database): AccountAdministrationStore {
   return {
     list: async (search, filter, before, limit) =>
       (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),

@@ -1,14 +1,14 @@
 /** What became of messages, and what keeps them from being sent. */
-import { AppError } from '../../../errors.ts'
-import { codePurposes } from '../../codes/store.ts'
-import { type Page, type PageQuery, readPage, toPage } from '../../events/page.ts'
-import { parseIdentifier } from '../../identifiers/identifier.ts'
-import type { Channel } from '../../outbox/message.ts'
-import { noticePurposes } from '../../outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
-import { MAXIMUM_SESSIONS } from '../../sessions/store.ts'
-import { type SmsReportRow, smsReport } from '../../sms-funnel/report.ts'
-import { invalid, readTime } from '../service.ts'
+import { AppError } from '../../errors.ts'
+import { invalid, readTime } from '../administration-accounts/service.ts'
+import { codePurposes } from '../codes/store.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
+import { parseIdentifier } from '../identifiers/identifier.ts'
+import type { Channel } from '../outbox/message.ts'
+import { noticePurposes } from '../outbox/message.ts'
+import type { Services, Stores } from '../services.ts'
+import { MAXIMUM_SESSIONS } from '../sessions/store.ts'
+import { type SmsReportRow, smsReport } from '../sms-funnel/report.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
 export interface MessageQuery extends PageQuery {
@@ -35,7 +35,7 @@ export type MessageRecord = ReturnType<typeof messageRecord>
 
 type Needs = Pick<
   Services,
-  'administration' | 'attempts' | 'funnel' | 'limits' | 'outbox' | 'clock' | 'config'
+  'accountAdministration' | 'attempts' | 'funnel' | 'limits' | 'outbox' | 'clock' | 'config'
 > & {
   stores: Pick<Stores, 'messageAdministration' | 'accounts' | 'sessions' | 'events'>
 }
@@ -43,7 +43,7 @@ type Needs = Pick<
 const MOST_DAYS = 365
 
 export function createMessageAdministration(needs: Needs): MessageAdministration {
-  const { administration, attempts, funnel, limits, outbox, clock, config } = needs
+  const { accountAdministration, attempts, funnel, limits, outbox, clock, config } = needs
   const { messageAdministration: store, accounts, sessions, events } = needs.stores
   const { defaultCountry } = config.accounts
 
@@ -58,7 +58,7 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
   return {
     list: (query) => list(undefined, query),
     async listOfAccount(uuid, query) {
-      const account = await administration.view(uuid)
+      const account = await accountAdministration.view(uuid)
       return list(account.uuid, query)
     },
     async retry(id) {

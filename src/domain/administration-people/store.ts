@@ -1,9 +1,9 @@
 /** Accounts that an administrator makes: PostgreSQL, in every storage shape. */
-import type { Language } from '../../../texts/languages.ts'
-import type { PreparedCode } from '../../account-codes/store.ts'
-import type { Account } from '../../accounts/account.ts'
-import type { Email, Identifier, Phone } from '../../identifiers/identifier.ts'
-import type { NewMessage } from '../../outbox/message.ts'
+import type { Language } from '../../texts/languages.ts'
+import type { PreparedCode } from '../account-codes/store.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Email, Identifier, Phone } from '../identifiers/identifier.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface MadeAccount {
   uuid: string

@@ -1,6 +1,6 @@
 /** Passkeys and identities as an administrator removes them: PostgreSQL, in every storage shape. */
-import type { Account } from '../../accounts/account.ts'
-import type { NewMessage } from '../../outbox/message.ts'
+import type { Account } from '../accounts/account.ts'
+import type { NewMessage } from '../outbox/message.ts'
 
 export interface AdministeredIdentity {
   id: number

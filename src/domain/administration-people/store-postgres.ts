@@ -1,20 +1,20 @@
 /** Accounts that an administrator makes or repairs: see store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
-import type { Database, Executor } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
-import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { putAccountCode } from '../../account-codes/put-sql.ts'
+import type { Database, Executor } from '../../platform/postgres/database.ts'
+import { retryDeadlocks, violates } from '../../platform/postgres/failure.ts'
+import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
+import { defineStatement } from '../../platform/postgres/statement.ts'
+import { putAccountCode } from '../account-codes/put-sql.ts'
 import {
   endOtherClaims,
   holdAccount,
   unqualifiedColumns,
   updateLockedAccount,
-} from '../../accounts/account-sql.ts'
-import type { NewEvent } from '../../events/event.ts'
-import { recordEvents } from '../../events/event-sql.ts'
-import type { Identifier } from '../../identifiers/identifier.ts'
-import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../../outbox/queue-sql.ts'
+} from '../accounts/account-sql.ts'
+import type { NewEvent } from '../events/event.ts'
+import { recordEvents } from '../events/event-sql.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import { noticeParams, noticeParamTypes, queueNotices, supersedeAll } from '../outbox/queue-sql.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
 /** What anybody may have registered; an account that was made for somebody stays. */

@@ -1,15 +1,12 @@
 /** Table `messages` as an administrator sees it: see store.ts. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
-import { messages } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { changeAndRecord } from '../../events/event-sql.ts'
-import type { Channel } from '../../outbox/message.ts'
-import { DECOYS_LANE } from '../../outbox/queue-sql.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import { messages } from '../../platform/postgres/schema.ts'
+import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
+import { changeAndRecord } from '../events/event-sql.ts'
+import type { Channel } from '../outbox/message.ts'
+import { aboutAccount, DECOYS_LANE } from '../outbox/queue-sql.ts'
 import type { MessageAdministrationStore, MessageState } from './store.ts'
-
-/** The account a message is about: its code's subject where it does not say. */
-const aboutAccount = sql`coalesce(account_uuid, code_subject)`
 
 export const messageState = sql`
   case when finished_at is null then 'waiting'

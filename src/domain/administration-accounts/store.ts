@@ -48,7 +48,7 @@ export interface AccountCounts {
   sessions: number
 }
 
-export interface AdministrationStore {
+export interface AccountAdministrationStore {
   /** Newest first, those before the account with this number (null: from the newest one). */
   list(
     search: AccountSearch,

@@ -1,6 +1,7 @@
 /** Numbers for the first screen of administration: PostgreSQL, in every storage shape. */
-import type { EventType } from '../../events/event.ts'
-import type { MessageState } from '../messages/store.ts'
+
+import type { MessageState } from '../administration-messages/store.ts'
+import type { EventType } from '../events/event.ts'
 
 export interface AccountTotals {
   total: number

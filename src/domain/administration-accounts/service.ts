@@ -60,7 +60,7 @@ export type AccountDetails = ListedAccount & {
   email_refused_at?: string
 }
 
-export interface AdministrationService {
+export interface AccountAdministration {
   /** Throws `validation_failed`. */
   list(query: AccountQuery): Promise<Page<ListedAccount>>
   /** Throws `account_not_found`, as all that follow. */
@@ -93,7 +93,7 @@ type Needs = Pick<
   Services,
   'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
 > & {
-  stores: Pick<Stores, 'accounts' | 'administration' | 'erasure' | 'sessions' | 'events'>
+  stores: Pick<Stores, 'accounts' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
 }
 
 const METADATA_BYTES = 4096
@@ -106,15 +106,15 @@ const FOLLOW_MS = 500
 /** The most calls of one caller that wait for an event at the same time: each asks the database twice a second. */
 const MAXIMUM_FOLLOWERS = 16
 
-export function createAdministrationService(needs: Needs): AdministrationService {
+export function createAccountAdministration(needs: Needs): AccountAdministration {
   const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
-  const { administration, erasure, sessions, events } = stores
+  const { accountAdministration: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = new Map<string, number>()
   const followers = new Map<string, number>()
 
   async function require(uuid: string): Promise<AdministeredAccount> {
-    const account = isUuid(uuid) ? await administration.find(uuid) : null
+    const account = isUuid(uuid) ? await store.find(uuid) : null
     if (account === null) throw new AppError('account_not_found')
     return account
   }
@@ -122,7 +122,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
   async function describe(account: AdministeredAccount): Promise<AccountDetails> {
     const [held, counts, refusedAt] = await Promise.all([
       secondFactor.find(account),
-      administration.count(account.id, clock.now()),
+      store.count(account.id, clock.now()),
       account.email === null ? null : refusedAddresses.findRefusal(account.email),
     ])
     const factors = account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : []
@@ -208,7 +208,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
   async function withNames(items: EventRecord[]): Promise<EventRecord[]> {
     const isAdministrator = ({ actor }: EventRecord) => actor.type === 'administrator' && actor.id !== null
     const uuids = new Set(items.filter(isAdministrator).map(({ actor }) => actor.id as string))
-    const names = await administration.findNames([...uuids])
+    const names = await store.findNames([...uuids])
     return items.map((item) =>
       isAdministrator(item)
         ? { ...item, actor: { ...item.actor, name: names.get(item.actor.id as string) ?? null } }
@@ -229,7 +229,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
     async list({ query, limit: rows, cursor, ...typed }) {
       const { limit, after } = readPage({ limit: rows, cursor })
       const filter = readFilter(typed)
-      const found = await administration.list(searchOf(query, filter), filter, after, limit + 1)
+      const found = await store.list(searchOf(query, filter), filter, after, limit + 1)
       return toPage(found, limit, (account) => listedRecord(account, passwordDigest))
     },
     get: async (uuid) => describe(await view(uuid)),
@@ -240,7 +240,7 @@ export function createAdministrationService(needs: Needs): AdministrationService
       const account = patch.confirmed ? await require(uuid) : found
       const unlocks = change.locked === false && account.lockedAt !== null
       const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
-      const changed = await administration.change(account, change, messages, clock.now())
+      const changed = await store.change(account, change, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
       return describe(changed)
     },

@@ -1,6 +1,6 @@
 /** The numbers of the first screen: the last 48 hours, hour by hour. Counted at most once a minute. */
-import type { EventType } from '../../events/event.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { EventType } from '../events/event.ts'
+import type { Services, Stores } from '../services.ts'
 import type { AccountTotals, EventsOfHour, MessagesOfHour } from './store.ts'
 
 export interface HourRecord {
