@@ -72,7 +72,9 @@ export function addGauges(metrics: Metrics, { services, stores, clock }: Measure
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
   metrics.gauge('backup_last_success_timestamp_seconds', async () => {
-    const { lastSuccessAt } = await backups.getState()
+    const { lastSuccessAt, lastFailureAt } = await backups.getState()
+    // Where all have failed, so that the alert of old backups sees it.
+    if (lastSuccessAt === null && lastFailureAt !== null) return 0
     return lastSuccessAt && lastSuccessAt.getTime() / 1000
   })
   const labels = { version: version.version, commit: version.commit, bun: version.bun }

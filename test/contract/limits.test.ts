@@ -63,6 +63,25 @@ forEachBackend('limits', (backend, name) => {
     expect(await limits.countOf(key, after(hour))).toBe(0)
   })
 
+  test('of several counters the one that refuses is named, and none once they admit again', async () => {
+    const { limits } = backend()
+    const rules: Rule[] = [bucket, window, failures]
+    for (const [tight, rule] of rules.entries()) {
+      const charges = rules.map((each, i) => ({
+        key: newKey(),
+        rule: i === tight ? rule : each.kind === 'bucket' ? { ...each, burst: 50 } : { ...each, count: 50 },
+      }))
+      expect(await limits.findRefusing(charges, start)).toBeNull()
+      let waitMs = 0
+      while (waitMs === 0) waitMs = await limits.charge(charges, start)
+      expect(await limits.findRefusing(charges, start)).toBe(charges[tight]!)
+      expect(await limits.findRefusing(charges, after(waitMs - 1))).toBe(charges[tight]!)
+      expect(await limits.findRefusing(charges, after(waitMs))).toBeNull()
+    }
+    const nothing: Charge = { key: newKey(), rule: { ...window, count: 0 } }
+    expect(await limits.findRefusing([nothing], start)).toBe(nothing)
+  })
+
   test('a window of nothing admits nothing', async () => {
     const take = oneCounter({ ...window, count: 0 })
     expect([await take(0), await take(hour)]).toEqual([hour, hour])

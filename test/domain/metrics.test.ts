@@ -3,19 +3,48 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { routes } from '../../src/app.ts'
+import { createBackupStore } from '../../src/domain/backups/store-postgres.ts'
 import { counters, gauges, histograms } from '../../src/domain/metrics/definitions.ts'
 import { createPrometheusMetrics } from '../../src/domain/metrics/prometheus.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { promtool, startPrometheus } from '../helpers/prometheus.ts'
+import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { startService } from '../helpers/service.ts'
 import { use } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
 const MOST_SERIES = 600
 const SCRAPE_MS = 5
 const docs = join(import.meta.dir, '../../docs')
+/** Name, kind and labels, in the order in which they are promised. */
+const promised: Record<string, [type: string, ...labels: string[]]> = {
+  http_requests_total: ['counter', 'route', 'method', 'status'],
+  http_request_duration_seconds: ['histogram', 'kind'],
+  logins_total: ['counter', 'method', 'outcome'],
+  registrations_total: ['counter', 'channel'],
+  codes_total: ['counter', 'purpose', 'channel', 'stage'],
+  messages_total: ['counter', 'channel', 'gateway', 'outcome'],
+  message_delay_seconds: ['histogram'],
+  outbox_waiting: ['gauge', 'channel'],
+  outbox_oldest_seconds: ['gauge'],
+  sms_funnel_total: ['counter', 'gateway', 'country', 'stage'],
+  sms_budget_remaining: ['gauge'],
+  hash_queue_waiting: ['gauge'],
+  hash_wait_seconds: ['histogram'],
+  hash_refused_total: ['counter'],
+  refreshes_total: ['counter', 'outcome'],
+  refresh_reuse_total: ['counter'],
+  limit_refusals_total: ['counter', 'limit'],
+  database_round_trip_seconds: ['histogram'],
+  redis_round_trip_seconds: ['histogram'],
+  housekeeping_last_success_timestamp_seconds: ['gauge'],
+  backup_last_success_timestamp_seconds: ['gauge'],
+  signing_key_age_seconds: ['gauge'],
+  build_info: ['gauge', 'version', 'commit', 'bun'],
+}
 const names = [...Object.keys(counters), ...Object.keys(histograms), ...Object.keys(gauges)].map(
   (name) => `poterne_${name}`,
 )
@@ -35,6 +64,11 @@ const service = use(() =>
 
 const scrape = (accept?: string) =>
   fetch(`http://${address}/metrics`, { headers: accept === undefined ? {} : { accept } })
+/** The statuses of requests as they are written here: `fetch` adds headers of its own, and tidies paths and methods. */
+const rawStatuses = async (at: number, requests: string[]) => {
+  const sent = requests.map((request) => sendRaw(at, [`${request}\r\nconnection: close\r\n\r\n`]))
+  return (await Promise.all(sent)).map((answer) => statusesOf(answer)[0])
+}
 const exposed = async () => (await scrape()).text()
 
 /** Every sample: its name, its labels as they are written, and its value. */
@@ -121,6 +155,28 @@ test('every metric of the table is exposed, and promtool finds nothing wrong', a
   expect(await promtool(['check', 'metrics'], text)).toEqual({ code: 0, said: '' })
 })
 
+test('every promised metric has its kind and exactly its labels, in both formats', async () => {
+  const [plain, open] = [await exposed(), await (await scrape('application/openmetrics-text')).text()]
+  // Without a backup there is no time of the last one.
+  const withoutSamples = ['backup_last_success_timestamp_seconds']
+  for (const [name, [type, ...labels]] of Object.entries(promised)) {
+    expect(plain).toContain(`# TYPE poterne_${name} ${type}\n`)
+    expect(open).toContain(`# TYPE poterne_${name.replace(/_total$/, '')} ${type}\n`)
+    for (const text of [plain, open]) {
+      const wanted =
+        type === 'histogram' ? new RegExp(`^poterne_${name}_(bucket|sum|count)$`) : `poterne_${name}`
+      const own = samplesOf(text).filter((sample) => sample.name.match(wanted)?.[0] === sample.name)
+      expect([name, own.length > 0]).toEqual([name, !withoutSamples.includes(name)])
+      for (const sample of own) {
+        const found = [...sample.labels.matchAll(/(\w+)="/g)].map(([, label]) => label)
+        expect([name, ...found.filter((label) => label !== 'le')]).toEqual([name, ...labels])
+        // No exemplar and no time behind the value.
+        expect(sample.value).not.toBeNaN()
+      }
+    }
+  }
+})
+
 test('what happened was counted', async () => {
   const text = await exposed()
   const counted = (name: string, ...labels: string[]) => sum(text, name, ...labels)
@@ -177,7 +233,8 @@ test('requests are counted by template, status and kind of work, and unknown pat
 test('after the whole tour there are at most 600 series, and none names a person', async () => {
   const text = await exposed()
   const samples = samplesOf(text)
-  console.log(`${samples.length} series`)
+  const [requests, all] = [samples.filter(({ name }) => name === 'poterne_http_requests_total'), samples]
+  console.log(`${all.length} series, ${requests.length} of them of requests`)
   expect(samples.length).toBeLessThanOrEqual(MOST_SERIES)
   expect(text).not.toMatch(/@|\+33|person-|[0-9a-f]{8}-[0-9a-f]{4}/)
 })
@@ -200,6 +257,23 @@ test('the format follows the Accept header', async () => {
   const open = await scrape('application/openmetrics-text;version=1.0.0,text/plain;q=0.5')
   expect(open.headers.get('content-type')).toStartWith('application/openmetrics-text')
   expect(await open.text()).toEndWith('# EOF\n')
+  const versions: [string, string][] = [
+    [
+      'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      'open',
+    ],
+    ['text/plain;version=0.0.4,application/openmetrics-text;q=0.5', 'plain'],
+    ['application/openmetrics-text;q=0', 'plain'],
+    ['Application/OpenMetrics-Text; q=0.9, text/plain; q=0.9', 'open'],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'plain'],
+  ]
+  for (const [accept, format] of versions)
+    expect([accept, (await scrape(accept)).headers.get('content-type')]).toEqual([
+      accept,
+      format === 'open'
+        ? 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+        : 'text/plain; version=0.0.4; charset=utf-8',
+    ])
   // The two formats do not get into each other's way.
   expect(await exposed()).toContain('# TYPE poterne_logins_total counter')
 })
@@ -209,8 +283,121 @@ test('the listener of the metrics knows nothing else, and the public one knows n
   for (const path of ['/', '/healthz', '/api/v1/auth/me']) {
     expect((await fetch(`http://${address}${path}`)).status).toBe(404)
   }
-  const posted = await fetch(`http://${address}/metrics`, { method: 'POST' })
-  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET'])
+  const others = ['/metrics/', '/Metrics', '//metrics', '/metrics/../healthz', '/%6detrics']
+  const requests = others.map((path) => `GET ${path} HTTP/1.1\r\nhost: ${address}`)
+  expect(await rawStatuses(port, requests)).toEqual(others.map(() => 404))
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+    const refused = await fetch(`http://${address}/metrics`, { method })
+    expect([method, refused.status, refused.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+  }
+  const head = await fetch(`http://${address}/metrics?ignored`, { method: 'HEAD' })
+  expect([head.status, head.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ])
+  expect(await head.text()).toBe('')
+})
+
+test('Prometheus reads the metrics by any name of the machine, a page in a browser only by its address', async () => {
+  const statusesBy = (hosts: string[], header: string) =>
+    rawStatuses(
+      port,
+      hosts.map((host) => `GET /metrics HTTP/1.1\r\nhost: ${host}\r\n${header}`),
+    )
+  const [prometheus, browser] = ['user-agent: Prometheus/2.42.0', 'accept-language: fr']
+  const own = [address, 'localhost:9464', '[::1]:9464']
+  expect(await statusesBy(own, browser)).toEqual([200, 200, 200])
+  expect(await statusesBy([...own, 'poterne:9464', 'auth.example.com'], prometheus)).toEqual(
+    Array(5).fill(200),
+  )
+  const names = ['evil.example:9464', '127.0.0.1.evil.example', 'localhost.evil.example', 'poterne:9464']
+  for (const header of [browser, 'origin: http://evil.example', 'referer: http://evil.example:9464/'])
+    expect([header, ...(await statusesBy(names, header))]).toEqual([header, 403, 403, 403, 403])
+})
+
+test('however many routes, errors, methods and countries are tried, there are at most 600 series', async () => {
+  const metrics = createPrometheusMetrics()
+  const statuses = [200, 201, 202, 204, 302, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503]
+  for (let i = 0; i < 2; i++) {
+    for (const { path, method } of routes)
+      for (const status of statuses) metrics.count('http_requests_total', { route: path, method, status })
+    for (let country = 0; country < 250; country++)
+      for (const stage of ['asked', 'handed_over', 'accepted', 'delivered', 'failed', 'verified'])
+        metrics.count('sms_funnel_total', { gateway: 'one', country: `C${country}`, stage })
+  }
+  const { text } = await metrics.expose(null)
+  // Which leaves a hundred for all other counters: the tour makes about as many.
+  expect(samplesOf(text).length).toBeLessThanOrEqual(MOST_SERIES - 100)
+  expect(sum(text, 'http_requests_total')).toBe(2 * routes.length * statuses.length)
+  expect(sum(text, 'http_requests_total', 'route="other"', 'status="503"')).toBeGreaterThan(0)
+  expect(sum(text, 'sms_funnel_total', 'stage="asked"')).toBe(500)
+  expect(sum(text, 'sms_funnel_total', 'country="C0"', 'stage="asked"')).toBe(2)
+})
+
+test('strange methods, paths and names make no series of their own', async () => {
+  const before = samplesOf(await exposed()).length
+  const strange = async (i: number) => {
+    const lines = [
+      `M${i} /api/v1/auth/login`,
+      `POST /api/v1/sms/receipts/gateway-${i}?country=C${i}`,
+      `GET /api/v1/auth/social/provider-${i}/authorize`,
+      `GET /${'x'.repeat(i)}%00"{route="mine"}${i}`,
+    ]
+    await rawStatuses(
+      Number(new URL(service.url).port),
+      lines.map((line) => `${line} HTTP/1.1\r\nhost: x${i}`),
+    )
+    await service.post('2fa/request-otp', {
+      identifier: newEmail(),
+      purpose: `purpose-${i}`,
+      channel: `c${i}`,
+    })
+    await service.post('login', { identifier: `"x${i}\n`, password: 'x', method: `m${i}` })
+  }
+  for (let i = 0; i < 3; i++) await strange(i)
+  const known = samplesOf(await exposed()).length
+  for (let i = 3; i < 9; i++) await strange(i)
+  const text = await exposed()
+  expect(known - before).toBeLessThan(25)
+  expect(samplesOf(text).length).toBe(known)
+  expect(text).not.toMatch(/"M\d|gateway-|provider-|mine|purpose-|"C\d/)
+})
+
+test('a refusal is counted by the limit that refused', async () => {
+  const person = { ...(await service.signUp(newEmail())), password: 'a wrong one' }
+  const before = await exposed()
+  const answers = []
+  for (let i = 0; i < 11; i++) answers.push((await service.post('login', person)).status)
+  expect(answers.at(-1)).toBe(429)
+  const text = await exposed()
+  const counted = (limit: string) => sum(text, 'limit_refusals_total', `limit="${limit}"`)
+  const refused = answers.filter((status) => status === 429).length
+  expect(counted('wrong_passwords')).toBe(refused)
+  expect(counted('logins')).toBe(sum(before, 'limit_refusals_total', 'limit="logins"'))
+  expect(service.log.at(-1)).toContain('"cause":"wrong_passwords"')
+  const name = newEmail()
+  const guesses = []
+  const guess = { identifier: name, otp: '000000', password: PASSWORD, password_confirmation: PASSWORD }
+  for (let i = 0; i < 21; i++) guesses.push((await service.post('password/reset', guess)).body.code)
+  expect(guesses.at(-1)).toBe('too_many_attempts')
+  const after = await exposed()
+  expect(sum(after, 'limit_refusals_total', 'limit="wrong_codes"')).toBe(1)
+  expect(sum(after, 'limit_refusals_total')).toBe(sum(after, 'http_requests_total', 'status="429"'))
+  expect(after).not.toContain('limit="unknown"')
+  expect(
+    sum(text, 'logins_total', 'method="password"', 'outcome="limited"') -
+      sum(before, 'logins_total', 'method="password"', 'outcome="limited"'),
+  ).toBe(refused)
+})
+
+test('the time of the last backup is absent before the first, and 0 where all have failed', async () => {
+  const backups = createBackupStore(service.inside.database)
+  expect(await exposed()).not.toMatch(/^poterne_backup/m)
+  await backups.noteFailure('no space', service.clock.now())
+  expect(await exposed()).toMatch(/^poterne_backup_last_success_timestamp_seconds 0$/m)
+  const at = new Date(1_800_000_000_000)
+  await backups.noteSuccess({ file: null, bytes: 1, rows: 1 }, at)
+  expect(await exposed()).toMatch(/^poterne_backup_last_success_timestamp_seconds 1800000000$/m)
 })
 
 test('what cannot be read, or is not read within a second, is left out of a scrape', async () => {
@@ -236,15 +423,33 @@ describe('with Prometheus', () => {
   }
   const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
-  test('it scrapes, loads the alert rules, and answers every expression of the dashboard', async () => {
+  test('it scrapes, loads the alert rules, and has data for every expression of the dashboard', async () => {
     const prometheus = await startPrometheus(address, rules)
     try {
       const [up] = await prometheus.query('up{job="poterne"}')
       expect(up?.value).toBe(1)
       const logins = await prometheus.query('sum(poterne_logins_total{outcome="success"})')
       expect(logins[0]?.value).toBe(sum(await exposed(), 'logins_total', 'outcome="success"'))
-      for (const expression of expressions)
-        await prometheus.query(expression.replaceAll('$__rate_interval', '1m'))
+      // A rate needs something that happened between two scrapes.
+      await createBackupStore(service.inside.database).noteSuccess(
+        { file: null, bytes: 1, rows: 1 },
+        new Date(),
+      )
+      await service.signUp(newPhone())
+      const { refresh_token } = await service.logIn(await service.signUp(newEmail()))
+      await service.post('refresh', { refresh_token })
+      const isWithoutData = async (expression: string) => {
+        const found = await prometheus.query(expression.replaceAll('$__rate_interval', '1m'))
+        return !found.some(({ value }) => Number.isFinite(value))
+      }
+      let without = expressions
+      const everyOneHasData = async () => {
+        const asked = await Promise.all(without.map(isWithoutData))
+        without = without.filter((_, i) => asked[i])
+        return without.length === 0
+      }
+      await waitFor(everyOneHasData, { what: 'data for the dashboard' }).catch(() => {})
+      expect(without).toEqual([])
     } finally {
       await prometheus.close()
     }

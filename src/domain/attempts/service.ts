@@ -114,7 +114,10 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
       refusal: () =>
         answers.isOpen
           ? new AppError('invalid_code')
-          : new AppError('too_many_attempts', { retryAfterSeconds: secondsToMidnight(now) }),
+          : new AppError('too_many_attempts', {
+              retryAfterSeconds: secondsToMidnight(now),
+              cause: 'wrong_codes',
+            }),
       refund: ({ wasRight }) =>
         store.release(
           keys.filter((_, i) => counted[i]!.isOpen),

@@ -45,7 +45,8 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
     for (const refusal of refusals)
       metrics.count('messages_total', { channel, gateway: refusal.gateway, outcome: refusal.outcome })
     // What took it is in `detail`. A mail server that is alone lists no refusals of its own.
-    const gateway = outcome === 'sent' ? detail : channel === 'email' ? 'smtp' : ''
+    const alone = channel === 'email' && detail !== 'no_smtp' ? 'smtp' : ''
+    const gateway = outcome === 'sent' ? detail : alone
     if (outcome === 'sent' || refusals.length === 0)
       metrics.count('messages_total', { channel, gateway, outcome })
     if (outcome !== 'sent') return

@@ -29,6 +29,21 @@ function wholeNumbers(rule: Rule): Rule {
   return { ...rule, ...Object.fromEntries(rounded) }
 }
 
-/** Of a state as both stores keep it. */
-export const windowCount = ({ n = 0, ends = 0 }: { n?: number; ends?: number }, now: Date): number =>
+/** The state of a counter as both stores keep it, of whichever kind it is. */
+export interface CounterState {
+  n?: number
+  ends?: number
+  full?: number
+  until?: number
+}
+
+export const windowCount = ({ n = 0, ends = 0 }: CounterState, now: Date): number =>
   ends > now.getTime() ? n : 0
+
+/** Whether one more would be refused. Reads what the evaluation wrote: a clock that was set back is not corrected here. */
+export function isRefusing(rule: Rule, state: CounterState, now: Date): boolean {
+  if (rule.kind === 'window') return windowCount(state, now) >= rule.count
+  const nowMs = now.getTime()
+  if (rule.kind === 'failures') return (state.until ?? 0) > nowMs
+  return (state.full ?? 0) - nowMs > (rule.burst - 1) * rule.intervalMs
+}

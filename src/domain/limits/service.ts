@@ -59,7 +59,7 @@ interface Options {
   config: Pick<Config, 'limits' | 'sms' | 'accounts'>
   /** Whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
-  metrics: Pick<Metrics, 'count'>
+  metrics: Pick<Metrics, 'isOn'>
   /** Called when the log reports too many wrong codes. */
   onAlarm?: (() => void) | undefined
 }
@@ -81,11 +81,18 @@ export function createLimitService(options: Options): LimitService {
 
   const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0
 
-  /** Counted by the first of the counters that were charged together. */
-  function refuse(ms: number, charges: Charge[]): void {
+  async function refuse(ms: number, charges: Charge[]): Promise<void> {
     if (ms === 0) return
-    metrics.count('limit_refusals_total', { limit: limitOf(charges) })
-    throw new AppError('too_many_requests', { retryAfterSeconds: Math.ceil(ms / 1000) })
+    const retryAfterSeconds = Math.ceil(ms / 1000)
+    // Whoever is refused again and again should cost little: only metrics are worth another question to the store.
+    const cause = metrics.isOn ? limitOf(await findRefusing(charges)) : undefined
+    throw new AppError('too_many_requests', { retryAfterSeconds, cause })
+  }
+
+  /** A refusal says for how long, not by which counter. By now that one may be free again: then it was the first. */
+  async function findRefusing(charges: Charge[]): Promise<Charge | undefined> {
+    const found = await store.findRefusing(charges, clock.now()).catch(() => null)
+    return found ?? charges[0]
   }
 
   return {
@@ -98,7 +105,7 @@ export function createLimitService(options: Options): LimitService {
       const device = secret.tag('limit key', 'visit', caller.account.uuid, caller.device)
       const name = device.toString('base64url', 0, 15)
       const byDevice = [...counters.visits(kind, { knownDevice: name }), ...others]
-      refuse(await waitMs(byDevice), byDevice)
+      return refuse(await waitMs(byDevice), byDevice)
     },
     admits,
     async admitsCode(caller, destination, purpose, isOwn) {
@@ -147,4 +154,5 @@ export function createLimitService(options: Options): LimitService {
 }
 
 /** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
-const limitOf = ([charge]: Charge[]) => charge?.key.split(':', 1)[0]?.replaceAll('-', '_') ?? 'unknown'
+const limitOf = (charge: Charge | undefined) =>
+  charge?.key.split(':', 1)[0]?.replaceAll('-', '_') ?? 'unknown'

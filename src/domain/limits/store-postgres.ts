@@ -9,7 +9,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { limits } from '../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
-import { normalizeCharges, windowCount } from './charge.ts'
+import { type CounterState, isRefusing, normalizeCharges, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 const charge = defineStatement({
@@ -22,9 +22,10 @@ const charge = defineStatement({
 
 const read = defineStatement({
   name: 'limits.read',
-  params: { key: 'text' },
-  row: { state: json<{ n?: number; ends?: number }>() },
-  sql: ({ key }) => sql`select state from ${limits} where key = ${key}`,
+  params: { keys: 'text' },
+  row: { key: 'text', state: json<CounterState>() },
+  sql: ({ keys }) => sql`
+  select key, state from ${limits} where key in (select jsonb_array_elements_text(${keys}::jsonb))`,
 })
 
 /** Rows are locked in the order of their keys, as limits_charge does, so that two callers cannot deadlock. */
@@ -57,6 +58,11 @@ const sweep = createSweep({
 })
 
 export function createPostgresLimitStore(database: Database): LimitStore {
+  async function statesOf(keys: string[]): Promise<Map<string, CounterState>> {
+    const rows = await database.all(read, { keys: JSON.stringify(keys) })
+    return new Map(rows.map(({ key, state }) => [key, state]))
+  }
+
   return {
     charge: async (charges, now) => {
       if (charges.length === 0) return 0
@@ -65,9 +71,10 @@ export function createPostgresLimitStore(database: Database): LimitStore {
       if (row === null) throw new Error('limits_charge gave no answer')
       return row.waitMs
     },
-    countOf: async (key, now) => {
-      const row = await database.first(read, { key })
-      return row === null ? 0 : windowCount(row.state, now)
+    countOf: async (key, now) => windowCount((await statesOf([key])).get(key) ?? {}, now),
+    findRefusing: async (charges, now) => {
+      const states = await statesOf(charges.map(({ key }) => key))
+      return charges.find(({ key, rule }) => isRefusing(rule, states.get(key) ?? {}, now)) ?? null
     },
     clear: async (keys) => {
       if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })

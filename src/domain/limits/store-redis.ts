@@ -5,7 +5,7 @@
  */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../platform/redis/script.ts'
-import { normalizeCharges, windowCount } from './charge.ts'
+import { type CounterState, isRefusing, normalizeCharges, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
@@ -96,12 +96,18 @@ end
 return worst
 `)
 
-const read = defineScript(`return redis.call('GET', KEYS[1])`)
+const read = defineScript(`return redis.call('MGET', unpack(KEYS))`)
 
 const clear = defineScript(`return redis.call('DEL', unpack(KEYS))`)
 
 export function createRedisLimitStore(redis: RedisConnection): LimitStore {
   const nameOf = (key: string) => `${redis.keyPrefix}{limits}:${key}`
+
+  async function statesOf(keys: string[]): Promise<CounterState[]> {
+    const texts = (await runScript(redis, read, keys.map(nameOf), [])) as (string | null)[]
+    return texts.map((text) => (text === null ? {} : JSON.parse(text)))
+  }
+
   return {
     charge: async (charges, now) => {
       if (charges.length === 0) return 0
@@ -110,9 +116,10 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
       const rules = JSON.stringify(sorted.map(({ rule }) => rule))
       return Number(await runScript(redis, charge, keys, [now.getTime(), rules]))
     },
-    countOf: async (key, now) => {
-      const state = await runScript(redis, read, [nameOf(key)])
-      return typeof state === 'string' ? windowCount(JSON.parse(state), now) : 0
+    countOf: async (key, now) => windowCount((await statesOf([key]))[0] ?? {}, now),
+    findRefusing: async (charges, now) => {
+      const states = await statesOf(charges.map(({ key }) => key))
+      return charges.find(({ rule }, i) => isRefusing(rule, states[i] ?? {}, now)) ?? null
     },
     clear: async (keys) => {
       if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))

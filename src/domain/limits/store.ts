@@ -41,6 +41,8 @@ export interface LimitStore {
   charge(charges: Charge[], now: Date): Promise<number>
   /** How many a `window` has counted; 0 where there is none, or where its time is over. */
   countOf(key: string, now: Date): Promise<number>
+  /** The first of these charges whose counter refuses it now, in their order; null where none does any more. */
+  findRefusing(charges: Charge[], now: Date): Promise<Charge | null>
   /** Deletes the counters, after a success. */
   clear(keys: string[]): Promise<void>
   /** Deletes every counter whose name begins so. Looks at all of them: for what an administrator does by hand. */

@@ -1,4 +1,4 @@
-/** What an answered request says about sign-ins and refreshes: by its route, status and error code, and nothing of its body. */
+/** What an answered request says about sign-ins, refreshes and limits: by its route, status and error, and nothing of its body. */
 import type { AnsweredRequest } from '../../platform/http/http-base.ts'
 import type { RequestWork } from '../../platform/request-context.ts'
 import type { Metrics } from './metrics.ts'
@@ -17,6 +17,7 @@ export function countAnswer(metrics: Metrics, answer: AnsweredRequest): void {
   const { route, method, status, durationMs, work } = answer
   metrics.count('http_requests_total', { route: route ?? 'unknown', method, status })
   metrics.observe('http_request_duration_seconds', durationMs / 1000, { kind: kindOf(work) })
+  if (status === 429) metrics.count('limit_refusals_total', { limit: answer.cause ?? 'unknown' })
   if (method !== 'POST' || route === null) return
   const login = loginMethods[route]
   if (login !== undefined) metrics.count('logins_total', { method: login, outcome: outcomeOf(answer) })

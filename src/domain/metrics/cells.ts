@@ -3,6 +3,8 @@
  * takes ten times as long, which would be more than a refresh may lose.
  */
 
+import type { Bound } from './definitions.ts'
+
 export type Labels = Readonly<Record<string, string | number>>
 
 export interface CounterCell {
@@ -23,11 +25,14 @@ export interface Cells<Cell> {
   all(): Cell[]
 }
 
+const OTHER = 'other'
+
 type Level<Cell> = Map<string | number, Level<Cell> | Cell>
 
 export function createCells<Cell>(
   labelNames: readonly string[],
   create: (labels: Labels) => Cell,
+  bound?: Bound,
 ): Cells<Cell> {
   const root: Level<Cell> = new Map()
   const cells: Cell[] = []
@@ -39,28 +44,30 @@ export function createCells<Cell>(
   // A metric without labels has its one cell from the start, so that it is exposed as 0.
   const only = labelNames.length === 0 ? add({}) : null
   const last = labelNames.length - 1
-  return {
-    of(labels) {
-      if (only !== null) return only
-      let level = root
-      for (let i = 0; i < last; i++) {
-        const value = labels[labelNames[i] as string] as string
-        let next = level.get(value) as Level<Cell> | undefined
-        if (next === undefined) {
-          next = new Map()
-          level.set(value, next)
-        }
-        level = next
+  const isFull = (labels: Labels) =>
+    bound !== undefined && cells.length >= bound.most && labels[bound.label] !== OTHER
+
+  return { of: find, all: () => cells }
+
+  function find(labels: Labels): Cell {
+    if (only !== null) return only
+    let level = root
+    for (let i = 0; i < last; i++) {
+      const value = labels[labelNames[i] as string] as string
+      let next = level.get(value) as Level<Cell> | undefined
+      if (next === undefined) {
+        next = new Map()
+        level.set(value, next)
       }
-      const value = labels[labelNames[last] as string] as string
-      let cell = level.get(value) as Cell | undefined
-      if (cell === undefined) {
-        cell = add(labels)
-        level.set(value, cell)
-      }
-      return cell
-    },
-    all: () => cells,
+      level = next
+    }
+    const value = labels[labelNames[last] as string] as string
+    let cell = level.get(value) as Cell | undefined
+    if (cell === undefined) {
+      cell = isFull(labels) ? find({ ...labels, [bound?.label as string]: OTHER }) : add(labels)
+      level.set(value, cell)
+    }
+    return cell
   }
 }
 

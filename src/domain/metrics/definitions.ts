@@ -1,12 +1,23 @@
 /**
  * THE table of what is measured: name, meaning, labels. A metric is exposed as `poterne_<name>`. No label grows with the
- * number of people: routes are templates, gateways are configured, and countries are those to which SMS may go.
+ * number of people: routes are templates, gateways are configured, and countries are those to which SMS may go. Where
+ * somebody could still make very many series, by every error of every route or SMS to the whole world, they are bounded.
  * docs/monitoring.md describes the same metrics; a test compares both.
  */
 
 export interface Definition {
   help: string
   labels?: readonly string[]
+}
+
+export interface CounterDefinition extends Definition {
+  /** Of a counter whose labels have very many combinations: after `most` series, further ones have `other` in `label`. */
+  bound?: Bound
+}
+
+export interface Bound {
+  most: number
+  label: string
 }
 
 export interface HistogramDefinition extends Definition {
@@ -20,6 +31,7 @@ export const counters = {
   http_requests_total: {
     help: 'Requests that were answered on the public listener.',
     labels: ['route', 'method', 'status'],
+    bound: { most: 250, label: 'route' },
   },
   logins_total: { help: 'Attempts to sign in.', labels: ['method', 'outcome'] },
   registrations_total: {
@@ -34,12 +46,16 @@ export const counters = {
     help: 'Attempts to send a message, by how they ended.',
     labels: ['channel', 'gateway', 'outcome'],
   },
-  sms_funnel_total: { help: 'SMS, by how far they came.', labels: ['gateway', 'country', 'stage'] },
+  sms_funnel_total: {
+    help: 'SMS, by how far they came.',
+    labels: ['gateway', 'country', 'stage'],
+    bound: { most: 100, label: 'country' },
+  },
   hash_refused_total: { help: 'Calls that were refused because too many passwords waited to be hashed.' },
   refreshes_total: { help: 'Calls that presented a refresh token.', labels: ['outcome'] },
   refresh_reuse_total: { help: 'Sessions that were ended because an old refresh token came back.' },
-  limit_refusals_total: { help: 'Calls that a limit refused.', labels: ['limit'] },
-} as const satisfies Record<string, Definition>
+  limit_refusals_total: { help: 'Requests that a limit refused.', labels: ['limit'] },
+} as const satisfies Record<string, CounterDefinition>
 
 export const histograms = {
   http_request_duration_seconds: {

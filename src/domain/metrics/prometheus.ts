@@ -17,6 +17,7 @@ import {
   observeIn,
 } from './cells.ts'
 import {
+  type CounterDefinition,
   type CounterName,
   counters,
   type Definition,
@@ -46,8 +47,9 @@ interface Sample {
 }
 
 export function createPrometheusMetrics(): Metrics {
-  const counted = mapValues<CounterName, Definition, Cells<CounterCell>>(counters, ({ labels = [] }) =>
-    createCells<CounterCell>(labels, (own) => ({ labels: own, value: 0 })),
+  const counted = mapValues<CounterName, CounterDefinition, Cells<CounterCell>>(
+    counters,
+    ({ labels = [], bound }) => createCells<CounterCell>(labels, (own) => ({ labels: own, value: 0 }), bound),
   )
   const observed = mapValues<HistogramName, HistogramDefinition, Observed>(
     histograms,
@@ -101,10 +103,25 @@ export function createPrometheusMetrics(): Metrics {
       readings.set(name, read)
     },
     async expose(accept) {
-      const registry = accept?.includes('application/openmetrics-text') ? open : plain
+      const registry = prefersOpenMetrics(accept ?? '') ? open : plain
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }
+}
+
+/** Prometheus names both formats, each with its weight. Where they weigh the same, OpenMetrics. */
+function prefersOpenMetrics(accept: string): boolean {
+  const weightOf = (type: string) =>
+    Math.max(
+      0,
+      ...accept
+        .toLowerCase()
+        .split(',')
+        .filter((each) => each.split(';', 1)[0]?.trim() === type)
+        .map((each) => Number(/;\s*q=([\d.]+)/.exec(each)?.[1] ?? 1)),
+    )
+  const weight = weightOf('application/openmetrics-text')
+  return weight > 0 && weight >= weightOf('text/plain')
 }
 
 /** Buckets hold what the smaller ones hold too. */

@@ -64,6 +64,8 @@ export interface AnsweredRequest {
   status: number
   durationMs: number
   errorCode: ErrorCode | null
+  /** The one word of an error that says why; null where it says none. */
+  cause: string | null
   work: RequestWork
 }
 
@@ -213,7 +215,8 @@ export function createHttpBase({
     const method = KNOWN_METHODS.has(request.method) ? request.method : 'other'
     const route = exchange.route ?? null
     const errorCode = failure?.errorCode ?? null
-    onAnswer?.({ route, method, status, durationMs, errorCode, work: exchange.work })
+    const cause = failure?.cause ?? null
+    onAnswer?.({ route, method, status, durationMs, errorCode, cause, work: exchange.work })
     logger[status === 503 ? 'warn' : status >= 500 ? 'error' : 'info']({
       request_id: client.requestId,
       method,

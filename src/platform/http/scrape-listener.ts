@@ -1,4 +1,6 @@
 /** The listener of `metrics.listen`: `GET /metrics` and nothing else, apart from the public routes. */
+import { isIP } from 'node:net'
+
 export interface ScrapeListener {
   close(): Promise<void>
 }
@@ -28,9 +30,37 @@ export function openScrapeListener(
   }
 
   async function answer({ url, method, headers }: Request): Promise<Response> {
-    if (new URL(url).pathname !== '/metrics') return new Response(null, { status: 404 })
-    if (method !== 'GET') return new Response(null, { status: 405, headers: { allow: 'GET' } })
+    if (URL.parse(url)?.pathname !== '/metrics') return new Response(null, { status: 404 })
+    if (method !== 'GET' && method !== 'HEAD')
+      return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+    if (isForeignPage(headers, hostname)) return new Response(FOREIGN, { status: 403, headers: PLAIN })
     const { contentType, text } = await expose(headers.get('accept'))
-    return new Response(text, { headers: { 'content-type': contentType, 'cache-control': 'no-store' } })
+    return new Response(text, { headers: { ...PLAIN, 'content-type': contentType } })
   }
 }
+
+const PLAIN = {
+  'content-type': 'text/plain; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+const FOREIGN = 'A browser may read this only by the IP address of this machine, or as localhost.\n'
+
+/**
+ * A website can have its own name resolve to this machine and then read every answer as its own, so a browser must name
+ * the machine in a way that no website can. Prometheus may use any name: it sends none of the headers that a browser
+ * always sends.
+ */
+function isForeignPage(headers: Headers, listensOn: string): boolean {
+  if (!BROWSER_HEADERS.some((name) => headers.has(name))) return false
+  const host = URL.parse(`http://${headers.get('host')}`)?.hostname.replace(/^\[|\]$/g, '') ?? ''
+  return isIP(host) === 0 && host !== 'localhost' && host !== listensOn
+}
+
+const BROWSER_HEADERS = [
+  'accept-language',
+  'origin',
+  'referer',
+  'sec-fetch-site',
+  'upgrade-insecure-requests',
+]
