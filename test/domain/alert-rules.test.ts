@@ -1,0 +1,265 @@
+/** Each alert of docs/alert-rules.yml, by series at which it fires and series at which it does not (promtool test rules). */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promtool } from '../helpers/prometheus.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+
+setDefaultTimeout(20_000)
+
+const rulesFile = join(import.meta.dir, '../../docs/alert-rules.yml')
+
+interface Rule {
+  alert: string
+  labels: Record<string, string>
+  annotations: { summary: string; description: string }
+}
+const [group] = (Bun.YAML.parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups
+const rules = new Map(group!.rules.map((rule) => [rule.alert, rule]))
+
+/** One value a minute: `0+60x30` begins at 0 and adds 60 thirty times; `_` is a scrape without the series. */
+type Series = Record<string, string>
+
+interface Example {
+  fires: Series
+  /** Minutes after the first value. */
+  at: number
+  /** The labels that the alert has besides its severity. */
+  labels?: Record<string, string>
+  summary: string
+  /** Each of them on its own. */
+  quiet: Series[]
+}
+
+const job = 'job="poterne",instance="a"'
+const A = { job: 'poterne', instance: 'a' }
+const DAY = 86_400
+
+/** Of a hundred requests a second, so many within the bound, all of them within the next one. */
+const latencies = (metric: string, labels: string, bound: string, within: number, next: string): Series => ({
+  [`${metric}_bucket{${labels}le="${bound}"}`]: `0+${within * 60}x40`,
+  [`${metric}_bucket{${labels}le="${next}"}`]: '0+6000x40',
+  [`${metric}_bucket{${labels}le="+Inf"}`]: '0+6000x40',
+})
+const requests = (status: number, values: string): Series => ({
+  [`poterne_http_requests_total{${job},route="/api/v1/auth/login",method="POST",status="${status}"}`]: values,
+})
+const messages = (gateway: string, outcome: string, values: string): Series => ({
+  [`poterne_messages_total{${job},channel="sms",gateway="${gateway}",outcome="${outcome}"}`]: values,
+})
+const sms = (stage: string, values: string): Series => ({
+  [`poterne_sms_funnel_total{${job},gateway="one",country="FR",stage="${stage}"}`]: values,
+})
+const logins = (outcome: string, values: string): Series => ({
+  [`poterne_logins_total{${job},method="password",outcome="${outcome}"}`]: values,
+})
+const refusals = (limit: string, values: string): Series => ({
+  [`poterne_limit_refusals_total{${job},limit="${limit}"}`]: values,
+})
+const of = (metric: string, values: string, replica = 'a'): Series => ({
+  [`${metric}{job="poterne",instance="${replica}"}`]: values,
+})
+
+const examples: Record<string, Example> = {
+  PoterneDown: {
+    fires: of('up', '1 1 0x5'),
+    at: 5,
+    labels: A,
+    summary: 'poterne on a cannot be scraped',
+    quiet: [of('up', '1 0 1 1 0 1'), { 'up{job="another",instance="a"}': '0x10' }],
+  },
+  PoterneErrors: {
+    fires: { ...requests(200, '0+90x20'), ...requests(503, '0+10x20') },
+    at: 15,
+    summary: '10% of the requests end with a 5xx',
+    quiet: [
+      { ...requests(200, '0+990x20'), ...requests(500, '0+10x20') },
+      { ...requests(429, '0+90x20'), ...requests(401, '0+90x20') },
+      { ...requests(200, '0+90x20'), ...requests(500, '0 9x20') },
+    ],
+  },
+  PoterneSlow: {
+    fires: latencies('poterne_http_request_duration_seconds', 'kind="database",', '0.5', 50, '1'),
+    at: 20,
+    summary: 'One in a hundred requests without a password takes 990ms',
+    quiet: [
+      latencies('poterne_http_request_duration_seconds', 'kind="database",', '0.25', 100, '0.5'),
+      latencies('poterne_http_request_duration_seconds', 'kind="hash",', '0.5', 50, '1'),
+    ],
+  },
+  PoterneDatabaseSlow: {
+    fires: latencies('poterne_database_round_trip_seconds', 'instance="a",', '0.25', 0, '1'),
+    at: 20,
+    labels: { instance: 'a' },
+    summary: 'Statements of a take 992.5ms',
+    quiet: [latencies('poterne_database_round_trip_seconds', 'instance="a",', '0.1', 99, '0.25')],
+  },
+  PoterneRedisSlow: {
+    fires: latencies('poterne_redis_round_trip_seconds', 'instance="a",', '0.1', 50, '0.25'),
+    at: 20,
+    labels: { instance: 'a' },
+    summary: 'Calls from a to Redis take 247ms',
+    quiet: [latencies('poterne_redis_round_trip_seconds', 'instance="a",', '0.05', 99, '0.1')],
+  },
+  PoterneMessagesWait: {
+    fires: of('poterne_outbox_oldest_seconds', '0+60x10'),
+    at: 6,
+    summary: 'A message has waited 6m 0s: people get no codes',
+    quiet: [of('poterne_outbox_oldest_seconds', '0 30 60 120 0 30 121 0x5')],
+  },
+  PoterneGatewayFails: {
+    fires: { ...messages('one', 'sent', '0+60x40'), ...messages('one', 'failed', '0+60x40') },
+    at: 25,
+    labels: { channel: 'sms', gateway: 'one' },
+    summary: 'one does not take 50% of its messages',
+    quiet: [
+      { ...messages('one', 'sent', '0+90x40'), ...messages('one', 'refused', '0+10x40') },
+      { ...messages('one', 'sent', '0+10x40'), ...messages('', 'replaced', '0+90x40') },
+      messages('one', 'sent', '5x40'),
+    ],
+  },
+  PoterneSmsBudgetUsedUp: {
+    fires: of('poterne_sms_budget_remaining', '1000 500 50x5'),
+    at: 5,
+    summary: 'sms.daily_budget is used up: no code goes out by SMS until the day is over',
+    quiet: [
+      of('poterne_sms_budget_remaining', '1000 500 51x5'),
+      of('poterne_sms_budget_remaining', '0x10'),
+      of('poterne_sms_budget_remaining', '7 0 10x5'),
+    ],
+  },
+  PoterneSmsRefused: {
+    fires: refusals('sms_strangers_of_day', '0+1x30'),
+    at: 25,
+    labels: { limit: 'sms_strangers_of_day' },
+    summary: 'Calls that ask for an SMS are refused by sms_strangers_of_day',
+    quiet: [refusals('sms_prefix_hour', '0 3x30'), refusals('code', '0+9x30')],
+  },
+  PoterneSmsNotVerified: {
+    fires: sms('accepted', '0+2x70'),
+    at: 60,
+    labels: { gateway: 'one', country: 'FR' },
+    summary: 'Only 0% of the codes by one to FR are verified',
+    quiet: [
+      { ...sms('accepted', '0+2x70'), ...sms('verified', '0+1x70') },
+      { ...sms('accepted', '0x50 1x20') },
+      { ...sms('delivered', '0+2x70') },
+    ],
+  },
+  PoterneHashQueueFull: {
+    fires: of('poterne_hash_refused_total', '0+10x20'),
+    at: 12,
+    labels: { instance: 'a' },
+    summary: 'a refuses logins because its processors are busy with passwords',
+    quiet: [of('poterne_hash_refused_total', '0+1x20'), of('poterne_hash_refused_total', '0 30x20')],
+  },
+  PoterneLoginsFail: {
+    fires: { ...logins('failure', '0+75x40'), ...logins('success', '0+25x40') },
+    at: 25,
+    summary: '75% of the logins fail',
+    quiet: [
+      { ...logins('failure', '0+2x40') },
+      { ...logins('failure', '0+75x40'), ...logins('second_factor', '0+80x40') },
+      { ...logins('limited', '0+75x40'), ...logins('success', '0+25x40') },
+    ],
+  },
+  PoterneWrongCodes: {
+    fires: { [`poterne_codes_total{${job},purpose="two_factor",channel="email",stage="wrong"}`]: '0+120x20' },
+    at: 12,
+    labels: { purpose: 'two_factor' },
+    summary: '120 wrong codes a minute for two_factor',
+    quiet: [
+      { [`poterne_codes_total{${job},purpose="two_factor",channel="email",stage="verified"}`]: '0+120x20' },
+      { [`poterne_codes_total{${job},purpose="two_factor",channel="email",stage="wrong"}`]: '0+50x20' },
+    ],
+  },
+  PoterneRefreshTokensReused: {
+    fires: of('poterne_refresh_reuse_total', '0+1x70'),
+    at: 60,
+    summary: '60 sessions ended in an hour because an old refresh token came back',
+    quiet: [of('poterne_refresh_reuse_total', '0x50 5x20'), of('poterne_refresh_reuse_total', '900x70')],
+  },
+  PoterneHousekeepingStopped: {
+    fires: of('poterne_housekeeping_last_success_timestamp_seconds', '0x60'),
+    at: 45,
+    summary: 'No round of housekeeping has succeeded for 45m 0s',
+    quiet: [
+      {
+        ...of('poterne_housekeeping_last_success_timestamp_seconds', '0x60'),
+        ...of('poterne_housekeeping_last_success_timestamp_seconds', '0+60x60', 'b'),
+      },
+      of('process_start_time_seconds', '1200x60'),
+    ],
+  },
+  PoterneBackupOld: {
+    fires: of('poterne_backup_last_success_timestamp_seconds', `${-2 * DAY}x60`),
+    at: 30,
+    summary: 'The last backup is 2d 0h 30m 0s old',
+    quiet: [of('poterne_backup_last_success_timestamp_seconds', `${-DAY}x60`), of('up', '1x60')],
+  },
+  PoterneSigningKeyOld: {
+    fires: of('poterne_signing_key_age_seconds', `${101 * DAY}x90`),
+    at: 80,
+    summary: 'The signing key is 101d 0h 0m 0s old, and is replaced after 90 days as a rule',
+    quiet: [of('poterne_signing_key_age_seconds', `${91 * DAY}x90`)],
+  },
+  PoterneFileDescriptors: {
+    fires: { ...of('process_open_fds', '900x20'), ...of('process_max_fds', '1000x20') },
+    at: 10,
+    labels: A,
+    summary: 'a has 90% of its file descriptors open',
+    quiet: [{ ...of('process_open_fds', '700x20'), ...of('process_max_fds', '1000x20') }],
+  },
+  PoterneRestarts: {
+    fires: of('process_start_time_seconds', '0x5 300x5 600x5 900x5'),
+    at: 20,
+    labels: A,
+    summary: 'a was started 3 times in half an hour',
+    quiet: [of('process_start_time_seconds', '0x5 300x5 600x15')],
+  },
+}
+
+/** A file of `promtool test rules`; JSON is YAML. */
+async function runTests(tests: object[]) {
+  const file = join(newDirectory('alert-rules'), 'tests.json')
+  writeFileSync(file, JSON.stringify({ rule_files: [rulesFile], evaluation_interval: '1m', tests }))
+  return promtool(['test', 'rules', file])
+}
+
+const inputOf = (series: Series) => Object.entries(series).map(([name, values]) => ({ series: name, values }))
+
+const firing = (alertname: string, { fires, at, labels = {}, summary }: Example) => {
+  const { labels: own, annotations } = rules.get(alertname)!
+  const expected = { exp_labels: { ...labels, ...own }, exp_annotations: { ...annotations, summary } }
+  return {
+    interval: '1m',
+    input_series: inputOf(fires),
+    alert_rule_test: [{ alertname, eval_time: `${at}m`, exp_alerts: [expected] }],
+  }
+}
+
+const quiet = (alertname: string, at: number, series: Series) => ({
+  interval: '1m',
+  input_series: inputOf(series),
+  alert_rule_test: [at - 3, at, at + 5].map((minute) => ({
+    alertname,
+    eval_time: `${minute}m`,
+    exp_alerts: [],
+  })),
+})
+
+test('there is an example for every alert', () => {
+  expect(Object.keys(examples).sort()).toEqual([...rules.keys()].sort())
+})
+
+test('every alert fires where it should, and its summary reads well', async () => {
+  const tests = Object.entries(examples).map(([alert, example]) => firing(alert, example))
+  expect(await runTests(tests)).toEqual({ code: 0, said: expect.stringContaining('SUCCESS') })
+})
+
+test('no alert fires where it should not', async () => {
+  const tests = Object.entries(examples).flatMap(([alert, example]) =>
+    example.quiet.map((series) => quiet(alert, example.at, series)),
+  )
+  expect(await runTests(tests)).toEqual({ code: 0, said: expect.stringContaining('SUCCESS') })
+})
