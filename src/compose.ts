@@ -146,7 +146,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
   if (metrics.isOn) addGauges(metrics, { services, stores, clock })
-  const { hashing, keys, secrets, funnel, events, backups } = services
+  const { hashing, keys, secrets, funnel, events, eventTail, backups } = services
   const ping = createReadiness({
     database,
     redis,
@@ -214,7 +214,6 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await secrets.load()
       await keys.start()
       await secrets.start()
-      await stores.events.adoptRestored()
       events.start()
       worker.start()
       funnel.start()
@@ -232,6 +231,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await lostApps
       await worker.close()
       await funnel.close()
+      eventTail.close()
       await events.close()
       await sender.close()
       keys.close()

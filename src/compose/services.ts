@@ -20,6 +20,7 @@ import type { SendingCodes } from '../domain/delivery/attempt.ts'
 import type { Reaches } from '../domain/delivery/reach.ts'
 import { createDelivery } from '../domain/delivery/room.ts'
 import { createKnownDevices } from '../domain/devices/service.ts'
+import { createEventTail } from '../domain/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/events/gathered-events.ts'
 import { createHashing } from '../domain/hashing/room.ts'
 import { createIdempotency } from '../domain/idempotency/service.ts'
@@ -120,6 +121,7 @@ export function createServices(foundation: Foundation) {
   })
   const devices = createKnownDevices({ store: stores.devices, secret, clock })
   const events = createGatheredEvents(foundation)
+  const eventTail = createEventTail(foundation)
   const { baseUrl } = config.server
   const removalLinks = createRemovalLinks({ secret, baseUrl })
   const undoLinks = createUndoLinks({ secret, baseUrl })
@@ -127,6 +129,7 @@ export function createServices(foundation: Foundation) {
     ...foundation,
     funnel,
     events,
+    eventTail,
     hashing,
     limits,
     attempts,

@@ -44,6 +44,7 @@ import type { RefusedAddressStore } from './delivery/refused-address-store.ts'
 import type { RefusedAddresses } from './delivery/refused-addresses.ts'
 import type { KnownDevices } from './devices/service.ts'
 import type { KnownDeviceStore } from './devices/store.ts'
+import type { EventTail } from './events/event-tail.ts'
 import type { GatheredEvents } from './events/gathered-events.ts'
 import type { EventStore } from './events/store.ts'
 import type { HashService } from './hashing/service.ts'
@@ -159,6 +160,7 @@ export interface Services {
   codes: CodeService
   devices: KnownDevices
   events: GatheredEvents
+  eventTail: EventTail
   outbox: Outbox
   receipts: ReceiptService
   refusedAddresses: RefusedAddresses

@@ -6,7 +6,6 @@ import type { Language } from '../../texts/languages.ts'
 import { accountRecord } from '../accounts/account.ts'
 import { type EventRecord, eventRecord } from '../events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
-import type { EventFilter } from '../events/store.ts'
 import { parseEmail } from '../identifiers/email.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
@@ -91,7 +90,7 @@ export type SessionRecord = ReturnType<typeof sessionRecord>
 
 type Needs = Pick<
   Services,
-  'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
+  'eventTail' | 'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
 > & {
   stores: Pick<Stores, 'accounts' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
 }
@@ -101,13 +100,11 @@ const MAXIMUM_SESSIONS = 1000
 /** A look at a person is recorded once in this time, for each who looks. */
 const LOOK_MS = 3_600_000
 const MAXIMUM_LOOKS = 10_000
-/** Between two looks for new events. */
-const FOLLOW_MS = 500
-/** The most calls of one caller that wait for an event at the same time: each asks the database twice a second. */
+/** The most calls of one caller that wait for an event at the same time: each holds a connection. */
 const MAXIMUM_FOLLOWERS = 16
 
 export function createAccountAdministration(needs: Needs): AccountAdministration {
-  const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
+  const { eventTail, exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { accountAdministration: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = new Map<string, number>()
@@ -141,21 +138,6 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (identifier === null) throw new AppError('no_verified_contact')
     const confirmed = await stores.accounts.confirm(account, identifier, null, clock.now())
     if (confirmed === null) throw new AppError('identifier_taken')
-  }
-
-  /** Oldest first. Asks again until there is one, the time is over, or the client is gone. */
-  async function follow(
-    filter: EventFilter,
-    after: number,
-    limit: number,
-    { seconds, signal }: { seconds: number; signal: AbortSignal | undefined },
-  ) {
-    const endsAtMs = performance.now() + seconds * 1000
-    for (;;) {
-      const found = await events.follow(filter, after, limit)
-      if (found.length > 0 || performance.now() >= endsAtMs || signal?.aborted) return found
-      await Bun.sleep(Math.min(FOLLOW_MS, Math.max(0, endsAtMs - performance.now())))
-    }
   }
 
   /** Throws `too_many_requests` where the caller waits in too many places already. */
@@ -270,7 +252,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       const filter = { account, type, actor, since: readTime('since', since) }
       if (afterId !== undefined) {
         const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', 25)]
-        const look = () => follow(filter, id, limit, { seconds, signal })
+        const look = () => eventTail.follow(filter, id, limit, { seconds, signal })
         const found = await (seconds === 0 ? look() : asFollower(look))
         return { items: await withNames(found.map(eventRecord)), next_cursor: null }
       }

@@ -72,22 +72,48 @@ const listOfAccount = defineStatement({
 
 const follow = defineStatement({
   name: 'events.follow',
-  params: {
-    after: 'bigint',
-    account: 'uuid?',
-    ...filterParamTypes,
-  },
+  params: { after: 'bigint', upTo: 'bigint', account: 'uuid?', ...filterParamTypes },
   row: eventRow,
   sql: (p) =>
     read(
       p,
-      sql`transaction < pg_snapshot_xmin(pg_current_snapshot())
-     and (transaction, id) > (
-           coalesce((select transaction from ${events} where id = ${p.after}), '0'::xid8),
-           ${p.after})
-     and (${p.account} is null or account = ${p.account})`,
-      sql`transaction, id`,
+      sql`id > ${p.after} and id <= ${p.upTo} and (${p.account} is null or account = ${p.account})`,
+      sql`id`,
     ),
+})
+
+const news = defineStatement({
+  name: 'events.news',
+  params: { after: 'bigint', upTo: 'bigint', limit: 'int' },
+  row: {
+    id: 'bigint',
+    type: column<EventType>('text'),
+    account: 'uuid?',
+    actorId: 'text?',
+    createdAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  select id, type, account, actor_id, created_at from ${events}
+   where id > ${p.after} and id <= ${p.upTo} order by id limit ${p.limit}`,
+})
+
+const lastId = defineStatement({
+  name: 'events.last_id',
+  params: {},
+  row: { lastId: 'bigint' },
+  sql: () => sql`
+  select coalesce(pg_sequence_last_value(pg_get_serial_sequence('events', 'id')::regclass), 0) as last_id`,
+})
+
+/** An insert takes this lock before it draws an id, and its transaction gives it back when it has ended. */
+const openWriters = defineStatement({
+  name: 'events.open_writers',
+  params: {},
+  row: { writer: 'text' },
+  sql: () => sql`
+  select distinct virtualtransaction as writer from pg_locks
+   where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock'
+     and database = (select oid from pg_database where datname = current_database())`,
 })
 
 /** The failures of one account, type, hour and address group share one key, and one event with a count. */
@@ -112,13 +138,6 @@ const addFailures = defineStatement({
     select id, type, outcome, at, account, actor_type, actor_id, actor_name, '{}' from fresh)
   insert into ${eventDetails} (event_id, address, count, failure_key)
   select id, address, count, key from fresh`,
-})
-
-const adoptRestored = defineStatement({
-  name: 'events.adopt_restored',
-  params: {},
-  row: { adopted: 'int' },
-  sql: () => sql`select adopt_restored_events() as adopted`,
 })
 
 const sweep = defineStatement({
@@ -160,8 +179,11 @@ export function createEventStore(database: Database, retention: Retention): Even
       const query = wanted.account === undefined ? listAll : listOfAccount
       return (await database.all(query, { ...filterParams(wanted), before, limit })).map(toEvent)
     },
-    follow: async (wanted, after, limit) =>
-      (await database.all(follow, { ...filterParams(wanted), after, limit })).map(toEvent),
+    follow: async (wanted, after, upTo, limit) =>
+      (await database.all(follow, { ...filterParams(wanted), after, upTo, limit })).map(toEvent),
+    news: (after, upTo, limit) => database.all(news, { after, upTo, limit }),
+    lastId: async () => (await database.first(lastId, {}))?.lastId ?? 0,
+    openWriters: async () => (await database.all(openWriters, {})).map(({ writer }) => writer),
     async addFailures(failures) {
       const rows = JSON.stringify(
         failures.map(({ actor, ...failure }) => ({
@@ -180,7 +202,6 @@ export function createEventStore(database: Database, retention: Retention): Even
         return write()
       })
     },
-    adoptRestored: async () => (await database.first(adoptRestored, {}))?.adopted ?? 0,
     async sweep(now, limit) {
       const params = { before: secondsBefore(now, retention.retentionSeconds), limit }
       return (await database.first(sweep, params))?.removed ?? 0

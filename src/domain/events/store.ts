@@ -9,6 +9,10 @@ export interface EventFilter {
   since?: Date | undefined
 }
 
+export type NewsOfEvent = Pick<StoredEvent, 'id' | 'type' | 'account' | 'createdAt'> & {
+  actorId: string | null
+}
+
 /** Failures of one kind, in one hour, from one address, since the last write. */
 export interface GatheredFailures {
   type: EventType
@@ -25,18 +29,20 @@ export interface EventStore {
   add(recorded: NewEvent[], at: Date): Promise<void>
   /** Newest first: the events before the one with this id (null: from the newest one). */
   list(filter: EventFilter, before: number | null, limit: number): Promise<StoredEvent[]>
+  /** Oldest first: the events after the one with this id, up to the one with the other. */
+  follow(filter: EventFilter, after: number, upTo: number, limit: number): Promise<StoredEvent[]>
+  /** The same for everybody, without what a filter does not look at. */
+  news(after: number, upTo: number, limit: number): Promise<NewsOfEvent[]>
+  /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
+  lastId(): Promise<number>
   /**
-   * Oldest first: the events after the one with this id. Events are left out while an older transaction is still
-   * open, so that a caller who continues after the last one never misses an event.
+   * The transactions that are open now and may have drawn an id. One that is not among them and draws an id later draws
+   * a greater one than `lastId` returned before; one that has drawn an id and is not among them has ended, and what it
+   * committed is seen by every later statement.
    */
-  follow(filter: EventFilter, after: number, limit: number): Promise<StoredEvent[]>
+  openWriters(): Promise<string[]>
   /** Adds to the count of this hour, or writes its event. */
   addFailures(failures: GatheredFailures[]): Promise<void>
-  /**
-   * Events that were restored from another server have its transaction numbers, and `follow` would wait for them.
-   * Returns how many it renumbered.
-   */
-  adoptRestored(): Promise<number>
   sweep(now: Date, limit: number): Promise<number>
   /** Deletes addresses and devices. */
   sweepDetails(now: Date, limit: number): Promise<number>

@@ -679,10 +679,7 @@ export const events = pgTable(
     sessionId: uuid('session_id'),
     requestId: text('request_id'),
     data: jsonb('data').notNull(),
-    /**
-     * The transaction in which it was written: somebody who follows the events must not pass over one that is not
-     * committed yet.
-     */
+    /** The transaction in which it was written. The version before follows the events by it; this one by their ids. */
     transaction: xid8('transaction').notNull().default(sql`pg_current_xact_id()`),
   },
   (table) => [
