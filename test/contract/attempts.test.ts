@@ -34,13 +34,6 @@ const suite = (backend: () => OpenBackend) => {
     expect(await isOpen(key, dayOn(1))).toBe(true)
   })
 
-  test('each says how many there were today', async () => {
-    const key = newKey()
-    const counts: (number | undefined)[] = []
-    for (let i = 0; i < 3; i++) counts.push((await attempts().reserve([key], bounds, morning))[0]?.wrongToday)
-    expect(counts).toEqual([1, 2, 3])
-  })
-
   test('after 100 in a row one a day is open, and what is not open adds nothing', async () => {
     const key = newKey()
     for (let day = 0; day < 5; day++) {

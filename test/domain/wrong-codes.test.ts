@@ -51,6 +51,24 @@ test('the third wrong second factor behind the right password is told to the own
   expect(await verify({ identifier, otp, password: PASSWORD })).toBe(200)
 })
 
+test('a wrong recovery code is a wrong second factor like the others', async () => {
+  const recoveryCode = 'AAAA-BBBB-CCCC-DDDD'
+  for (const wrong of [
+    [recoveryCode, recoveryCode, recoveryCode],
+    [WRONG, recoveryCode, WRONG],
+  ]) {
+    const { identifier } = await protectedOwner()
+    for (const otp of wrong) {
+      expect(await noticesTo(identifier)).toBe(0)
+      expect(await verify({ identifier, otp })).toBe(422)
+      expect(await verify({ identifier, otp, password: PASSWORD })).toBe(422)
+    }
+    expect(await noticesTo(identifier)).toBe(1)
+    for (let more = 0; more < 3; more++) await verify({ identifier, otp: recoveryCode, password: PASSWORD })
+    expect(await noticesTo(identifier)).toBe(1)
+  }
+})
+
 test('the owner’s own slips on a known device are not told, nor what strangers try without the password', async () => {
   const { identifier, logIn, secret } = await protectedOwner()
   const device = { device_fingerprint: 'of the owner' }
@@ -59,6 +77,7 @@ test('the owner’s own slips on a known device are not told, nor what strangers
   expect(await verify({ identifier, otp, login_token, ...device })).toBe(200)
   for (let slips = 0; slips < 4; slips++) {
     expect(await verify({ identifier, otp: WRONG, password: PASSWORD, ...device })).toBe(422)
+    expect(await verify({ identifier, otp: 'AAAA-BBBB-CCCC-DDDD', password: PASSWORD, ...device })).toBe(422)
     expect(await verify({ identifier, otp: WRONG })).toBe(422)
     expect(await verify({ identifier, otp: WRONG, password: 'not this one' })).toBe(422)
   }

@@ -29,8 +29,6 @@ export type Verdict = 'right' | 'spent' | 'wrong'
 export interface Attempt {
   /** Whether the code may be compared with the right one; otherwise it is compared with a decoy. */
   allowed: boolean
-  /** The wrong attempts of today by these callers, this one included. */
-  wrongToday: number
   /** The error of the answer if it failed. */
   refusal(): AppError
   /** Takes the counting back, because it was right or was not compared after all. */
@@ -110,7 +108,6 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
     const answers = ofName ?? ofAccount!
     return {
       allowed: ofAccount!.isOpen,
-      wrongToday: ofAccount!.wrongToday,
       refusal: () =>
         answers.isOpen
           ? new AppError('invalid_code')

@@ -21,14 +21,14 @@ const keysOf = (keys: ReturnType<typeof sql>) => sql`
 const reserve = defineStatement({
   name: 'attempts.reserve',
   params: { keys: 'text', perDay: 'int', inARow: 'int', day: 'date' },
-  row: { isOpen: 'boolean', wrongToday: 'int' },
+  row: { isOpen: 'boolean' },
   sql: (p) => sql`
   with ${keysOf(p.keys)},
   counted as (
     insert into ${codeBudgets} as budget (subject, purpose, day, wrong)
     select subject, budget, ${p.day}, 1 from keys where ${p.perDay} > 0 order by subject
     on conflict (subject, purpose, day) do update set wrong = budget.wrong + 1 where budget.wrong < ${p.perDay}
-    returning subject, purpose, wrong),
+    returning subject, purpose),
   in_a_row as (
     insert into ${codeFailures} as failures (subject, caller_group, factor, in_a_row, last_day)
     select keys.subject, "group", factor, 1, ${p.day}
@@ -38,9 +38,8 @@ const reserve = defineStatement({
        set in_a_row = failures.in_a_row + 1, last_day = ${p.day}
      where failures.in_a_row < ${p.inARow} or failures.last_day < ${p.day}
     returning subject, caller_group, factor)
-  select in_a_row.subject is not null as is_open, coalesce(counted.wrong, 0) as wrong_today
+  select in_a_row.subject is not null as is_open
     from keys
-    left join counted on counted.subject = keys.subject and counted.purpose = budget
     left join in_a_row on in_a_row.subject = keys.subject and in_a_row.caller_group = "group"
                       and in_a_row.factor = keys.factor
    order by place`,

@@ -27,8 +27,6 @@ export interface AttemptBounds {
 export interface CountedKey {
   /** Within the budget of the day, and within the bound in a row. */
   isOpen: boolean
-  /** The wrong ones of this day, this one included. */
-  wrongToday: number
 }
 
 export interface AttemptStore {

@@ -19,6 +19,7 @@ const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
 const NEW_DEVICES_PER_DAY = 5
+const WRONG_BEFORE_NOTICE = 2
 const OPERATOR_NOTICES_PER_HOUR = 3
 const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
@@ -274,6 +275,11 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     operatorNotices: (purpose: string): Charge => ({
       key: `operator-notices:${purpose}`,
       rule: window(OPERATOR_NOTICES_PER_HOUR, HOUR_MS),
+    }),
+    /** Wrong second factors behind the right password; the next one is told to the owner. */
+    wrongSecondFactors: (accountUuid: string): Charge => ({
+      key: `wrong-second-factors:${tag('account', accountUuid)}`,
+      rule: window(WRONG_BEFORE_NOTICE, DAY_MS),
     }),
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string): Charge => ({

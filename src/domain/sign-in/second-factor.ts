@@ -212,10 +212,14 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   /**
-   * Once a day the owner is notified of wrong codes by somebody who knows the password and is on an unknown device.
+   * Of somebody who knows the password and is on an unknown device: the third wrong code within a day is told to the owner,
+   * once a day, whichever factors were tried.
    */
-  async function tellOfWrongCodes(account: Account): Promise<void> {
-    if (!(await limits.admits([limits.counters.onceADay('wrong second factor', account.uuid)]))) return
+  async function noteWrongCode(account: Account | null, { caller, byAddress }: CodeAttempt): Promise<void> {
+    if (account === null || caller.group !== 'password' || byAddress) return
+    const { wrongSecondFactors, onceADay } = limits.counters
+    if (await limits.admits([wrongSecondFactors(account.uuid)])) return
+    if (!(await limits.admits([onceADay('wrong second factor', account.uuid)]))) return
     await outbox.sendNotices(withAddressOfCaller(await notices.about(account, 'second_factor_failed')))
   }
 
@@ -231,7 +235,9 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     const { caller, typed } = attempt
     await limits.charge(limits.counters.recoveryCodes(sent.subject, caller.addressBucket))
     const held = await find(account)
-    if ((await verify(held, typed, noSentCode)) !== 'right') throw new AppError('invalid_code')
+    if ((await verify(held, typed, noSentCode)) === 'right') return
+    await noteWrongCode(account, attempt)
+    throw new AppError('invalid_code')
   }
 
   async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt): Promise<void> {
@@ -241,14 +247,13 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
     const { purpose } = sent
     const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
-    await attempts.run(tried, async ({ allowed, wrongToday }) => {
+    await attempts.run(tried, async ({ allowed }) => {
       const binding = byAddress ? { ...sent, group: null } : sent
       const compare: CompareSent = (accepts) => codes.compare(binding, typed, { allowed: allowed && accepts })
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
       const verdict = await verify(tryable, typed, compare)
-      const isThird = verdict === 'wrong' && wrongToday === 3 && caller.group === 'password' && !byAddress
-      if (isThird && account !== null) await tellOfWrongCodes(account)
+      if (verdict === 'wrong') await noteWrongCode(account, attempt)
       return verdict
     })
   }
