@@ -63,6 +63,7 @@ export const domainOrder = [
   'me',
   'social',
   'two-factor-removals',
+  'administration',
   'idempotency',
   'administrators',
   'administration-sessions',

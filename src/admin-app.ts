@@ -3,6 +3,9 @@
  * the listener of administration lead here.
  */
 import { Elysia } from 'elysia'
+import type { Access, AdminCaller, AdminRoute } from './domain/administration/access.ts'
+import { createSocketDoor, type Door } from './domain/administration/door.ts'
+import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/listener-door.ts'
 import {
   createAccountAdministrationRoutes,
   createSigningKeyRoutes,
@@ -15,9 +18,6 @@ import { createPeopleRoutes } from './domain/administration-people/routes.ts'
 import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
 import { PROVED_MS } from './domain/administration-sessions/service.ts'
 import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
-import type { Access, AdminCaller, AdminRoute } from './domain/administrators/access.ts'
-import { createSocketDoor, type Door } from './domain/administrators/door.ts'
-import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administrators/listener-door.ts'
 import { createAdministratorRoutes } from './domain/administrators/routes.ts'
 import { createBackupRoutes } from './domain/backups/routes.ts'
 import { createDoctorRoutes } from './domain/doctor/routes.ts'
@@ -39,7 +39,7 @@ import {
 import { createPageCookies } from './platform/http/page-cookie.ts'
 
 /**
- * Method, path under /admin/v1, operation, what it asks for (domain/administrators/access.ts), room; `!` marks what asks
+ * Method, path under /admin/v1, operation, what it asks for (domain/administration/access.ts), room; `!` marks what asks
  * for password and second factor again on the page. `bun run check` compares it with what is mounted, and the door opens
  * for nothing else.
  */
@@ -225,7 +225,7 @@ const documentation = {
   addresses: { page: '/admin/docs', document: ADMIN_DOCUMENT, script: '/admin/docs/reference.js' },
   title: 'Poterne administration',
   async description() {
-    const { administrationInterface } = await import('./domain/administrators/interface-description.ts')
+    const { administrationInterface } = await import('./domain/administration/interface-description.ts')
     return administrationInterface(adminRoutes)
   },
 }

@@ -5,47 +5,17 @@ import { answer, component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { emailRefusedAtField, nullable, timeField } from '../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../platform/http/schemas.ts'
 import type { Language } from '../../texts/languages.ts'
-import { accountSchema } from '../accounts/account-schema.ts'
-import type { AdminCaller } from '../administrators/access.ts'
+import type { AdminCaller } from '../administration/access.ts'
+import { detail, done, doneAnswer, text } from '../administration/operation-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { exportAnswer } from '../me/export-schema.ts'
 import type { KeyService } from '../tokens/key-service.ts'
+import { accountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { AccountAdministration } from './service.ts'
 
-export const text = () => t.Optional(t.String({ maxLength: 300 }))
-
-const administered = {
-  email_verified_at: nullable(timeField()),
-  phone_verified_at: nullable(timeField()),
-  language: t.String(),
-  metadata: t.Record(t.String(), t.Unknown()),
-  has_password: t.Boolean(),
-  locked_reason: nullable(t.String()),
-}
-const listedAccount = component(
-  'ListedAccount',
-  t.Composite([accountSchema, t.Object(administered)], { description: 'An account, as lists show it.' }),
-)
-export const accountDetails = component(
-  'AdministeredAccount',
-  t.Composite(
-    [
-      accountSchema,
-      t.Object({
-        ...administered,
-        factors: t.Array(t.String()),
-        passkeys: t.Integer(),
-        identities: t.Integer(),
-        sessions: t.Integer(),
-        email_refused_at: emailRefusedAtField,
-      }),
-    ],
-    { description: 'An account with all that administration knows of it.' },
-  ),
-)
 const session = component(
   'AccountSession',
   t.Object(
@@ -62,12 +32,6 @@ const session = component(
     { description: 'A signed-in device of an account.' },
   ),
 )
-export const accountAnswer = answer(
-  'AdministeredAccountAnswer',
-  { status: t.Literal(200), account: accountDetails },
-  'The account as it is now.',
-)
-export const doneAnswer = answer('Done', { status: t.Literal(200) }, 'It is done.')
 const key = component(
   'SigningKey',
   t.Object(
@@ -81,13 +45,6 @@ const key = component(
     { description: 'A key that signs access tokens.' },
   ),
 )
-
-export const detail = (operationId: string, summary: string) => ({
-  tags: ['Administration'],
-  operationId,
-  summary,
-})
-export const done = { status: 200 as const }
 
 export function createAccountAdministrationRoutes(
   httpBase: HttpBase,

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountRecord } from '../accounts/account.ts'
+import { invalid, readNumber, readTime } from '../administration/query.ts'
 import { type EventRecord, eventRecord } from '../events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseEmail } from '../identifiers/email.ts'
@@ -260,24 +261,6 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       return { ...page, items: await withNames(page.items) }
     },
   }
-}
-
-export const invalid = (...fields: string[]) =>
-  new AppError('validation_failed', {
-    fields: fields.map((field) => ({ field, code: 'invalid_value' as const })),
-  })
-
-export function readTime(field: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const time = new Date(text)
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) throw invalid(field)
-  return time
-}
-
-function readNumber(field: string, text: string, maximum = Number.MAX_SAFE_INTEGER): number {
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (!(number <= maximum)) throw invalid(field)
-  return number
 }
 
 function readFilter(query: Omit<AccountQuery, 'query' | 'limit' | 'cursor'>): AccountFilter {

@@ -5,8 +5,8 @@ import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
-import { detail, done, doneAnswer } from '../administration-accounts/routes.ts'
-import { type AdminCaller, isDelayed } from '../administrators/access.ts'
+import { type AdminCaller, isDelayed } from '../administration/access.ts'
+import { detail, done, doneAnswer } from '../administration/operation-schema.ts'
 import type { AccountFactors } from './service.ts'
 
 const passkey = component(

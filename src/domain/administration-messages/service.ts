@@ -1,6 +1,6 @@
 /** What became of messages, and what keeps them from being sent. */
 import { AppError } from '../../errors.ts'
-import { invalid, readTime } from '../administration-accounts/service.ts'
+import { invalid, readTime } from '../administration/query.ts'
 import { codePurposes } from '../codes/store.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'

@@ -4,7 +4,7 @@ import { answer, component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
-import { detail, done } from '../administration-accounts/routes.ts'
+import { detail, done } from '../administration/operation-schema.ts'
 import type { Overview } from './service.ts'
 
 const hour = component(

@@ -4,7 +4,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, administratorSessions, administrators, sessions } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { accountRow } from '../accounts/account-sql.ts'
-import type { Role } from '../administrators/access.ts'
+import type { Role } from '../administration/access.ts'
 import type { NewEvent } from '../events/event.ts'
 import {
   endTooMany,

@@ -1,6 +1,6 @@
 /** The sessions of the page of administration: sessions of the account with a cookie. PostgreSQL, in every shape. */
 import type { Account } from '../accounts/account.ts'
-import type { Role } from '../administrators/access.ts'
+import type { Role } from '../administration/access.ts'
 import type { NewSession } from '../sessions/store.ts'
 
 export interface PageSession {

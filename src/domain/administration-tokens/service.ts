@@ -11,7 +11,7 @@ import {
   isAddressWithin,
   parseAddressRange,
 } from '../../platform/http/address-ranges.ts'
-import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../administrators/access.ts'
+import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../administration/access.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { isUuid } from '../identifiers/uuid.ts'
 import type { Services, Stores } from '../services.ts'

@@ -5,7 +5,7 @@ import { accounts, administrationTokens, administrators } from '../../platform/p
 import { defineStatement, json, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import { revokeToken } from '../accounts/administration-token-sql.ts'
-import type { Scope } from '../administrators/access.ts'
+import type { Scope } from '../administration/access.ts'
 import { changeAndRecord, recordEvents } from '../events/event-sql.ts'
 import type { StoredToken, TokenCreator, TokenStore } from './store.ts'
 

@@ -1,5 +1,5 @@
 /** The tokens of administration, as hashes, in PostgreSQL in every shape. */
-import type { Scope } from '../administrators/access.ts'
+import type { Scope } from '../administration/access.ts'
 
 export interface TokenCreator {
   type: 'operator' | 'administrator' | 'token'

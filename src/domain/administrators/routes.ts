@@ -5,10 +5,10 @@ import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
+import type { AdminCaller } from '../administration/access.ts'
+import { roleField } from '../administration/access-schema.ts'
 import { pageQuery } from '../events/event-schema.ts'
 import type { Once } from '../idempotency/service.ts'
-import type { AdminCaller } from './access.ts'
-import { roleField } from './administrator-schema.ts'
 import type { AdministratorRecord, AdministratorService } from './service.ts'
 
 const administrator = component(

@@ -2,11 +2,11 @@
 
 import { AppError } from '../../errors.ts'
 import { type Account, verifiedContacts } from '../accounts/account.ts'
+import type { Role } from '../administration/access.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
 import { isUuid } from '../identifiers/uuid.ts'
 import type { Services, Stores } from '../services.ts'
-import type { Role } from './access.ts'
 import type { Administrator } from './store.ts'
 
 export type AdministratorRecord = ReturnType<typeof administratorRecord>

@@ -13,9 +13,9 @@ import {
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { holdAccount } from '../accounts/account-sql.ts'
 import { revokeTokensOf } from '../accounts/administration-token-sql.ts'
+import { type Role, wholeScopesOf } from '../administration/access.ts'
 import type { NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
-import { type Role, wholeScopesOf } from './access.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
 const administratorRow = {

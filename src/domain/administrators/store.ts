@@ -1,5 +1,5 @@
 /** The accounts that are administrators, in PostgreSQL in every shape. */
-import type { Role } from './access.ts'
+import type { Role } from '../administration/access.ts'
 
 export interface Administrator {
   /** Of the account. */
