@@ -74,6 +74,7 @@ export const domainOrder = [
   'administration-factors',
   'administration-messages',
   'administration-overview',
+  'administration-keys',
   'housekeeping',
   'backups',
   'doctor',

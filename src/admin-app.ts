@@ -6,11 +6,9 @@ import { Elysia } from 'elysia'
 import type { Access, AdminCaller, AdminRoute } from './domain/administration/access.ts'
 import { createSocketDoor, type Door } from './domain/administration/door.ts'
 import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/listener-door.ts'
-import {
-  createAccountAdministrationRoutes,
-  createSigningKeyRoutes,
-} from './domain/administration-accounts/routes.ts'
+import { createAccountAdministrationRoutes } from './domain/administration-accounts/routes.ts'
 import { createAccountFactorRoutes } from './domain/administration-factors/routes.ts'
+import { createSigningKeyRoutes } from './domain/administration-keys/routes.ts'
 import { createMessageRoutes } from './domain/administration-messages/routes.ts'
 import { createOverviewRoutes } from './domain/administration-overview/routes.ts'
 import { createPageRoutes } from './domain/administration-page/routes.ts'
@@ -78,9 +76,9 @@ const table = `
   GET     /tokens                                  listTokens               tokens:write      administration-tokens
   POST    /tokens                                  createToken              tokens:write!     administration-tokens
   DELETE  /tokens/:id                              revokeToken              tokens:write!     administration-tokens
-  GET     /keys                                    listSigningKeys          owner             administration-accounts
-  POST    /keys/rotate                             rotateSigningKey         owner!            administration-accounts
-  POST    /keys/revoke                             revokeSigningKey         owner!            administration-accounts
+  GET     /keys                                    listSigningKeys          owner             administration-keys
+  POST    /keys/rotate                             rotateSigningKey         owner!            administration-keys
+  POST    /keys/revoke                             revokeSigningKey         owner!            administration-keys
   POST    /backups                                 noteBackup               operator          backups
   POST    /backups/snapshot                        copyDatabase             operator          backups
   POST    /backups/release                         releaseDatabase          operator          backups
