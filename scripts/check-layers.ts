@@ -72,6 +72,7 @@ export const domainOrder = [
   'administration-accounts',
   'administration-people',
   'administration-factors',
+  'administration-events',
   'administration-messages',
   'administration-overview',
   'administration-keys',

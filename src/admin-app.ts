@@ -7,6 +7,7 @@ import type { Access, AdminCaller, AdminRoute } from './domain/administration/ac
 import { createSocketDoor, type Door } from './domain/administration/door.ts'
 import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/listener-door.ts'
 import { createAccountAdministrationRoutes } from './domain/administration-accounts/routes.ts'
+import { createAuditTrailRoutes } from './domain/administration-events/routes.ts'
 import { createAccountFactorRoutes } from './domain/administration-factors/routes.ts'
 import { createSigningKeyRoutes } from './domain/administration-keys/routes.ts'
 import { createMessageRoutes } from './domain/administration-messages/routes.ts'
@@ -62,14 +63,14 @@ const table = `
   GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration-accounts
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration-accounts
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration-accounts
-  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration-accounts
+  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration-events
   GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration-messages
   GET     /messages                                listMessages             messages:read     administration-messages
   POST    /messages/:id/retry                      retryMessage             messages:write    administration-messages
   DELETE  /limits/:identifier                      liftLimits               limits:write      administration-messages
   GET     /sms/report                              reportSms                accounts:read     administration-messages
   GET     /statistics                              readStatistics           accounts:read     administration-overview
-  GET     /events                                  listAllEvents            events:read       administration-accounts
+  GET     /events                                  listAllEvents            events:read       administration-events
   GET     /administrators                          listAdministrators       owner             administrators
   POST    /administrators                          addAdministrator         owner!            administrators
   DELETE  /administrators/:uuid                    removeAdministrator      owner!            administrators
@@ -123,6 +124,7 @@ export type AdminServices = Pick<
   | 'messageAdministration'
   | 'overview'
   | 'accountAdministration'
+  | 'auditTrail'
   | 'administrationTokens'
   | 'administrators'
   | 'backups'
@@ -153,6 +155,7 @@ const routesBehind = (
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
     .use(createTokenRoutes(httpBase, guard, once, services.administrationTokens))
+    .use(createAuditTrailRoutes(httpBase, services.auditTrail))
     .use(createSigningKeyRoutes(httpBase, guard, once, services.keys))
     .use(createSecretRoutes(httpBase, services.secrets))
 }

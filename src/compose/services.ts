@@ -2,6 +2,7 @@
 import { createAccountCodeSending, createAccountCodes } from '../domain/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createAccountAdministration } from '../domain/administration-accounts/service.ts'
+import { createAuditTrail } from '../domain/administration-events/service.ts'
 import { createAccountFactors } from '../domain/administration-factors/service.ts'
 import { createMessageAdministration } from '../domain/administration-messages/service.ts'
 import { createOverview } from '../domain/administration-overview/service.ts'
@@ -203,6 +204,7 @@ export function createServices(foundation: Foundation) {
     }),
     accountFactors: createAccountFactors({ ...shared, accountAdministration, twoFactorRemovals }),
     twoFactorRemovals,
+    auditTrail: createAuditTrail(shared),
     overview: createOverview(shared),
     messageAdministration: createMessageAdministration({ ...shared, accountAdministration }),
     social: createSocialService(shared),

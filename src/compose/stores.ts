@@ -2,6 +2,7 @@
 import { createAccountCodeStore } from '../domain/account-codes/store-postgres.ts'
 import { createAccountStore } from '../domain/accounts/store-postgres.ts'
 import { createAccountAdministrationStore } from '../domain/administration-accounts/store-postgres.ts'
+import { createAuditTrailStore } from '../domain/administration-events/store-postgres.ts'
 import { createAccountFactorStore } from '../domain/administration-factors/store-postgres.ts'
 import { createMessageAdministrationStore } from '../domain/administration-messages/store-postgres.ts'
 import { createOverviewStore } from '../domain/administration-overview/store-postgres.ts'
@@ -58,6 +59,7 @@ export function createStores(
     administrationTokens: createTokenStore(database),
     administrators: createAdministratorStore(database),
     attempts: createAttemptStore(database),
+    auditTrail: createAuditTrailStore(database),
     authenticators: createFactorStore(database),
     backups: createBackupStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),

@@ -15,6 +15,8 @@ import type { OwnerNotices } from './accounts/owner-notices.ts'
 import type { AccountStore } from './accounts/store.ts'
 import type { AccountAdministration } from './administration-accounts/service.ts'
 import type { AccountAdministrationStore } from './administration-accounts/store.ts'
+import type { AuditTrail } from './administration-events/service.ts'
+import type { AuditTrailStore } from './administration-events/store.ts'
 import type { AccountFactors } from './administration-factors/service.ts'
 import type { AccountFactorStore } from './administration-factors/store.ts'
 import type { MessageAdministration } from './administration-messages/service.ts'
@@ -110,6 +112,7 @@ export interface Stores {
   administrationTokens: TokenStore
   administrators: AdministratorStore
   attempts: AttemptStore
+  auditTrail: AuditTrailStore
   authenticators: FactorStore
   backups: BackupStore
   codes: CodeStore
@@ -199,6 +202,7 @@ export interface Services {
   pageSessions: PageSessions
   administrationTokens: TokenService
   accountAdministration: AccountAdministration
+  auditTrail: AuditTrail
   administratorReach: AdministratorReach
   people: PeopleService
   messageAdministration: MessageAdministration

@@ -164,7 +164,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     await administrators.put(staying.uuid, 'viewer')
     await service.inside.app.server!.stop(true)
     await service.inside.adminApp.server?.stop(true)
-    const events = await service.inside.services.accountAdministration.listEvents({ type: 'backup.created' })
+    const events = await service.inside.services.auditTrail.list({ type: 'backup.created' })
     expect(events.items).toMatchObject([{ actor: { type: 'operator', id: 'ada' } }])
 
     // In the place of the same database.
@@ -211,7 +211,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
         expect((await again.post('login', { identifier: email, password: PASSWORD })).body.code).toBe(
           'account_unconfirmed',
         )
-      const restored = await again.inside.services.accountAdministration.listEvents({
+      const restored = await again.inside.services.auditTrail.list({
         type: 'backup.restored',
       })
       expect(restored.items).toMatchObject([
@@ -259,8 +259,7 @@ describe('a scheduled backup', () => {
     service,
   )
   const takeDue = () => Promise.all([service, replica].map(({ inside }) => inside.services.backups.takeDue()))
-  const events = async (type: string) =>
-    (await service.inside.services.accountAdministration.listEvents({ type })).items
+  const events = async (type: string) => (await service.inside.services.auditTrail.list({ type })).items
 
   test('is made once its time has come, by one replica, and the newest files stay', async () => {
     mkdirSync(directory)

@@ -6,7 +6,7 @@ import type { HttpBase } from '../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
 import type { Language } from '../../texts/languages.ts'
 import { detail, done, doneAnswer, text } from '../administration/operation-schema.ts'
-import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
+import { pageQuery } from '../events/event-schema.ts'
 import { exportAnswer } from '../me/export-schema.ts'
 import { accountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { AccountAdministration } from './service.ts'
@@ -150,44 +150,6 @@ export function createAccountAdministrationRoutes(
       {
         response: { 200: doneAnswer, ...errorResponses('account_not_found', 'session_not_found') },
         detail: detail('endAccountSession', 'End a session of an account'),
-      },
-    )
-    .get(
-      '/accounts/:uuid/events',
-      async ({ params, query }) => ({
-        status: 200 as const,
-        ...(await accounts.listEvents({ ...query, account: params.uuid })),
-      }),
-      {
-        query: t.Object({ ...pageQuery, type: text(), since: text() }),
-        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
-        detail: detail('listAccountEvents', 'Read the history of an account'),
-      },
-    )
-    .get(
-      '/events',
-      async ({ query, request: { signal } }) => ({
-        status: 200 as const,
-        ...(await accounts.listEvents(query, { signal })),
-      }),
-      {
-        query: t.Object({
-          ...pageQuery,
-          account: text(),
-          type: text(),
-          actor: text(),
-          since: text(),
-          after: t.Optional(
-            t.String({
-              description: 'The id of an event (`0`: from the beginning): those after it, oldest first',
-            }),
-          ),
-          wait: t.Optional(
-            t.String({ description: 'With `after`: how many seconds to wait for an event, at most 25' }),
-          ),
-        }),
-        response: { 200: eventsAnswer, ...errorResponses('validation_failed', 'too_many_requests') },
-        detail: detail('listAllEvents', 'Read the audit trail'),
       },
     )
 }

@@ -4,8 +4,7 @@ import { AppError } from '../../errors.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountRecord } from '../accounts/account.ts'
-import { invalid, readNumber, readTime } from '../administration/query.ts'
-import { type EventRecord, eventRecord } from '../events/event.ts'
+import { invalid, readTime } from '../administration/query.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
 import { parseEmail } from '../identifiers/email.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
@@ -24,17 +23,6 @@ export interface AccountQuery extends PageQuery {
   role_id?: string | undefined
   created_after?: string | undefined
   created_before?: string | undefined
-}
-
-export interface EventQuery extends PageQuery {
-  account?: string | undefined
-  type?: string | undefined
-  actor?: string | undefined
-  since?: string | undefined
-  /** The id of an event: those after it, oldest first. */
-  after?: string | undefined
-  /** Seconds to wait for one, at most 25; only with `after`. */
-  wait?: string | undefined
 }
 
 /** As the body of PATCH has it. */
@@ -83,15 +71,13 @@ export interface AccountAdministration {
   endSessions(uuid: string): Promise<void>
   /** Throws `session_not_found`. */
   endSession(uuid: string, sessionId: string): Promise<void>
-  /** Newest first. Throws `validation_failed`, and `too_many_requests` where too many calls of the caller wait. */
-  listEvents(query: EventQuery, options?: { signal?: AbortSignal }): Promise<Page<EventRecord>>
 }
 
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
 type Needs = Pick<
   Services,
-  'eventTail' | 'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
+  'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
 > & {
   stores: Pick<Stores, 'accounts' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
 }
@@ -101,15 +87,12 @@ const MAXIMUM_SESSIONS = 1000
 /** A look at a person is recorded once in this time, for each who looks. */
 const LOOK_MS = 3_600_000
 const MAXIMUM_LOOKS = 10_000
-/** The most calls of one caller that wait for an event at the same time: each holds a connection. */
-const MAXIMUM_FOLLOWERS = 16
 
 export function createAccountAdministration(needs: Needs): AccountAdministration {
-  const { eventTail, exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
+  const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { accountAdministration: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = new Map<string, number>()
-  const followers = new Map<string, number>()
 
   async function require(uuid: string): Promise<AdministeredAccount> {
     const account = isUuid(uuid) ? await store.find(uuid) : null
@@ -141,22 +124,6 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (confirmed === null) throw new AppError('identifier_taken')
   }
 
-  /** Throws `too_many_requests` where the caller waits in too many places already. */
-  async function asFollower<T>(wait: () => Promise<T>): Promise<T> {
-    const actor = currentRequest()?.actor
-    const key = `${actor?.type} ${actor?.id}`
-    const waiting = followers.get(key) ?? 0
-    if (waiting >= MAXIMUM_FOLLOWERS) throw new AppError('too_many_requests', { retryAfterSeconds: 1 })
-    followers.set(key, waiting + 1)
-    try {
-      return await wait()
-    } finally {
-      const left = (followers.get(key) ?? 1) - 1
-      if (left > 0) followers.set(key, left)
-      else followers.delete(key)
-    }
-  }
-
   async function recordLook({ uuid }: AdministeredAccount): Promise<void> {
     const actor = currentRequest()?.actor
     const now = clock.now()
@@ -185,18 +152,6 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (/^\d{1,15}$/.test(typed)) return { by: 'id', id: Number(typed) }
     if (typed.length < 3) throw invalid('query')
     return { by: 'prefix', prefix: typed.toLowerCase() }
-  }
-
-  /** An event names an administrator by the uuid alone, so that nothing of the person stays after an erasure. */
-  async function withNames(items: EventRecord[]): Promise<EventRecord[]> {
-    const isAdministrator = ({ actor }: EventRecord) => actor.type === 'administrator' && actor.id !== null
-    const uuids = new Set(items.filter(isAdministrator).map(({ actor }) => actor.id as string))
-    const names = await store.findNames([...uuids])
-    return items.map((item) =>
-      isAdministrator(item)
-        ? { ...item, actor: { ...item.actor, name: names.get(item.actor.id as string) ?? null } }
-        : item,
-    )
   }
 
   async function view(uuid: string): Promise<AdministeredAccount> {
@@ -246,19 +201,6 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       const account = await require(uuid)
       const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
-    },
-    async listEvents({ account, type, actor, since, after: afterId, wait, ...query }, { signal } = {}) {
-      const { limit, after } = readPage(query)
-      if (account !== undefined && !isUuid(account)) throw invalid('account')
-      const filter = { account, type, actor, since: readTime('since', since) }
-      if (afterId !== undefined) {
-        const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', 25)]
-        const look = () => eventTail.follow(filter, id, limit, { seconds, signal })
-        const found = await (seconds === 0 ? look() : asFollower(look))
-        return { items: await withNames(found.map(eventRecord)), next_cursor: null }
-      }
-      const page = toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
-      return { ...page, items: await withNames(page.items) }
     },
   }
 }

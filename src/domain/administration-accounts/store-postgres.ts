@@ -180,15 +180,6 @@ const change = defineStatement({
   select changed.*, changed.metadata::text as metadata_text from changed`,
 })
 
-const findNames = defineStatement({
-  name: 'administration_accounts.find_names',
-  params: { uuids: 'text' },
-  row: { uuid: 'uuid', name: 'text' },
-  sql: (p) => sql`
-  select uuid, coalesce(email, phone, uuid::text) as name from ${accounts}
-   where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb))`,
-})
-
 export function createAccountAdministrationStore(database: Database): AccountAdministrationStore {
   return {
     list: async (search, filter, before, limit) =>
@@ -196,11 +187,6 @@ export function createAccountAdministrationStore(database: Database): AccountAdm
     async find(uuid) {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
-    },
-    async findNames(uuids) {
-      if (uuids.length === 0) return new Map()
-      const rows = await database.all(findNames, { uuids: JSON.stringify(uuids) })
-      return new Map(rows.map(({ uuid, name }) => [uuid, name]))
     },
     count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
     async change(account, wanted, notices, now) {

@@ -58,8 +58,6 @@ export interface AccountAdministrationStore {
   ): Promise<AdministeredAccount[]>
   find(uuid: string): Promise<AdministeredAccount | null>
   count(accountId: number, now: Date): Promise<AccountCounts>
-  /** What accounts are called, by their uuids; those that are gone are left out. */
-  findNames(uuids: string[]): Promise<Map<string, string>>
   /**
    * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`. Null if the
    * account is gone.
