@@ -74,6 +74,7 @@ export const domainOrder = [
   'administration-factors',
   'administration-events',
   'administration-messages',
+  'administration-limits',
   'administration-overview',
   'administration-keys',
   'housekeeping',

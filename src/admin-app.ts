@@ -10,6 +10,7 @@ import { createAccountAdministrationRoutes } from './domain/administration-accou
 import { createAuditTrailRoutes } from './domain/administration-events/routes.ts'
 import { createAccountFactorRoutes } from './domain/administration-factors/routes.ts'
 import { createSigningKeyRoutes } from './domain/administration-keys/routes.ts'
+import { createLimitRoutes } from './domain/administration-limits/routes.ts'
 import { createMessageRoutes } from './domain/administration-messages/routes.ts'
 import { createOverviewRoutes } from './domain/administration-overview/routes.ts'
 import { createPageRoutes } from './domain/administration-page/routes.ts'
@@ -67,7 +68,7 @@ const table = `
   GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration-messages
   GET     /messages                                listMessages             messages:read     administration-messages
   POST    /messages/:id/retry                      retryMessage             messages:write    administration-messages
-  DELETE  /limits/:identifier                      liftLimits               limits:write      administration-messages
+  DELETE  /limits/:identifier                      liftLimits               limits:write      administration-limits
   GET     /sms/report                              reportSms                accounts:read     administration-messages
   GET     /statistics                              readStatistics           accounts:read     administration-overview
   GET     /events                                  listAllEvents            events:read       administration-events
@@ -121,6 +122,7 @@ export type AdminServices = Pick<
   Services,
   | 'accountFactors'
   | 'administratorReach'
+  | 'limitAdministration'
   | 'messageAdministration'
   | 'overview'
   | 'accountAdministration'
@@ -151,6 +153,7 @@ const routesBehind = (
     .use(createAccountAdministrationRoutes(httpBase, services.accountAdministration, catalog.tags))
     .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(httpBase, guard, once, services.messageAdministration))
+    .use(createLimitRoutes(httpBase, services.limitAdministration))
     .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))

@@ -4,6 +4,7 @@ import { createOwnerNotices } from '../domain/accounts/owner-notices.ts'
 import { createAccountAdministration } from '../domain/administration-accounts/service.ts'
 import { createAuditTrail } from '../domain/administration-events/service.ts'
 import { createAccountFactors } from '../domain/administration-factors/service.ts'
+import { createLimitAdministration } from '../domain/administration-limits/service.ts'
 import { createMessageAdministration } from '../domain/administration-messages/service.ts'
 import { createOverview } from '../domain/administration-overview/service.ts'
 import { createPeopleService } from '../domain/administration-people/service.ts'
@@ -206,6 +207,7 @@ export function createServices(foundation: Foundation) {
     twoFactorRemovals,
     auditTrail: createAuditTrail(shared),
     overview: createOverview(shared),
+    limitAdministration: createLimitAdministration(shared),
     messageAdministration: createMessageAdministration({ ...shared, accountAdministration }),
     social: createSocialService(shared),
   }

@@ -19,6 +19,7 @@ import type { AuditTrail } from './administration-events/service.ts'
 import type { AuditTrailStore } from './administration-events/store.ts'
 import type { AccountFactors } from './administration-factors/service.ts'
 import type { AccountFactorStore } from './administration-factors/store.ts'
+import type { LimitAdministration } from './administration-limits/service.ts'
 import type { MessageAdministration } from './administration-messages/service.ts'
 import type { MessageAdministrationStore } from './administration-messages/store.ts'
 import type { Overview } from './administration-overview/service.ts'
@@ -205,6 +206,7 @@ export interface Services {
   auditTrail: AuditTrail
   administratorReach: AdministratorReach
   people: PeopleService
+  limitAdministration: LimitAdministration
   messageAdministration: MessageAdministration
   overview: Overview
   backups: BackupService

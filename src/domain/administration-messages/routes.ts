@@ -1,4 +1,4 @@
-/** Messages, limits and the report of SMS, under /admin/v1. */
+/** Messages and the report of SMS, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../errors.ts'
 import { answer, component } from '../../platform/http/components.ts'
@@ -103,17 +103,6 @@ export function createMessageRoutes(
       {
         response: { 200: doneAnswer, ...errorResponses('message_not_found', 'not_resendable') },
         detail: detail('retryMessage', 'Send a refused message again'),
-      },
-    )
-    .delete(
-      '/limits/:identifier',
-      async ({ params }) => {
-        await messages.liftLimits(params.identifier)
-        return done
-      },
-      {
-        response: { 200: doneAnswer, ...errorResponses('validation_failed') },
-        detail: detail('liftLimits', 'Lift the refusals and the budgets of the day of an identifier'),
       },
     )
     .get(

@@ -1,13 +1,9 @@
-/** What became of messages, and what keeps them from being sent. */
+/** What became of messages, and sending one again. */
 import { AppError } from '../../errors.ts'
 import { invalid, readTime } from '../administration/query.ts'
-import { codePurposes } from '../codes/store.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
-import { parseIdentifier } from '../identifiers/identifier.ts'
 import type { Channel } from '../outbox/message.ts'
-import { noticePurposes } from '../outbox/message.ts'
 import type { Services, Stores } from '../services.ts'
-import { MAXIMUM_SESSIONS } from '../sessions/store.ts'
 import { type SmsReportRow, smsReport } from '../sms-funnel/report.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
@@ -25,27 +21,21 @@ export interface MessageAdministration {
   listOfAccount(uuid: string, query: MessageQuery): Promise<Page<MessageRecord>>
   /** Sends a message again that was refused. Throws `message_not_found`, `not_resendable`. */
   retry(id: string): Promise<void>
-  /** Forgets what an identifier, and the account that has it, used up of limits today. Throws `validation_failed`. */
-  liftLimits(identifier: string): Promise<void>
   /** Throws `validation_failed`. */
   smsReport(days: string | undefined): Promise<SmsReportRow[]>
 }
 
 export type MessageRecord = ReturnType<typeof messageRecord>
 
-type Needs = Pick<
-  Services,
-  'accountAdministration' | 'attempts' | 'funnel' | 'limits' | 'outbox' | 'clock' | 'config'
-> & {
-  stores: Pick<Stores, 'messageAdministration' | 'accounts' | 'sessions' | 'events'>
+type Needs = Pick<Services, 'accountAdministration' | 'funnel' | 'outbox' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'messageAdministration'>
 }
 
 const MOST_DAYS = 365
 
 export function createMessageAdministration(needs: Needs): MessageAdministration {
-  const { accountAdministration, attempts, funnel, limits, outbox, clock, config } = needs
-  const { messageAdministration: store, accounts, sessions, events } = needs.stores
-  const { defaultCountry } = config.accounts
+  const { accountAdministration, funnel, outbox, clock, config } = needs
+  const { messageAdministration: store } = needs.stores
 
   async function list(account: string | undefined, query: MessageQuery): Promise<Page<MessageRecord>> {
     const { limit, after } = readPage(query)
@@ -67,23 +57,6 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
       if (!(await store.retry(number, config.codes.lifetimeSeconds, clock.now())))
         throw new AppError('not_resendable')
       outbox.wake()
-    },
-    async liftLimits(typed) {
-      const identifier = parseIdentifier(typed, defaultCountry)
-      if (identifier === null) throw invalid('identifier')
-      const account = await accounts.findByIdentifier(identifier, 'login')
-      const now = clock.now()
-      const living = account === null ? [] : await sessions.list(account.id, MAXIMUM_SESSIONS, now)
-      await limits.lift(identifier, {
-        account: account && {
-          uuid: account.uuid,
-          sessionIds: living.map(({ id }) => id),
-          fingerprints: account === null ? [] : await sessions.listFingerprints(account.id),
-        },
-        purposes: [...codePurposes, ...noticePurposes],
-      })
-      await attempts.forget(identifier.key, account?.uuid ?? null)
-      await events.add([{ type: 'limits.lifted', account: account?.uuid ?? null }], now)
     },
     async smsReport(text = '7') {
       const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
