@@ -35,7 +35,10 @@ export interface Pool {
 
 /** The life of one socket. */
 export interface Connection {
-  /** Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. */
+  /**
+   * Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. After a
+   * stale plan the next call prepares the statement anew.
+   */
   run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
 }
 
@@ -72,6 +75,22 @@ const REFUSED = new Set(['57014', '53100', '53200', '53400'])
  */
 const READ_ONLY = '25006'
 const YOUNG_MS = 1000
+
+/** A migration changed the result of a prepared statement, or the server does not know the statement any more. */
+const STALE = new Set(['0A000', '26000'])
+/** Each try may meet another such statement. */
+const STALE_TRIES = 10
+
+/** Repeats work of which nothing happened, on the same connection, which prepares the statement anew. */
+export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!STALE.has(databaseCode(error) ?? '') || tries === STALE_TRIES) throw error
+    }
+  }
+}
 
 export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool {
   const all = new Set<OwnConnection>()
@@ -184,7 +203,8 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
   }
 
   return {
-    run: (text, values) => lend((connection) => connection.run(text, values), { alone: false }),
+    run: (text, values) =>
+      lend((connection) => whilePlansAreStale(() => connection.run(text, values)), { alone: false }),
     use: (work, options) => lend(work, { ...options, alone: true }),
     async close() {
       closed = true
@@ -201,6 +221,8 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
 function createConnection(connect: PoolOptions['connect'], onBroken: () => void): OwnConnection {
   let isBroken = false
   const openedAt = performance.now()
+  /** How often each statement was stale on this connection. */
+  const staleTexts = new Map<string, number>()
   const cut = () => {
     if (isBroken) return
     isBroken = true
@@ -220,7 +242,16 @@ function createConnection(connect: PoolOptions['connect'], onBroken: () => void)
       REFUSED.has(code) || (code === READ_ONLY && performance.now() - openedAt < YOUNG_MS),
     async run(text, values) {
       if (isBroken) throw new DatabaseUnavailable('connection cut')
-      return client.unsafe(text, values as never[], { prepare: true })
+      const count = staleTexts.get(text) ?? 0
+      // Another text is another prepared statement.
+      const own = count === 0 ? text : `${text} /* ${count} */`
+      try {
+        return await client.unsafe(own, values as never[], { prepare: true })
+      } catch (error) {
+        if (STALE.has(databaseCode(error) ?? ''))
+          staleTexts.set(text, Math.max(count + 1, staleTexts.get(text) ?? 0))
+        throw error
+      }
     },
     close: () => client.end({ timeout: 2 }),
   }

@@ -4,7 +4,7 @@ import { StoreUnreachable } from '../store-unreachable.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseUnavailable, databaseCode } from './failure.ts'
-import { type Connection, createPool } from './pool.ts'
+import { type Connection, createPool, whilePlansAreStale } from './pool.ts'
 
 export interface ServerOptions {
   url: string
@@ -29,39 +29,23 @@ const PLANS = { enable_seqscan: 'off', jit: 'off' }
 /** The server rolled the statement back so that another one could continue; it can be repeated. */
 const DEADLOCK = '40P01'
 
-/**
- * postgres.js prepares a statement again and repeats it when a migration changed its result (`select accounts.*`), with
- * the parameters as the first try left them: serialized. So what is serialized must stay as it is, or a second `\x`
- * would go around a bytea, and true would become false.
- */
 const types = {
   bigint: { to: 20, from: [20], serialize: String, parse: Number },
-  bytea: {
-    to: 17,
-    from: [17],
-    serialize: (value: Uint8Array | string) =>
-      typeof value === 'string' ? value : `\\x${Buffer.from(value).toString('hex')}`,
-    parse: (text: string) => Buffer.from(text.slice(2), 'hex'),
-  },
-  boolean: {
-    to: 16,
-    from: [16],
-    serialize: (value: boolean | string) => (value === true || value === 't' ? 't' : 'f'),
-    parse: (text: string) => text === 't',
-  },
   json: {
     to: 3802,
     from: [114, 3802],
-    // No statement of ours has a bare text as its JSON.
+    // A parameter that is a text is JSON already.
     serialize: (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)),
     parse: (text: string) => JSON.parse(text),
   },
 }
 
-/** A migration changed the result of a prepared statement; it is prepared anew when it is run again. */
-const STALE_PLAN = '0A000'
-/** Each try may meet another such statement. */
-const STALE_TRIES = 10
+/**
+ * By itself postgres.js would repeat a statement whose plan is stale, with its parameters serialized twice, and write it
+ * between the statements of others on the same connection, so that callers got each other's rows. It recognises such an
+ * error by its `routine`. Without one it reports the error, and the pool repeats the statement.
+ */
+Object.defineProperty(postgres.PostgresError.prototype, 'routine', { set() {} })
 
 export function openServer({ url: address, poolSize }: ServerOptions): Database {
   const { url, ...socket } = parseDatabaseUrl(address)
@@ -103,6 +87,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
   return announceInserts({
     kind: 'postgres',
     ...createExecutor(run),
+    // In a transaction one statement cannot be repeated: the whole is.
     transaction: (work, options) =>
       pool.use(
         (connection) =>
@@ -132,17 +117,6 @@ export async function connectServer(options: ServerOptions): Promise<Database> {
   } catch (error) {
     await database.close()
     throw new StoreUnreachable('database.url', error)
-  }
-}
-
-/** In a transaction the statement alone cannot be repeated: the whole is, on the same connection. */
-async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (databaseCode(error) !== STALE_PLAN || tries === STALE_TRIES) throw error
-    }
   }
 }
 
