@@ -1,3 +1,4 @@
+-- formerly: 98acd3f285998de3c0c835ed77098d24f733309c4a204e882ca0c174dc3aa649
 CREATE TABLE "housekeeping" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"next_at" timestamp (3) with time zone NOT NULL
@@ -5,7 +6,7 @@ CREATE TABLE "housekeeping" (
 --> statement-breakpoint
 INSERT INTO "housekeeping" VALUES (1, to_timestamp(0));--> statement-breakpoint
 -- No earlier version could refresh a session: people log in again.
-DELETE FROM "sessions";--> statement-breakpoint
+TRUNCATE "spent_refresh_tokens", "sessions";--> statement-breakpoint
 -- Room in each page for the new version of a refreshed row.
 ALTER TABLE "sessions" SET (fillfactor = 75);--> statement-breakpoint
 DROP TABLE "spent_refresh_tokens";--> statement-breakpoint

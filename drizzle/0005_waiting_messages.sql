@@ -1,4 +1,3 @@
-DROP INDEX "messages_waiting";--> statement-breakpoint
-DROP INDEX "messages_code";--> statement-breakpoint
-CREATE INDEX "messages_waiting" ON "messages" USING btree ("channel","next_attempt_at") WHERE "messages"."finished_at" is null;--> statement-breakpoint
-CREATE INDEX "messages_code" ON "messages" USING btree ("code_subject","code_purpose") WHERE "messages"."outcome" is null;
+-- formerly: 5daa9d4d313fa1d3eb8912de42a46a638cf2091f79da91b4a1de56479877330c
+-- The indexes of messages that belong here are made by 0027, without stopping writers.
+ALTER INDEX "messages_code" RENAME TO "messages_code_unfinished";

@@ -10,6 +10,7 @@ import { readParts, verifyBackup } from '../../src/platform/backup/read.ts'
 import { createSealedFile, readSealedFile } from '../../src/platform/backup/sealed-file.ts'
 import { writeBackup } from '../../src/platform/backup/write.ts'
 import { type CopySession, openServerCopy } from '../../src/platform/postgres/copy.ts'
+import { ownMigrations } from '../../src/platform/postgres/migrate.ts'
 import { copiedTables } from '../../src/platform/postgres/tables.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
@@ -161,6 +162,9 @@ describe('a backup of a database', () => {
     const of = (migration: Partial<Manifest['migration']>) => () =>
       requireKnownMigration({ ...manifest, migration: { ...manifest.migration, ...migration } })
     expect(of({})).not.toThrow()
+    const edited = ownMigrations.findLast(({ formerHashes }) => formerHashes.length > 0)!
+    for (const hash of [edited.hash, ...edited.formerHashes])
+      expect(of({ number: edited.number, name: edited.name, hash })).not.toThrow()
     expect(of({ number: 999, name: '0999_later' })).toThrow(
       'was made by a newer poterne (1.2.3, 0999_later): restore it with that version',
     )

@@ -51,7 +51,15 @@ test('a replica that is too old for a migrated database is not ready', async () 
 function withConcurrent(): Migration[] {
   const next = (name: string, concurrent: boolean, statements: string[]) => {
     const number = migrations.length
-    migrations.push({ number, name, hash: name, statements, oldestVersion: null, concurrent })
+    migrations.push({
+      number,
+      name,
+      hash: name,
+      formerHashes: [],
+      statements,
+      oldestVersion: null,
+      concurrent,
+    })
   }
   const migrations: Migration[] = [...ownMigrations]
   next('before', false, ['create table before_indexes (id int)'])

@@ -1,6 +1,6 @@
 /** From a backup to a database: all of it in one transaction of the caller's. */
 import type { CopySession } from '../postgres/copy.ts'
-import { ownMigrations } from '../postgres/migrate.ts'
+import { isText, ownMigrations } from '../postgres/migrate.ts'
 import {
   countRows,
   finishTables,
@@ -20,7 +20,7 @@ export function requireKnownMigration({ migration: { number, name, hash }, versi
   const own = ownMigrations[number]
   if (own === undefined)
     throw new BackupRefused(`was made by a newer poterne (${version}, ${name}): restore it with that version`)
-  if (own.hash !== hash)
+  if (!isText(own, hash))
     throw new BackupRefused(`holds migration ${name}, which is not the one in this executable`)
 }
 

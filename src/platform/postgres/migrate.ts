@@ -64,12 +64,25 @@ const createTable = statement(sql`
     number integer primary key, name text not null, hash text not null, applied_at timestamptz not null)`)
 const addOldestVersion = statement(sql`
   alter table poterne_migrations add column if not exists oldest_version text`)
+const hasOldestVersion = statement<Record<string, never>, { found: boolean }>(sql`
+  select exists (select 1 from pg_attribute where attrelid = to_regclass('poterne_migrations')
+                  and attname = 'oldest_version' and not attisdropped) as found`)
 /** By way of JSON: the column is not there yet where an earlier version migrated. */
 const listOldestVersions = statement<Record<string, never>, { oldest: string }>(sql`
   select to_jsonb(poterne_migrations)->>'oldest_version' as oldest from poterne_migrations
   where to_jsonb(poterne_migrations)->>'oldest_version' is not null`)
 /** What waits for a lock makes everybody behind it wait too: it gives up soon, and tries again. */
-const hasty = statement(sql`select set_config('lock_timeout', '1s', true)`)
+const hasty = statement(sql`select set_config('lock_timeout', '500ms', true)`)
+/** Longer than PostgreSQL's deadlock_timeout of 1 s, after which an automatic vacuum ends for somebody who waits. */
+const patient = statement(sql`select set_config('lock_timeout', '3s', true)`)
+/** The tables among these names, and those of the indexes among them. */
+const findTables = statement<{ names: string }, { name: string }>(sql`
+  select distinct table_of.relname as name
+    from pg_class named left join pg_index on pg_index.indexrelid = named.oid
+    join pg_class table_of on table_of.oid = coalesce(pg_index.indrelid, named.oid)
+   where named.relname = any(string_to_array(${param('names', 'text')}, ',')) and pg_table_is_visible(named.oid)
+     and table_of.relkind = 'r'
+   order by name`)
 const tableExists = statement<Record<string, never>, { found: boolean }>(
   sql`select to_regclass('poterne_migrations') is not null as found`,
 )
@@ -89,8 +102,12 @@ const noteApplied = statement<Applied & Pick<Migration, 'oldestVersion'> & { now
 /** Somebody holds what the migration needs: lock_not_available, and deadlock_detected. All of it was undone. */
 const HELD = new Set(['55P03', '40P01'])
 const LOCK_TRIES = 60
-const LOCK_PAUSE_MS = 500
+const LOCK_PAUSE_MS = 1000
 const BUSY_PAUSE_MS = 100
+
+/** Whether the hash is that of the migration's text, or of an earlier one. */
+export const isText = ({ hash, formerHashes }: Migration, other: string) =>
+  hash === other || formerHashes.includes(other)
 
 function pendingAfter(applied: Applied[], migrations: readonly Migration[]): Migration[] {
   const newest = applied.at(-1)
@@ -100,7 +117,8 @@ function pendingAfter(applied: Applied[], migrations: readonly Migration[]): Mig
     )
   }
   for (const { number, name, hash } of applied) {
-    if (migrations[number]?.hash !== hash) {
+    const own = migrations[number]
+    if (own === undefined || !isText(own, hash)) {
       throw new MigrationRefused(`migration ${name} in the database is not the one in this executable`)
     }
   }
@@ -142,8 +160,9 @@ interface ApplyOptions {
 }
 
 /**
- * Applies all pending migrations and returns their names: in one transaction, except that each concurrent one runs
- * alone between those before and after it. A table that somebody else holds is waited for a second at a time, so that
+ * Applies all pending migrations and returns their names: each in a transaction of its own, so that none keeps the locks
+ * of those before it, and a concurrent one without any. An empty or an embedded database is migrated in one transaction
+ * up to the first concurrent migration. A table that somebody else holds is waited for half a second at a time, so that
  * the requests behind the migration go on. While another process migrates, it waits for that one. Throws
  * MigrationRefused.
  */
@@ -179,7 +198,20 @@ export async function applyMigrations(
 const isConcurrent = (database: Database, { concurrent }: Migration) =>
   concurrent && database.kind === 'postgres'
 
-/** Those before the first concurrent one, in one transaction. */
+/** The table of applied migrations, with the column that the first versions did not have. */
+async function makeOwnTable(transaction: Executor): Promise<void> {
+  // Replicas read it whenever somebody asks whether they are ready, so it is not locked without need.
+  if ((await transaction.first(hasOldestVersion, {}))!.found) return
+  await transaction.all(createTable, {})
+  await transaction.all(addOldestVersion, {})
+}
+
+function ordinaryAtFirst(database: Database, pending: Migration[]): Migration[] {
+  const end = pending.findIndex((migration) => isConcurrent(database, migration))
+  return end < 0 ? pending : pending.slice(0, end)
+}
+
+/** The next one in a transaction; where nobody would wait for its locks, all before the first concurrent one. */
 async function applyTogether(
   database: Database,
   now: Date,
@@ -190,29 +222,44 @@ async function applyTogether(
       await transaction.all(unlimited, {})
       if (!(await transaction.first(tryLock, {}))!.locked) throw new Busy()
       await transaction.all(hasty, {})
-      await transaction.all(createTable, {})
-      await transaction.all(addOldestVersion, {})
-      const pending = pendingAfter(await transaction.all(listApplied, {}), migrations)
-      const end = pending.findIndex((migration) => isConcurrent(database, migration))
-      const together = end < 0 ? pending : pending.slice(0, end)
+      await makeOwnTable(transaction)
+      const done = await transaction.all(listApplied, {})
+      const isInUse = database.kind === 'postgres' && done.length > 0
+      const ordinary = ordinaryAtFirst(database, pendingAfter(done, migrations))
+      const together = isInUse ? ordinary.slice(0, 1) : ordinary
+      if (isInUse) await endVacuums(transaction, together)
       for (const migration of together) {
         for (const text of migration.statements) {
-          await transaction.all(
-            { text: migration.concurrent ? withoutConcurrently(text) : text, params: [] },
-            {},
-          )
+          const own = migration.concurrent ? withoutConcurrently(text) : text
+          await transaction.all({ text: own, params: [] }, {})
         }
         await transaction.all(noteApplied, { ...migration, now })
       }
-      if (database.kind === 'embedded') {
-        for (const { name } of await transaction.all(findUnlogged, {})) {
-          await transaction.all({ text: `alter table "${name}" set logged`, params: [] }, {})
-        }
-      }
+      if (database.kind === 'embedded') await makeLogged(transaction)
       return together.map(({ name }) => name)
     },
     { noDeadline: true },
   )
+}
+
+async function makeLogged(transaction: Executor): Promise<void> {
+  for (const { name } of await transaction.all(findUnlogged, {}))
+    await transaction.all({ text: `alter table "${name}" set logged`, params: [] }, {})
+}
+
+/**
+ * Waits until no vacuum works on the tables that these name, and lets none begin. Nobody waits behind this lock, so
+ * there is time until PostgreSQL has ended an automatic vacuum, which the migration itself would not wait for.
+ */
+async function endVacuums(transaction: Executor, migrations: readonly Migration[]): Promise<void> {
+  const texts = migrations.flatMap(({ statements }) => statements)
+  const names = new Set(texts.flatMap((text) => [...text.matchAll(/"(\w+)"/g)].map(([, name]) => name)))
+  const tables = await transaction.all(findTables, { names: [...names].join(',') })
+  if (tables.length === 0) return
+  await transaction.all(patient, {})
+  const list = tables.map(({ name }) => `"${name}"`).join(', ')
+  await transaction.all({ text: `lock table ${list} in share update exclusive mode`, params: [] }, {})
+  await transaction.all(hasty, {})
 }
 
 /**

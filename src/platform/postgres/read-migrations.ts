@@ -7,6 +7,11 @@ export interface Migration {
   number: number
   name: string
   hash: string
+  /**
+   * Of earlier texts, from its lines `-- formerly: …`: where one of them was applied, later migrations make good what it
+   * did otherwise.
+   */
+  formerHashes: string[]
   statements: string[]
   /** The oldest version that may run beside it, from its line `-- oldest version beside it: 1.2.3`; null: any. */
   oldestVersion: string | null
@@ -25,6 +30,7 @@ export function readMigrations(): Migration[] {
       number: idx,
       name: tag,
       hash: createHash('sha256').update(text).digest('hex'),
+      formerHashes: [...text.matchAll(/^-- formerly: ([0-9a-f]{64})$/gm)].map(([, hash]) => hash as string),
       oldestVersion: /^-- oldest version beside it: (\d+\.\d+\.\d+)$/m.exec(text)?.[1] ?? null,
       concurrent: text.startsWith('-- concurrently\n'),
       statements: text.split('--> statement-breakpoint').map((part) => part.trim()),
