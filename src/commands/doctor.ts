@@ -16,6 +16,7 @@ import {
 import { checks } from '../domain/doctor/checks.ts'
 import { examine } from '../domain/doctor/examine.ts'
 import { explainFailure } from '../domain/doctor/explain.ts'
+import { NO_REDIS } from '../domain/doctor/redis-checks.ts'
 import { parseIdentifier } from '../domain/identifiers/identifier.ts'
 import { createProviderService } from '../domain/providers/service.ts'
 import type { MessageSender } from '../domain/senders/sender.ts'
@@ -113,7 +114,8 @@ interface StoreFindings {
 async function examineStores(config: Config, call: Call | null): Promise<StoreFindings> {
   const isEmbedded = config.database.url === null
   if (isEmbedded && call !== null) return call<StoreFindings>('GET', 'doctor')
-  if (isEmbedded && !isEmbeddedThere(config.storage.dataDir)) return withoutDatabase(NOT_MADE)
+  if (isEmbedded && !isEmbeddedThere(config.storage.dataDir))
+    return withoutDatabase(config, NOT_MADE, 'there is no database yet')
   try {
     return await withStores(config, async ({ doctor }) => {
       const { findings, publishedKeys } = await doctor.examineStores()
@@ -122,6 +124,7 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
   } catch (error) {
     const key = isEmbedded ? 'storage.data_dir' : 'database.url'
     return withoutDatabase(
+      config,
       error instanceof DataDirectoryLocked
         ? warning(
             'a poterne that runs has it open, and its socket does not answer here: name it with --socket',
@@ -133,16 +136,19 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
 
 const NOT_MADE = warning('there is none yet: `poterne serve` makes it')
 
-const withoutDatabase = (database: ReturnType<typeof warning>): StoreFindings => ({
-  findings: checks
-    .filter(({ where }) => where === 'stores')
-    .map(({ name }) =>
-      name === 'database'
-        ? { name, ...database }
-        : { name, ...warning('not checked, because the database could not be opened') },
-    ),
-  published_keys: null,
-})
+function withoutDatabase(
+  config: Config,
+  database: ReturnType<typeof warning>,
+  why = 'the database could not be opened',
+): StoreFindings {
+  const findingOf = (name: string) => {
+    if (name === 'database') return database
+    const isUnused = name.startsWith('redis') && config.redis.urls.length === 0
+    return isUnused ? NO_REDIS : warning(`not checked, because ${why}`)
+  }
+  const names = checks.filter(({ where }) => where === 'stores').map(({ name }) => name)
+  return { findings: names.map((name) => ({ name, ...findingOf(name) })), published_keys: null }
+}
 
 function serviceBy(call: Call): RunningService {
   return {

@@ -3,7 +3,7 @@
  * of that one says so.
  */
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -11,6 +11,7 @@ import { doctorCommand } from '../../src/commands/doctor.ts'
 import { run } from '../../src/commands/run.ts'
 import { checks } from '../../src/domain/doctor/checks.ts'
 import { judgeSpace } from '../../src/domain/doctor/database-checks.ts'
+import { explainFailure } from '../../src/domain/doctor/explain.ts'
 import { judgeArrival } from '../../src/domain/doctor/reach-checks.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
@@ -650,6 +651,31 @@ describe('what others stand on', () => {
     expect(code).toBe(1)
     expect(namesOf(bad)).toEqual(['redis', ...dependents('redis')])
     expect(bad[0]).toMatchObject({ level: 'failure', message: expect.stringContaining('start it') })
+  })
+
+  test.each([
+    ['Redis is unavailable (CLOSED)', 'Redis is unavailable (CLOSED): nothing answers'],
+    ['The operation timed out', 'The operation timed out: nothing answers'],
+    [
+      'ECONNREFUSED: Unable to connect. Is the computer able to access the url?',
+      'ECONNREFUSED: Unable to connect: nothing takes connections there',
+    ],
+  ])('what a runtime says (%s) is followed by what to do', (said, explained) => {
+    expect(explainFailure(new Error(said))).toStartWith(explained)
+  })
+
+  test('where there is no database yet, its checks say so, and Redis is not missed', async () => {
+    const { settings } = await healthy()
+    const { database: _, redis: __, ...others } = settings
+    const data_dir = join(newDirectory('new'), 'data')
+    const { file } = writeSettings({ ...others, storage: { data_dir } })
+    const { out } = await captured([...['--json', '--config', file, '--resolver', names.address]])
+    const { checks: lines } = JSON.parse(out) as { checks: Line[] }
+    const messageOf = (name: string) => lines.find((line) => line.name === name)?.message
+    expect(messageOf('database')).toContain('`poterne serve` makes it')
+    expect(messageOf('migrations')).toBe('not checked, because there is no database yet')
+    expect(messageOf('redis')).toContain('not configured')
+    expect(existsSync(data_dir)).toBe(false)
   })
 
   test('a mail server that does not know the password, and only what needs it', async () => {

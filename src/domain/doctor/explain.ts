@@ -15,7 +15,10 @@ const remedies: [RegExp, string][] = [
     'nothing takes connections there: start it, or correct host and port',
   ],
   [/ENOTFOUND|EAI_|DNS/i, 'the host is unknown: correct its name, or the name servers of this machine'],
-  [/TIMEDOUT|TIMEOUT|no answer/i, 'nothing answers: correct host and port, or open the firewall between'],
+  [
+    /TIMEDOUT|TIMEOUT|timed out|no answer|\(CLOSED\)/i,
+    'nothing answers: correct host and port, or open the firewall between',
+  ],
   [
     /CERT|SELF_SIGNED|ISSUER|VERIFY|ALTNAME|smtp_tls|TLS|SSL/i,
     'its certificate is not trusted for this host, or it does not speak TLS here: correct host and port, or name the authority in NODE_EXTRA_CA_CERTS (for a mail server also ca_file)',
@@ -34,6 +37,8 @@ export function explainFailure(error: unknown, key = 'the configuration'): strin
 function describe(error: unknown): string {
   const { code, message, cause } = (error ?? {}) as { code?: unknown; message?: unknown; cause?: unknown }
   if (cause instanceof Error && !String(message).includes(': ')) return describe(cause)
-  const said = (typeof message === 'string' && message.split('\n', 1)[0]) || 'unknown cause'
+  const line = typeof message === 'string' ? message.split('\n', 1)[0] : ''
+  // Bun ends its sentences, and asks back.
+  const said = line?.replace(/\.( Is the computer able to access the url\?)?$/, '') || 'unknown cause'
   return typeof code === 'string' && !said.includes(code) ? `${said} (${code})` : said
 }

@@ -25,7 +25,8 @@ async function ofEachServer(
   const findings = await Promise.all(
     createSmtpSenders(config).map(async ({ name, server, sender }) => {
       const { outcome, detail, reason } = await ask(sender).finally(() => sender.close())
-      if (outcome === 'sent') return ok(`${name} ${does} (${server.security})`)
+      const security = server.security === 'none' ? 'in clear' : server.security
+      if (outcome === 'sent') return ok(`${name} ${does} (${security})`)
       const said = reason ? `${detail} ${reason}` : detail
       if (/^smtp_[45]\d\d$/.test(detail))
         return failure(

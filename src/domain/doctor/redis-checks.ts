@@ -7,10 +7,10 @@ import { explainFailure } from './explain.ts'
 
 const OLDEST_VERSION = 7
 const READY_MS = 2500
-const NONE = ok('not configured: codes and counters are in the database')
+export const NO_REDIS = ok('not configured: codes and counters are in the database')
 
 export async function checkRedis({ config, redis }: StoreContext): Promise<Finding> {
-  if (redis === null) return NONE
+  if (redis === null) return NO_REDIS
   try {
     await redis.ready(READY_MS)
     await redis.write()
@@ -24,10 +24,10 @@ const ofEach =
   (judge: (facts: RedisFacts, redis: RedisConnection) => Finding) =>
   async ({ redis }: StoreContext): Promise<Finding> =>
     redis === null
-      ? NONE
+      ? NO_REDIS
       : worstOf(
           (await redis.inspect()).map((facts) => judge(facts, redis)),
-          NONE,
+          NO_REDIS,
         )
 
 export const checkRedisVersion = ofEach(({ version }) =>
@@ -55,7 +55,7 @@ export const checkPersistence = ofEach(({ saveFailed, keepsOverRestart }) => {
 })
 
 export async function checkRedisClock({ redis }: StoreContext): Promise<Finding> {
-  if (redis === null) return NONE
+  if (redis === null) return NO_REDIS
   const facts = await redis.inspect()
   const findings = facts.map(({ clockSkewMs }) => judgeSkew(clockSkewMs, 'Redis'))
   return worstOf(findings, warning('no server answered'))
