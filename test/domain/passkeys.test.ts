@@ -96,6 +96,16 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         transports: ['internal', 'hybrid'],
         aaguid: 'fbfc3007-154e-4ecc-8c0b-6e020557d7bd',
       })
+      for (const [aaguid, name] of [
+        ['b78a0a55-6ef8-d246-a042-ba0f6d55050c', 'LastPass'],
+        ['19083c3d-8383-4b18-bc03-8f1c9ab2fd1b', 'YubiKey 5'],
+        ['00000000-0000-0000-0000-000000000000', 'Passkey'],
+        [crypto.randomUUID(), 'Passkey'],
+      ] as const) {
+        const { credential } = createPasskey(await creationOptions(bearer), origin, { aaguid })
+        const added = await service.post('passkeys/registration', { credential }, { bearer })
+        expect([aaguid, added.body.passkey.name]).toEqual([aaguid, name])
+      }
     })
 
     test('again names the first one, and keeps the user handle of the account', async () => {
