@@ -4,6 +4,7 @@ import {
   addDoorCommand,
   confirm,
   findAccount,
+  limitOption,
   listAll,
   NAME,
   type Options,
@@ -34,7 +35,7 @@ export function accountsCommand(): Command {
     .option('--locked', 'only those that are locked')
     .option('--unconfirmed', 'only those that nobody confirmed')
     .option('--role <id>', 'only those with this role')
-    .option('--limit <number>', 'at most so many', '1000')
+    .option(...limitOption)
     .action(list)
   add('show', 'print everything about an account').argument('<account>', NAME).action(show)
   addPeopleCommands(add)

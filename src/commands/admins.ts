@@ -4,6 +4,7 @@ import {
   addDoorCommand,
   confirm,
   findAccount,
+  limitOption,
   listAll,
   NAME,
   type Options,
@@ -35,7 +36,9 @@ export function adminsCommand(): Command {
     .argument('<account>', NAME)
     .option('--role <role>', ROLES.join(' | '))
     .action(addAdministrator)
-  add('list', 'print the administrators').option('--limit <number>', 'at most so many', '1000').action(list)
+  add('list', 'print the administrators')
+    .option(...limitOption)
+    .action(list)
   add('remove', 'end the sessions on the page and allow no more').argument('<account>', NAME).action(remove)
   return command
 }

@@ -22,15 +22,27 @@ export const yesOption = ['--yes', 'do not ask for confirmation'] as const
 /** What every command that goes through the door takes, beside options of its own. */
 export type Options = DoorOptions & { json?: boolean; yes?: boolean }
 
-/** A subcommand with these options. */
-export const addDoorCommand = (parent: Command, name: string, description: string): Command =>
-  parent
+/** A subcommand with these options; `json` false: it prints nothing for programs. */
+export function addDoorCommand(
+  parent: Command,
+  name: string,
+  description: string,
+  { json = true } = {},
+): Command {
+  const command = parent
     .command(name)
     .description(description)
     .option(...configOption)
     .option(...socketOption)
-    .option('--json', 'print for programs')
-    .option(...yesOption)
+  return (json ? command.option('--json', 'print for programs') : command).option(...yesOption)
+}
+
+/** What lists take, read by `readLimit`. */
+export const limitOption = ['--limit <number>', 'at most so many', '1000'] as const
+export const sinceOption = [
+  '--since <time>',
+  'since this time, such as 2026-07-01 or 2026-07-01T12:00:00Z',
+] as const
 
 /** Calls an operation under /admin/v1. Throws CommandFailure with the message of the answer. */
 export type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>

@@ -3,22 +3,22 @@ import { Command } from 'commander'
 import type { EventRecord } from '../domain/events/event.ts'
 import { toOcsf } from '../domain/events/ocsf.ts'
 import { version } from '../platform/version.ts'
-import { configOption } from './configuration.ts'
 import {
+  addDoorCommand,
   type Call,
-  type DoorOptions,
   findAccount,
+  limitOption,
   listAll,
+  NAME,
+  type Options,
   readLimit,
-  socketOption,
+  sinceOption,
   throughDoor,
-  yesOption,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable, toCell } from './print.ts'
 
-interface Options extends DoorOptions {
-  json?: boolean
+interface EventOptions extends Options {
   account?: string
   type?: string
   actor?: string
@@ -29,32 +29,18 @@ interface Options extends DoorOptions {
 
 export function eventsCommand(): Command {
   const command = new Command('events').description('read the audit trail')
-  command
-    .command('list')
-    .description('print events, newest first')
-    .option('--account <account>', 'about this account: an e-mail address, a phone number or a uuid')
-    .option('--type <type>', 'of this type, such as login.failed')
-    .option('--actor <id>', 'caused by this actor')
-    .option('--since <time>', 'since this time, such as 2026-07-01 or 2026-07-01T12:00:00Z')
-    .option('--limit <number>', 'at most so many', '1000')
-    .option(...configOption)
-    .option(...socketOption)
-    .option(...yesOption)
-    .option('--json', 'print for programs')
-    .option('--format <format>', 'ocsf: a line of JSON for each, as log collectors read it')
+  const add = (name: string, description: string) =>
+    addDoorCommand(command, name, description)
+      .option('--account <account>', `about this account: ${NAME}`)
+      .option('--type <type>', 'of this type, such as login.failed')
+      .option('--actor <id>', 'caused by this actor')
+      .option('--format <format>', 'ocsf: a line of JSON for each, as log collectors read it')
+  add('list', 'print events, newest first')
+    .option(...sinceOption)
+    .option(...limitOption)
     .action(list)
-  command
-    .command('follow')
-    .description('print events as they happen, a line for each')
-    .option('--account <account>', 'about this account: an e-mail address, a phone number or a uuid')
-    .option('--type <type>', 'of this type, such as login.failed')
-    .option('--actor <id>', 'caused by this actor')
+  add('follow', 'print events as they happen, a line for each')
     .option('--after <id>', 'from the event after this one; 0: from the beginning')
-    .option(...configOption)
-    .option(...socketOption)
-    .option(...yesOption)
-    .option('--json', 'print for programs')
-    .option('--format <format>', 'ocsf: a line of JSON for each, as log collectors read it')
     .action(follow)
   return command
 }
@@ -65,7 +51,7 @@ async function uuidOf(call: Call, name: string | undefined): Promise<string | un
   return (await findAccount(call, name)).uuid
 }
 
-function readFormat({ format }: Options): boolean {
+function readFormat({ format }: EventOptions): boolean {
   if (format === undefined || format === 'ocsf') return format === 'ocsf'
   throw new CommandFailure(2, `--format must be ocsf, not ${format}`)
 }
@@ -76,7 +62,7 @@ const printOcsf = (event: EventRecord) => printLine(toOcsf(event, version.versio
 const WAIT_SECONDS = 20
 
 /** Until somebody ends it. The service keeps back what an open transaction may still come before. */
-async function follow({ account, type, actor, after, ...options }: Options & { after?: string }) {
+async function follow({ account, type, actor, after, ...options }: EventOptions & { after?: string }) {
   const asOcsf = readFormat(options)
   const print = (event: EventRecord) => {
     if (asOcsf) printOcsf(event)
@@ -105,7 +91,7 @@ async function newestId(call: Call): Promise<string> {
   return String(items[0]?.id ?? 0)
 }
 
-async function list({ account, type, actor, since, ...options }: Options): Promise<void> {
+async function list({ account, type, actor, since, ...options }: EventOptions): Promise<void> {
   const asOcsf = readFormat(options)
   const limit = readLimit(options.limit)
   const events = await throughDoor(options, async (call) => {

@@ -1,10 +1,7 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
-import { configOption } from './configuration.ts'
-import { confirm, type DoorOptions, findAccount, NAME, socketOption, throughDoor, yesOption } from './door.ts'
+import { addDoorCommand, confirm, findAccount, NAME, type Options, throughDoor } from './door.ts'
 import { printJson, printTable } from './print.ts'
-
-type Options = DoorOptions & { json?: boolean; yes?: boolean; id?: string }
 
 interface Session {
   id: string
@@ -16,23 +13,12 @@ interface Session {
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')
-  command
-    .command('list')
-    .description('print them, the one used last first')
+  addDoorCommand(command, 'list', 'print them, the one used last first')
     .argument('<account>', NAME)
-    .option(...configOption)
-    .option(...socketOption)
-    .option('--json', 'print for programs')
-    .option(...yesOption)
     .action(list)
-  command
-    .command('end')
-    .description('sign the account out everywhere, or end one session')
+  addDoorCommand(command, 'end', 'sign the account out everywhere, or end one session', { json: false })
     .argument('<account>', NAME)
     .option('--id <id>', 'this one only')
-    .option(...configOption)
-    .option(...socketOption)
-    .option(...yesOption)
     .action(end)
   return command
 }
@@ -54,7 +40,7 @@ async function list(name: string, options: Options): Promise<void> {
   )
 }
 
-async function end(name: string, options: Options): Promise<void> {
+async function end(name: string, options: Options & { id?: string }): Promise<void> {
   await throughDoor(options, async (call) => {
     const { uuid, email, phone } = await findAccount(call, name)
     const which = options.id === undefined ? 'every session' : `session ${options.id}`

@@ -1,6 +1,14 @@
 /** `poterne tokens …`: what scripts and back ends sign in to administration with. */
 import { Command } from 'commander'
-import { addDoorCommand, confirm, listAll, type Options, readLimit, throughDoor } from './door.ts'
+import {
+  addDoorCommand,
+  confirm,
+  limitOption,
+  listAll,
+  type Options,
+  readLimit,
+  throughDoor,
+} from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable } from './print.ts'
 
@@ -31,7 +39,7 @@ export function tokensCommand(): Command {
     .option('--address <range...>', 'from where alone it is taken, such as 203.0.113.0/24')
     .action(create)
   add('list', 'print the tokens, newest first')
-    .option('--limit <number>', 'at most so many', '1000')
+    .option(...limitOption)
     .action(list)
   add('revoke', 'refuse a token at once, and those that were made with it')
     .argument('<id>', 'as `poterne tokens list` prints it')
