@@ -1,14 +1,16 @@
 /** `poterne backup [FILE|-]`: one verified, sealed file of everything, while the service serves. */
-import { createReadStream, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
 import { backupKeyOf } from '../compose/backups.ts'
 import { secretsOf } from '../compose/connections.ts'
+import type { FinishedBackup } from '../domain/backups/store.ts'
 import { backupName } from '../platform/backup/files.ts'
-import { type BackupJob, keyToJob, type MadeBackup, partialOf, runBackupJob } from '../platform/backup/job.ts'
-import { BackupRefused } from '../platform/backup/refused.ts'
+import { type BackupJob, keyToJob, type MadeBackup, runBackupJob } from '../platform/backup/job.ts'
+import { BackupRefused, cannotWrite } from '../platform/backup/refused.ts'
+import { openWorkspace, type Workspace } from '../platform/backup/workspace.ts'
 import type { Config } from '../platform/config/types.ts'
 import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { version } from '../platform/version.ts'
@@ -42,54 +44,55 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   const key = refusable(() => backupKeyOf(config, options.passphraseFile))
   if (options.withSecret && key.kind !== 'passphrase')
     throw new CommandFailure(2, '--with-secret needs a passphrase: name its file with --passphrase-file')
-  const toOutput = named === STANDARD_OUTPUT
-  const file = toOutput ? join(mkdtempSync(join(tmpdir(), 'poterne-')), 'backup') : fileFor(named, config)
+  const file = named === STANDARD_OUTPUT ? null : fileFor(named, config)
+  if (file === null && process.stdout.isTTY)
+    throw new CommandFailure(2, 'standard output is a terminal: name a file, or a pipe')
+  requireUsual(file)
   const bar = createProgressBar()
-  let copy: string | null = null
-  const clean = () => {
+  let workspace: Workspace | null = null
+  let copying: Promise<string> | null = null
+  const clean = async () => {
     bar.end()
-    rmSync(partialOf(file), { force: true })
-    if (copy !== null) rmSync(copy, { recursive: true, force: true })
-    if (toOutput) rmSync(dirname(file), { recursive: true, force: true })
+    workspace?.remove()
+    const copy = await copying?.catch(() => null)
+    if (copy) rmSync(copy, { recursive: true, force: true })
   }
-  const made = await interruptible(clean, async () => {
+  const made = await interruptible(clean, async (signal) => {
     try {
-      requireWritable(file)
-      const source = config.database.url === null ? await copyEmbedded(config, options) : null
-      copy = source
-      const made = await make(
-        {
-          source:
-            source === null
-              ? { kind: 'postgres', url: config.database.url! }
-              : { kind: 'directory', path: source },
-          ...{ file, key: keyToJob(key), withSecret: options.withSecret === true },
-          secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
-        },
-        bar.show,
-      )
-      if (toOutput) await pipeline(createReadStream(file), process.stdout, { end: false })
+      workspace = openWorkspace(file === null ? tmpdir() : dirname(file))
+      if (config.database.url === null) copying = copyEmbedded(config, options)
+      const copy = await copying
+      signal.throwIfAborted()
+      const job: BackupJob = {
+        ...{ task: 'backup', version: version.version, file, key: keyToJob(key) },
+        source:
+          copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
+        withSecret: options.withSecret === true,
+        secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
+      }
+      const made = await runBackupJob(job, workspace, { now: new Date(), onProgress: bar.show, signal })
+      if (file === null) await printFile(workspace.file)
       return made
+    } catch (error) {
+      throw error instanceof BackupRefused
+        ? new CommandFailure(1, error.describe(file ?? 'the backup'))
+        : error
     } finally {
-      clean()
+      await clean()
     }
   })
-  await note(options, { file: toOutput ? null : basename(file), bytes: made.bytes, rows: made.rows })
-  report(toOutput ? null : file, made, options)
+  const { bytes, rows, warning } = made
+  await note(options, { file: file === null ? null : basename(file), bytes, rows, warning })
+  report(file, made, options)
 }
 
-async function make(
-  job: Omit<BackupJob, 'task' | 'version'>,
-  onProgress: (what: string, done: number) => void,
-): Promise<MadeBackup> {
+/** Whoever reads it closed it early, for example because its own disk is full: then there is no backup. */
+async function printFile(file: string): Promise<void> {
   try {
-    return await runBackupJob(
-      { task: 'backup', version: version.version, ...job },
-      { now: new Date(), onProgress },
-    )
+    await pipeline(createReadStream(file), process.stdout, { end: false })
   } catch (error) {
-    if (error instanceof BackupRefused) throw new CommandFailure(1, error.describe('the backup'))
-    throw error
+    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+    throw new CommandFailure(1, `standard output was closed before the backup was written to it (${code})`)
   }
 }
 
@@ -107,27 +110,36 @@ async function copyEmbedded({ storage }: Config, options: Options): Promise<stri
   const { dataDir } = storage
   if (!isEmbeddedThere(dataDir))
     throw new CommandFailure(1, `there is no database in storage.data_dir (${resolve(dataDir)})`)
-  const { directory } = await throughDoor(options, (call) =>
-    call<{ directory: string }>('POST', 'backups/snapshot'),
+  const { directory, refused } = await throughDoor(options, (call) =>
+    call<{ directory: string | null; refused: string | null }>('POST', 'backups/snapshot'),
   )
+  if (directory === null) throw new CommandFailure(1, refused ?? 'the service made no copy')
   return directory
 }
 
 function fileFor(named: string | undefined, { backup }: Config): string {
   if (named !== undefined) return resolve(named)
-  mkdirSync(backup.directory, { recursive: true, mode: 0o700 })
-  return resolve(join(backup.directory, backupName(new Date())))
+  try {
+    mkdirSync(backup.directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new CommandFailure(1, cannotWrite(error, `backup.directory (${backup.directory})`).message)
+  }
+  return resolve(join(backup.directory, backupName(new Date(), { isScheduled: false })))
 }
 
-function requireWritable(file: string): void {
+/** A finished backup is renamed to its name, which would replace a device, a pipe or a symbolic link. */
+function requireUsual(file: string | null): void {
+  if (file === null) return
   const directory = statSync(dirname(file), { throwIfNoEntry: false })
   if (!directory?.isDirectory()) throw new CommandFailure(1, `there is no directory ${dirname(file)}`)
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
-    throw new CommandFailure(1, `${file} is a directory: name a file in it`)
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found?.isDirectory()) throw new CommandFailure(1, `${file} is a directory: name a file in it`)
+  if (found && !found.isFile())
+    throw new CommandFailure(1, `${file} is no ordinary file: name another one, or "-" for standard output`)
 }
 
 /** The backup is good whether or not it can be recorded. */
-async function note(options: Options, backup: { file: string | null; bytes: number; rows: number }) {
+async function note(options: Options, backup: FinishedBackup) {
   try {
     await throughDoor(options, (call) => call('POST', 'backups', backup))
   } catch (error) {
@@ -136,6 +148,7 @@ async function note(options: Options, backup: { file: string | null; bytes: numb
 }
 
 function report(file: string | null, made: MadeBackup, { json }: Options): void {
+  if (made.warning !== null) process.stderr.write(`warning: ${made.warning}\n`)
   const out = file === null ? process.stderr : process.stdout
   if (json && file !== null) {
     printJson({ file, ...made })

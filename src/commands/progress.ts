@@ -6,6 +6,8 @@ const INTERVAL_MS = 100
 /** Back to the beginning of the line, and removes what stands there. */
 const CLEAR = '\r\x1b[K'
 
+const INTERRUPTED = 'interrupted: nothing was changed'
+
 export interface ProgressBar {
   show(what: string, done: number): void
   /** Removes the bar. */
@@ -31,16 +33,23 @@ export function createProgressBar(out: NodeJS.WriteStream = process.stderr): Pro
   }
 }
 
-/** Runs `work`; the first signal undoes what it began, and ends the process. */
-export async function interruptible<T>(undo: () => void, work: () => Promise<T>): Promise<T> {
-  const onSignal = () => {
-    undo()
-    process.stderr.write('interrupted: nothing was changed\n')
+/** Runs `work`; the first signal aborts its `signal`, undoes what it began, and ends the process; the second one ends it. */
+export async function interruptible<T>(
+  undo: () => void | Promise<void>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController()
+  const onSignal = async () => {
+    if (ending.signal.aborted) process.exit(130)
+    // What is said is said below.
+    ending.abort(new CommandFailure(1, ''))
+    await undo()
+    process.stderr.write(`${INTERRUPTED}\n`)
     process.exit(130)
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
-    return await work()
+    return await work(ending.signal)
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
@@ -51,7 +60,7 @@ export async function abortable<T>(work: (signal: AbortSignal) => Promise<T>): P
   const ending = new AbortController()
   const onSignal = () => {
     if (ending.signal.aborted) process.exit(130)
-    ending.abort(new CommandFailure(1, 'interrupted: nothing was changed'))
+    ending.abort(new CommandFailure(1, INTERRUPTED))
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {

@@ -1,15 +1,19 @@
 /** `poterne worker`, which people do not call: does one task of another poterne, see platform/own-process.ts. */
 
-import { rmSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { dirname } from 'node:path'
 import { Command } from 'commander'
 import {
   type BackupJob,
-  partialOf,
+  type MadeBackup,
   runBackupJob,
   runTrialJob,
   type TrialJob,
 } from '../platform/backup/job.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import { openWorkspace } from '../platform/backup/workspace.ts'
+import type { Progress } from '../platform/backup/write.ts'
 import { WORKER_COMMAND, type WorkerLine } from '../platform/own-process.ts'
 
 /** Requests come first. */
@@ -21,14 +25,8 @@ export function workerCommand(): Command {
 
 async function work(): Promise<void> {
   const job = (await Bun.stdin.json()) as BackupJob | TrialJob
-  const ending = new AbortController()
-  const stop = () => {
-    ending.abort(new Error('interrupted'))
-    if (job.task === 'backup') rmSync(partialOf(job.file), { force: true })
-    process.exit(1)
-  }
-  // A terminal interrupts all its processes.
-  process.once('SIGTERM', stop).once('SIGINT', stop)
+  dieFirst(job.task === 'trial' ? 1000 : 500)
+  if (job.task === 'trial') endWithParent()
   let printedAt = 0
   const onProgress = (what: string, done: number) => {
     if (performance.now() - printedAt < 100) return
@@ -36,13 +34,53 @@ async function work(): Promise<void> {
     print({ progress: { what, done } })
   }
   try {
-    if (job.task === 'backup') {
-      setPriority(NICENESS)
-      print({ result: await runBackupJob(job, { now: new Date(), onProgress, signal: ending.signal }) })
-    } else print({ result: await runTrialJob(job, new Date(), onProgress) })
+    const result =
+      job.task === 'backup' ? await backUp(job, onProgress) : await runTrialJob(job, new Date(), onProgress)
+    print({ result })
   } catch (error) {
-    print({ failure: error instanceof Error ? error.message : 'unknown cause' })
+    print({ failure: describe(error, job.task === 'trial' ? null : job.file) })
   }
 }
+
+async function backUp(job: BackupJob, onProgress: Progress): Promise<MadeBackup> {
+  setPriority(NICENESS)
+  const workspace = openWorkspace(dirname(job.file!))
+  const ending = new AbortController()
+  const stop = () => {
+    ending.abort(new Error('interrupted'))
+    process.exit(1)
+  }
+  process.once('exit', workspace.remove)
+  process.once('SIGTERM', stop).once('SIGINT', stop)
+  try {
+    return await runBackupJob(job, workspace, { now: new Date(), onProgress, signal: ending.signal })
+  } finally {
+    workspace.remove()
+  }
+}
+
+/** Nobody reads the result of a trial restore whose backup was killed. */
+function endWithParent(): void {
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(1)
+  }, 200).unref()
+}
+
+/** Where memory runs out, Linux ends the process with the highest number rather than the service. */
+function dieFirst(score: number): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', String(score))
+  } catch {
+    // Another system.
+  }
+}
+
+const describe = (error: unknown, file: string | null): string =>
+  error instanceof BackupRefused
+    ? error.describe(file ?? 'the backup')
+    : error instanceof Error
+      ? error.message
+      : 'unknown cause'
 
 const print = (line: WorkerLine<object>) => process.stdout.write(`${JSON.stringify(line)}\n`)

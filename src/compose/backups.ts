@@ -46,9 +46,9 @@ export function createBackupMaker(config: Config, database: Database, clock: Clo
         withSecret: false,
         version: version.version,
       }
-      const { bytes, rows } = await runInWorker<MadeBackup>(job, { signal })
-      removeOldBackups(directory, keep)
-      return { file: name, bytes, rows }
+      const { bytes, rows, warning } = await runInWorker<MadeBackup>(job, { signal })
+      const warnings = [warning, removeOldBackups(directory, keep)].filter((each) => each !== null)
+      return { file: name, bytes, rows, warning: warnings.join('; ') || null }
     } finally {
       if (copy !== null && existsSync(copy)) rmSync(copy, { recursive: true, force: true })
     }

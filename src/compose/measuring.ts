@@ -77,6 +77,10 @@ export function addGauges(metrics: Metrics, { services, stores, clock }: Measure
     if (lastSuccessAt === null && lastFailureAt !== null) return 0
     return lastSuccessAt && lastSuccessAt.getTime() / 1000
   })
+  metrics.gauge('backup_last_failure_timestamp_seconds', async () => {
+    const { lastFailureAt } = await backups.getState()
+    return lastFailureAt && lastFailureAt.getTime() / 1000
+  })
   const labels = { version: version.version, commit: version.commit, bun: version.bun }
   metrics.gauge('build_info', () => [{ labels, value: 1 }])
 }

@@ -25,12 +25,19 @@ export interface WorkerLine<Result> {
 export interface WorkerOptions {
   onProgress?: ((what: string, done: number) => void) | undefined
   signal?: AbortSignal | undefined
+  /** The caller removes whatever it leaves behind. */
+  isDisposable?: boolean
 }
 
-/** Throws an Error whose message is one line where the task failed. */
+/** It ended without a result and without saying why, for example because the system killed it. */
+export class WorkerEnded extends Error {
+  override name = 'WorkerEnded'
+}
+
+/** Throws an Error whose message is one line where the task failed, and WorkerEnded. */
 export async function runInWorker<Result>(
   task: object,
-  { onProgress, signal }: WorkerOptions = {},
+  { onProgress, signal, isDisposable = false }: WorkerOptions = {},
 ): Promise<Result> {
   const child = Bun.spawn([...ownCommand(), WORKER_COMMAND], {
     argv0: 'poterne',
@@ -38,23 +45,38 @@ export async function runInWorker<Result>(
     stdout: 'pipe',
     stderr: 'ignore',
   })
-  const stop = () => child.kill('SIGTERM')
+  // It may be busy for long before it notices a signal that can be caught.
+  const stop = () => child.kill(isDisposable ? 'SIGKILL' : 'SIGTERM')
   signal?.addEventListener('abort', stop)
   process.once('exit', stop)
   if (signal?.aborted) stop()
   try {
     let last: WorkerLine<Result> = {}
     for await (const line of linesOf(child.stdout)) {
-      last = JSON.parse(line) as WorkerLine<Result>
+      const parsed = parseLine<Result>(line)
+      if (parsed === null) continue
+      last = parsed
       if (last.progress) onProgress?.(last.progress.what, last.progress.done)
     }
     const code = await child.exited
     if (last.result !== undefined) return last.result
-    throw new Error(last.failure ?? `the process that does it ended with ${code}`)
+    if (last.failure !== undefined) throw new Error(last.failure)
+    throw new WorkerEnded(
+      `its process was ended by ${child.signalCode ?? `itself with ${code}`}${child.signalCode === 'SIGKILL' ? ', as happens where memory is short' : ''}`,
+    )
   } finally {
     signal?.removeEventListener('abort', stop)
     process.off('exit', stop)
-    child.kill('SIGTERM')
+    stop()
+  }
+}
+
+/** Null: whoever wrote it was killed in the middle. */
+function parseLine<Result>(line: string): WorkerLine<Result> | null {
+  try {
+    return JSON.parse(line) as WorkerLine<Result>
+  } catch {
+    return null
   }
 }
 

@@ -1,6 +1,6 @@
 /** `poterne backup` while a service serves, and `poterne restore` of what it wrote, on both kinds of database. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import pino from 'pino'
 import { createBackupService, lastDue } from '../../src/domain/backups/service.ts'
@@ -115,7 +115,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     expect([made.error, made.code]).toEqual(['', 0])
     expect(JSON.parse(made.out)).toMatchObject({ file, restored: true })
     expect(acknowledged.length).toBeGreaterThan(before.length)
-    expect(existsSync(`${file}.partial`)).toBeFalse()
+    expect(readdirSync(dirname(file))).toEqual([basename(file)])
     if (shape === 'embedded') {
       const [dataDir, other] = [service.storage.storage!.data_dir as string, `${file}.other`]
       const { directory, file: config } = writeSettings(service.storage)
@@ -123,7 +123,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
         ['backup', other, '--passphrase-file', passphraseFile, '--config', config],
         { directory, env: { POTERNE_ADMIN_SOCKET: socket } },
       )
-      await waitFor(() => existsSync(`${other}.partial`), {
+      await waitFor(() => readdirSync(dirname(file)).length > 1, {
         what: 'the backup to begin',
         timeoutMs: 60_000,
         intervalMs: 1,

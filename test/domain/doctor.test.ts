@@ -362,6 +362,15 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
                             last_failure = 'the disk is full'`,
   ],
   [
+    'a backup that was not restored on trial',
+    'backup',
+    'warning',
+    /the last one is 0 hours old; the trial restore could not run/,
+    async (patient) => {
+      await (await patient.ownDatabase())`update backups set last_warning = 'the trial restore could not run'`
+    },
+  ],
+  [
     'backups that stopped',
     'backup',
     'failure',

@@ -1,6 +1,6 @@
 /** The file of a backup: what is sealed, what is refused, and that no table is left out. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backupName, removeOldBackups } from '../../src/platform/backup/files.ts'
 import type { BackupKey } from '../../src/platform/backup/keys.ts'
@@ -172,13 +172,19 @@ describe('a backup of a database', () => {
   })
 })
 
-test('of scheduled backups the newest stay, and what an interrupted one left behind goes', () => {
+test('of scheduled backups the newest stay, and nothing else is touched', () => {
   const directory = newDirectory('backups')
   const names = [1, 2, 3, 4].map((day) => backupName(new Date(`2026-07-0${day}T01:30:00Z`)))
   expect(names[0]).toBe('poterne-20260701-013000.backup')
-  for (const name of [...names, `${names[3]}.partial`, 'mine.backup'])
-    writeFileSync(join(directory, name), '')
-  removeOldBackups(directory, 2)
-  const left = [...names.slice(2), 'mine.backup'].sort()
-  expect([...new Bun.Glob('*').scanSync({ cwd: directory })].sort()).toEqual(left)
+  const manual = backupName(new Date('2020-01-01T00:00:00Z'), { isScheduled: false })
+  const others = [manual, 'mine.backup', 'poterne-20200101-013000.backup.old', 'poterne-20200101-013000.sql']
+  for (const name of [...names, ...others]) writeFileSync(join(directory, name), '')
+  const [link, below] = ['poterne-20200102-013000.backup', 'poterne-20200103-013000.backup']
+  symlinkSync(join(directory, others[1]!), join(directory, link))
+  mkdirSync(join(directory, below))
+  expect(removeOldBackups(directory, 2)).toBeNull()
+  expect(readdirSync(directory).sort()).toEqual([...names.slice(2), ...others, link, below].sort())
+  expect(removeOldBackups(join(directory, 'mine.backup'), 2)).toStartWith(
+    'old backups could not be removed: ',
+  )
 })

@@ -1,5 +1,6 @@
 /** What a configuration may not say because it is unsafe, and what it is warned of. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync } from 'node:fs'
 import { isPublicHost } from '../../src/platform/config/formats.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { describeProblem } from '../../src/platform/config/report.ts'
@@ -48,6 +49,16 @@ test.each([
   ['internal.example.com', true],
 ])('whether %s is a public host: %p', (host, expected) => {
   expect(isPublicHost(host)).toBe(expected)
+})
+
+test('a passphrase of backups that other users can read is warned of', () => {
+  const file = directory.write('passphrase', 'a passphrase of some length\n')
+  const toml = `[backup]\npassphrase_file = "${file}"\n${delivery}`
+  const warningsWith = (mode: number) => {
+    chmodSync(file, mode)
+    return load(toml).warnings
+  }
+  expect([0o644, 0o640, 0o600].map(warningsWith)).toEqual([['backup.passphrase_file'], [], []])
 })
 
 describe('http to a public host is refused', () => {

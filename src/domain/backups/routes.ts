@@ -13,9 +13,13 @@ export function createBackupRoutes(
 ) {
   return new Elysia({ name: 'backups', prefix: '/admin/v1' })
     .use(httpBase)
-    .post('/backups/snapshot', async () => ({ status: 200 as const, directory: await backups.snapshot() }), {
+    .post('/backups/snapshot', async () => ({ status: 200 as const, ...(await backups.snapshot()) }), {
       response: {
-        200: t.Object({ status: t.Literal(200), directory: t.String() }),
+        200: t.Object({
+          status: t.Literal(200),
+          directory: nullable(t.String()),
+          refused: nullable(t.String({ description: 'Why no copy could be made, in one line.' })),
+        }),
         ...errorResponses('route_not_found'),
       },
       detail: detail('copyDatabase', 'Copy the files of the embedded database'),
@@ -42,6 +46,7 @@ export function createBackupRoutes(
           file: nullable(t.String({ maxLength: 4096 })),
           bytes: t.Integer({ minimum: 0 }),
           rows: t.Integer({ minimum: 0 }),
+          warning: t.Optional(nullable(t.String({ maxLength: 1000 }))),
         }),
         response: { 200: t.Object({ status: t.Literal(200) }), ...errorResponses('validation_failed') },
         detail: detail('noteBackup', 'Record a backup that was made and verified'),

@@ -6,12 +6,13 @@ import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/http/logging.ts'
 import type { DatabaseFiles } from '../../platform/postgres/database.ts'
+import { isUnavailable } from '../../platform/postgres/failure.ts'
 import type { BackupStore, FinishedBackup } from './store.ts'
 
 export interface BackupService {
   getState: BackupStore['getState']
   /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
-  snapshot(): Promise<string>
+  snapshot(): Promise<{ directory: string | null; refused: string | null }>
   /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
   release(): Promise<void>
   /** A backup that was made and verified. */
@@ -64,7 +65,9 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
       const backup = await make(ending.signal)
       await store.noteSuccess(backup, clock.now())
       const seconds = Math.round(performance.now() - startedAt) / 1000
-      logger.info({ ...backup, seconds }, 'a backup was made and verified')
+      const { warning, ...made } = backup
+      logger.info({ ...made, seconds }, 'a backup was made and verified')
+      if (warning) logger.warn({ warning }, 'the backup is good, with a warning')
     } catch (error) {
       // The next start takes it.
       if (ending.signal.aborted) return void (await store.giveBackTurn(dueAt).catch(() => {}))
@@ -95,9 +98,17 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
 
   return {
     getState: store.getState,
-    snapshot() {
+    async snapshot() {
       if (!files) throw new AppError('route_not_found')
-      return files.snapshot()
+      try {
+        return { directory: await files.snapshot(), refused: null }
+      } catch (error) {
+        if (isUnavailable(error)) throw error
+        return {
+          directory: null,
+          refused: `the files of the database cannot be copied: ${(error as Error).message}`,
+        }
+      }
     },
     async release() {
       if (!files) throw new AppError('route_not_found')

@@ -9,9 +9,9 @@ import type { BackupStore } from './store.ts'
 const get = defineStatement({
   name: 'backups.get',
   params: {},
-  row: pick(rowOf(backups), 'takenFor', 'lastSuccessAt', 'lastFailureAt', 'lastFailure'),
+  row: pick(rowOf(backups), 'takenFor', 'lastSuccessAt', 'lastFailureAt', 'lastFailure', 'lastWarning'),
   sql: () =>
-    sql`select taken_for, last_success_at, last_failure_at, last_failure from ${backups} where id = 1`,
+    sql`select taken_for, last_success_at, last_failure_at, last_failure, last_warning from ${backups} where id = 1`,
 })
 
 /** A time further ahead than the next day was written before the clock was set back, and is ignored. */
@@ -36,9 +36,10 @@ const giveBack = defineStatement({
 
 const noteSuccess = defineStatement({
   name: 'backups.note_success',
-  params: { at: 'timestamptz' },
+  params: { at: 'timestamptz', warning: 'text?' },
   row: { id: 'int' },
-  sql: (p) => sql`update ${backups} set last_success_at = ${p.at} where id = 1 returning id`,
+  sql: (p) => sql`
+  update ${backups} set last_success_at = ${p.at}, last_warning = ${p.warning} where id = 1 returning id`,
 })
 
 const noteFailure = defineStatement({
@@ -57,17 +58,18 @@ export function createBackupStore(database: Database): BackupStore {
         lastSuccessAt: null,
         lastFailureAt: null,
         lastFailure: null,
+        lastWarning: null,
       },
     claimTurn: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
     async giveBackTurn(dueAt) {
       await database.all(giveBack, { dueAt })
     },
-    async noteSuccess({ file, bytes, rows }, at) {
-      const data = { file, bytes, rows }
+    async noteSuccess({ file, bytes, rows, warning = null }, at) {
+      const data = { file, bytes, rows, ...(warning !== null && { warning }) }
       await changeAndRecord(
         database,
         noteSuccess,
-        { at },
+        { at, warning },
         {
           at,
           eventsOf: () => [{ type: 'backup.created', account: null, data }],

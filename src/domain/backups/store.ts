@@ -6,6 +6,8 @@ export interface BackupState {
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
   lastFailure: string | null
+  /** Of the last one that succeeded. */
+  lastWarning: string | null
 }
 
 export interface FinishedBackup {
@@ -13,6 +15,8 @@ export interface FinishedBackup {
   file: string | null
   bytes: number
   rows: number
+  /** What the operator should know of it, although it is good. */
+  warning?: string | null | undefined
 }
 
 export interface BackupStore {

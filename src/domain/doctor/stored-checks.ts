@@ -45,7 +45,7 @@ export async function checkBackup({ config, stores, clock }: StoreContext): Prom
     return failure(
       'none can be made: the server secret is the file that poterne made, which is lost together with the machine; set backup.passphrase_file (or server.secret) and backup.at',
     )
-  const { lastSuccessAt, lastFailureAt, lastFailure } = await stores.backups.getState()
+  const { lastSuccessAt, lastFailureAt, lastFailure, lastWarning } = await stores.backups.getState()
   if (lastFailureAt !== null && (lastSuccessAt === null || lastFailureAt > lastSuccessAt))
     return failure(`the last one failed (${lastFailure}): run \`poterne backup\` and mend what it says`)
   const none = 'set backup.at, or run `poterne backup` from your own schedule'
@@ -54,7 +54,10 @@ export async function checkBackup({ config, stores, clock }: StoreContext): Prom
       ? warning(`none was ever made: ${none}, unless you back the database up in another way`)
       : warning(`none was made yet: the first one is due at ${at}`)
   const hours = Math.floor((clock.now().getTime() - lastSuccessAt.getTime()) / 3_600_000)
-  if (hours <= MOST_HOURS) return ok(`the last one is ${hours} hours old`)
+  if (hours <= MOST_HOURS)
+    return lastWarning === null
+      ? ok(`the last one is ${hours} hours old`)
+      : warning(`the last one is ${hours} hours old; ${lastWarning}`)
   return at === null
     ? warning(`the last one is ${hours} hours old: ${none}`)
     : failure(`the last one is ${hours} hours old, although backup.at is ${at}: look in the log for why`)

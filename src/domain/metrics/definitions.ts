@@ -87,6 +87,7 @@ export const gauges = {
     help: 'When this process last completed a round of housekeeping.',
   },
   backup_last_success_timestamp_seconds: { help: 'When the last backup was completed and verified.' },
+  backup_last_failure_timestamp_seconds: { help: 'When a scheduled backup last failed.' },
   signing_key_age_seconds: { help: 'Age of the key that signs access tokens.' },
   build_info: { help: 'Always 1; the labels name what runs.', labels: ['version', 'commit', 'bun'] },
 } as const satisfies Record<string, Definition>

@@ -1,20 +1,23 @@
 /** The files of a directory of backups: how they are named, and which of them stay. */
-import { readdirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { partialOf } from './job.ts'
 
-const NAME = /^poterne-\d{8}-\d{6}\.backup$/
+const SCHEDULED = /^poterne-\d{8}-\d{6}\.backup$/
 
-/** Names sort by time, which is UTC. */
-export function backupName(now: Date): string {
+/** Names sort by time, which is UTC. Those that somebody asked for have another name, and stay. */
+export function backupName(now: Date, { isScheduled = true } = {}): string {
   const [date, time] = now.toISOString().slice(0, 19).replace(/[-:]/g, '').split('T')
-  return `poterne-${date}-${time}.backup`
+  return `poterne-${date}-${time}${isScheduled ? '' : '-manual'}.backup`
 }
 
-/** Keeps the newest ones, and removes what an interrupted backup left behind. */
-export function removeOldBackups(directory: string, keep: number): void {
-  const names = readdirSync(directory)
-  const whole = names.filter((name) => NAME.test(name)).sort()
-  const unfinished = names.filter((name) => NAME.test(name.replace(partialOf(''), '')) && !NAME.test(name))
-  for (const name of [...whole.slice(0, -keep), ...unfinished]) rmSync(join(directory, name), { force: true })
+/** Keeps the newest scheduled ones. Null, or why not all of the others could be removed. */
+export function removeOldBackups(directory: string, keep: number): string | null {
+  const isFile = (name: string) => lstatSync(join(directory, name)).isFile()
+  try {
+    const names = readdirSync(directory).filter((name) => SCHEDULED.test(name) && isFile(name))
+    for (const name of names.sort().slice(0, -keep)) rmSync(join(directory, name), { force: true })
+    return null
+  } catch (error) {
+    return `old backups could not be removed: ${(error as Error).message}`
+  }
 }

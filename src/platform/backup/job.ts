@@ -1,16 +1,21 @@
 /**
- * Makes one backup, from a source that stays as it is until the end, to a file that is whole or not there: it has another
- * name until it was read back and, where it is small, restored into a database that is thrown away.
+ * Makes one backup, from a source that stays as it is until the end, to a file that is whole or not there: it lies in a
+ * workspace until it was read back and, where it is small, restored into a database that is thrown away.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
-import { runInWorker } from '../own-process.ts'
+import { lockDirectory } from '../directory-lock.ts'
+import { runInWorker, WorkerEnded } from '../own-process.ts'
 import { type CopySession, createEmbeddedCopy, openServerCopy } from '../postgres/copy.ts'
 import { openInstance } from '../postgres/embedded-instance.ts'
+import { isOfTheMachine } from '../postgres/failure.ts'
 import { type BackupKey, secretKeyId } from './keys.ts'
 import { loadBackup } from './load.ts'
 import { bytesIn, type Manifest, rowsIn } from './manifest.ts'
 import { verifyBackup } from './read.ts'
+import { BackupRefused, cannotWrite } from './refused.ts'
+import type { Workspace } from './workspace.ts'
 import { type Progress, writeBackup } from './write.ts'
 
 /** A task for another process: everything in it survives JSON. */
@@ -18,7 +23,8 @@ export interface BackupJob {
   task: 'backup'
   /** `directory`: a copy of the embedded database's files. */
   source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string }
-  file: string
+  /** Null: it stays in the workspace. */
+  file: string | null
   key: KeyOfJob
   /** Under which rows are sealed, in hex, the current one first. */
   secrets: string[]
@@ -26,10 +32,12 @@ export interface BackupJob {
   version: string
 }
 
-/** The restore on trial, in a process of its own, whose memory is free again afterwards. */
+/** The trial restore, in a process of its own, whose memory is free again afterwards. */
 export interface TrialJob {
   task: 'trial'
   file: string
+  /** For its database; the caller removes it. */
+  directory: string
   key: KeyOfJob
   manifest: Manifest
 }
@@ -41,14 +49,18 @@ export interface MadeBackup {
   bytes: number
   rows: number
   tables: number
-  /** False where it was too large for a restore on trial. */
+  /** Whether it was also restored into a database that was thrown away. False above 200 MB, and with a warning. */
   restored: boolean
+  /** What the operator should know of a backup that is good: why it was not restored on trial. */
+  warning: string | null
 }
 
 /** Of the rows, before they are compressed. */
 const TRIAL_BYTES = 200 * 1024 * 1024
-
-export const partialOf = (file: string): string => `${file}.partial`
+/** What the process of a trial restore needs. With less the system would end it, or another process in its place. */
+const TRIAL_MEMORY = 400 * 1024 * 1024
+/** What all processes need where the system ends them together, as Kubernetes has it. */
+const WHOLE_GROUP_MEMORY = 1024 * 1024 * 1024
 
 export const keyToJob = (key: BackupKey): KeyOfJob =>
   key.kind === 'secret'
@@ -64,81 +76,118 @@ interface JobOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Throws BackupRefused, and whatever the source throws; then there is no new file. */
+/** Throws BackupRefused, and whatever the source throws; then there is no new file. The caller removes the workspace. */
 export async function runBackupJob(
   job: BackupJob,
+  workspace: Workspace,
   { now, onProgress, signal }: JobOptions,
 ): Promise<MadeBackup> {
   const key = keyOfJob(job.key)
-  const partial = partialOf(job.file)
-  rmSync(partial, { force: true })
+  const about = {
+    version: job.version,
+    secret_key_id: secretKeyId(Buffer.from(job.secrets[0]!, 'hex')),
+    ...(job.withSecret && { secrets: job.secrets }),
+  }
+  const source = await openSource(job.source)
   try {
-    const about = {
-      version: job.version,
-      secret_key_id: secretKeyId(Buffer.from(job.secrets[0]!, 'hex')),
-      ...(job.withSecret && { secrets: job.secrets }),
-    }
-    const source = await openSource(job.source)
-    try {
-      await writeBackup(source, partial, { key, about, now, ...(onProgress && { onProgress }) })
-    } finally {
-      await source.close()
-    }
-    signal?.throwIfAborted()
-    const total = statSync(partial).size
-    const manifest = await verifyBackup(partial, [key], (bytes) =>
-      onProgress?.('checking', bytes / (total + bytes)),
-    )
-    signal?.throwIfAborted()
-    const restored = bytesIn(manifest) < TRIAL_BYTES
-    if (restored) {
-      const trial: TrialJob = { task: 'trial', file: partial, key: job.key, manifest }
-      await runInWorker(trial, { onProgress, signal })
-    }
-    renameDurably(partial, job.file)
-    return { bytes: total, rows: rowsIn(manifest), tables: manifest.parts.length, restored }
+    await writeBackup(source, workspace.file, { key, about, now, ...(onProgress && { onProgress }) })
+  } finally {
+    await source.close()
+  }
+  signal?.throwIfAborted()
+  const total = statSync(workspace.file).size
+  const manifest = await verifyBackup(workspace.file, [key], (bytes) =>
+    onProgress?.('checking', bytes / (total + bytes)),
+  )
+  signal?.throwIfAborted()
+  const isSmall = bytesIn(manifest) < TRIAL_BYTES
+  const obstacle = isSmall
+    ? await tryRestoring({ ...job, manifest }, workspace, { onProgress, signal })
+    : null
+  signal?.throwIfAborted()
+  if (job.file !== null) renameDurably(workspace.file, job.file)
+  const warning =
+    obstacle === null ? null : `every part was read back, but the trial restore could not run: ${obstacle}`
+  return {
+    ...{ bytes: total, rows: rowsIn(manifest), tables: manifest.parts.length },
+    ...{ restored: isSmall && obstacle === null, warning },
+  }
+}
+
+/** Null, or what of this machine prevents it. Throws where the backup cannot be restored. */
+async function tryRestoring(
+  { key, manifest }: Pick<TrialJob, 'key' | 'manifest'>,
+  { file, trial: directory }: Workspace,
+  options: Omit<JobOptions, 'now'>,
+): Promise<string | null> {
+  const there = Math.min(freemem(), process.constrainedMemory())
+  const needed = isEndedAsAWhole() ? WHOLE_GROUP_MEMORY : TRIAL_MEMORY
+  if (there < needed)
+    return `it needs ${needed / 2 ** 20} MiB of memory, and ${Math.floor(there / 2 ** 20)} are there`
+  const trial: TrialJob = { task: 'trial', file, directory, key, manifest }
+  try {
+    return (await runInWorker<TrialResult>(trial, { ...options, isDisposable: true })).obstacle
   } catch (error) {
-    rmSync(partial, { force: true })
-    throw error
+    options.signal?.throwIfAborted()
+    if (error instanceof WorkerEnded) return error.message
+    throw new BackupRefused(`could not be restored on trial: ${(error as Error).message}`)
+  }
+}
+
+function isEndedAsAWhole(): boolean {
+  try {
+    return readFileSync('/sys/fs/cgroup/memory.oom.group', 'utf8').trim() === '1'
+  } catch {
+    return false
   }
 }
 
 async function openSource(source: BackupJob['source']): Promise<CopySession> {
   if (source.kind === 'postgres') return openServerCopy(source.url)
+  const lock = lockDirectory(source.path)
   const instance = await openInstance(source.path)
-  return createEmbeddedCopy(instance, () => instance.close())
+  return createEmbeddedCopy(instance, async () => {
+    await instance.close()
+    if (typeof lock === 'function') lock()
+  })
 }
 
-/** Restores a backup into a new embedded database beside the file, and removes that. */
+export interface TrialResult {
+  /** What of this machine prevented it. */
+  obstacle: string | null
+}
+
+/** Restores a backup into a new embedded database. Throws where the backup is to blame. */
 export async function runTrialJob(
-  { file, key: named, manifest }: TrialJob,
+  { file, directory, key: named, manifest }: TrialJob,
   now: Date,
   onProgress?: Progress,
-): Promise<object> {
-  const key = keyOfJob(named)
-  const directory = join(dirname(file), `.poterne-trial-${crypto.randomUUID()}`)
-  const remove = () => rmSync(directory, { recursive: true, force: true })
-  process.once('exit', remove)
-  mkdirSync(directory, { mode: 0o700 })
+): Promise<TrialResult> {
   try {
+    mkdirSync(directory, { mode: 0o700 })
     const instance = await openInstance(join(directory, 'postgres'), { bulk: true, throwAway: true })
     const target = createEmbeddedCopy(instance, () => instance.close())
     await target.query('begin')
     await loadBackup(target, file, {
-      ...{ keys: [key], manifest, now },
+      ...{ keys: [keyOfJob(named)], manifest, now },
       onProgress: (what, done) => onProgress?.(`${what} on trial`, done),
     })
     await target.query('commit')
     await target.close()
-    return {}
-  } finally {
-    remove()
+    return { obstacle: null }
+  } catch (error) {
+    if (isOfTheMachine(error)) return { obstacle: (error as Error).message.split('\n', 1)[0]! }
+    throw error
   }
 }
 
 /** A crash leaves the old file or the new one, whole. */
 function renameDurably(from: string, to: string): void {
-  renameSync(from, to)
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    throw cannotWrite(error)
+  }
   const directory = openSync(dirname(to), 'r')
   try {
     fsyncSync(directory)

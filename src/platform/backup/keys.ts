@@ -24,8 +24,8 @@ export interface KeyHeader {
 
 /** 128 MiB of memory and about half a second: what OWASP asks of scrypt. */
 const SCRYPT_LOG_N = 17
-/** More would let a forged file fill the memory of whoever opens it. */
-const MAXIMUM_LOG_N = 20
+/** 256 MiB. More would let a forged file fill the memory of whoever opens it. */
+const MAXIMUM_LOG_N = 18
 const MINIMUM_PASSPHRASE = 12
 
 const derive = (material: Uint8Array, salt: Uint8Array, info: string, length: number) =>

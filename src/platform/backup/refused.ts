@@ -15,3 +15,16 @@ export class BackupRefused extends Error {
     return this.subject === undefined ? `${file} ${this.reason}` : this.message
   }
 }
+
+const FULL = /^(ENOSPC|EDQUOT|EFBIG)$/
+
+/** `path`: a directory or a file, where it is not the backup itself. */
+export function cannotWrite(error: unknown, path?: string): BackupRefused {
+  const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+  return new BackupRefused(
+    FULL.test(code)
+      ? `cannot be written to (${code}): make space on its disk`
+      : `cannot be written to (${code})`,
+    path,
+  )
+}

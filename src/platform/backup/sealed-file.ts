@@ -8,7 +8,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { type BackupKey, findFileKey, type KeyHeader, makeFileKey } from './keys.ts'
-import { BackupRefused } from './refused.ts'
+import { BackupRefused, cannotWrite } from './refused.ts'
 
 const MAGIC = 'poterne backup '
 const FORMAT = 1
@@ -31,13 +31,14 @@ export interface SealedWriter {
   close(): Promise<void>
 }
 
-/** Makes the file, which must not exist, for its owner alone. */
+/** Makes the file, which must not exist, for its owner alone. It and its functions throw BackupRefused. */
 export async function createSealedFile(path: string, key: BackupKey): Promise<SealedWriter> {
   const { fileKey, header } = makeFileKey(key)
   const clear = Buffer.from(`${MAGIC}${FORMAT}\n${JSON.stringify(header)}\n`)
-  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new BackupRefused(`cannot be written (${error.code})`, path)
-  })
+  const refuse = (error: unknown) => {
+    throw cannotWrite(error)
+  }
+  const file = await open(path, 'wx', 0o600).catch(refuse)
   let waiting: Uint8Array[] = [clear]
   let waitingBytes = 0
   const chunk = Buffer.alloc(CHUNK)
@@ -48,7 +49,7 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
     const bytes = Buffer.concat(waiting)
     waiting = []
     waitingBytes = 0
-    await file.writeFile(bytes)
+    await file.writeFile(bytes).catch(refuse)
   }
   async function seal(isLast: boolean): Promise<void> {
     const cipher = createCipheriv('aes-256-gcm', fileKey, nonceOf(number, isLast)).setAAD(clear)
@@ -73,7 +74,7 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
     async end() {
       await seal(true)
       await flush()
-      await file.sync()
+      await file.sync().catch(refuse)
     },
     close: () => file.close(),
   }

@@ -477,7 +477,7 @@ export const schema = {
       example: '03:30',
     }),
     directory: text('./backups', 'Where the files go; better not on the disk of the database.'),
-    keep: integer(7, [1, 10_000], 'How many files stay there.'),
+    keep: integer(7, [1, 10_000], 'How many scheduled backups stay there. Other files there are left alone.'),
     passphrase_file: text(
       null,
       'A file whose first line is a passphrase of at least 12 characters, with which backups are sealed instead of `server.secret`. Needed where poterne made the secret itself.',

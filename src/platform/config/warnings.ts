@@ -1,4 +1,5 @@
 /** Settings that are allowed but unwise: `config check` and the start of the service print one line for each. */
+import { statSync } from 'node:fs'
 import { parseDatabaseUrl } from '../postgres/address.ts'
 import { isPublicHost } from './formats.ts'
 import { type ConfigProblem, showValue } from './report.ts'
@@ -26,6 +27,11 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
     return { key, value: isSet ? showValue(setting.rule, setting.raw) : null, message }
   }
   const warnings = [...storeWarnings(values, warn)]
+  const { passphraseFile } = values.backup
+  if (passphraseFile !== null && isOpenToOthers(passphraseFile))
+    warnings.push(
+      warn('backup.passphrase_file', `other users of this machine can read it: chmod o= ${passphraseFile}`),
+    )
   const { memoryKib, iterations } = values.password
   if (!HASH_FLOOR.some(([memory, passes]) => memoryKib >= memory && iterations >= passes)) {
     const floor = HASH_FLOOR.map(([memory, passes]) => `${memory} with iterations = ${passes}`).join(', ')
@@ -40,6 +46,9 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
     warnings.push(warn('sms.gateways', 'none is set: no code reaches a phone, only e-mail addresses'))
   return warnings
 }
+
+const isOpenToOthers = (file: string) =>
+  ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0
 
 function storeWarnings(
   { database, redis }: SchemaValues,

@@ -4,9 +4,10 @@
  * log, which makes of it the database as it was when the last slice was copied: every transaction committed until then,
  * and no half of any. No statement waits longer than for one slice.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeAbandoned } from '../directory-lock.ts'
 
 /** Copied while nothing else happens; some 20 ms. */
 const SLICE_BYTES = 16 * 1024 * 1024
@@ -31,18 +32,8 @@ export interface SnapshotDatabase {
 export const newSnapshotDirectory = (dataDir: string): string =>
   join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
 
-/** No backup reads from a copy for so long. */
-const ABANDONED_MS = 86_400_000
-
-/** Copies that a process left behind which was killed. Younger ones may be in use. */
-export function removeOldSnapshots(dataDir: string): void {
-  const before = Date.now() - ABANDONED_MS
-  for (const name of readdirSync(dataDir).filter((each) => each.startsWith(PREFIX))) {
-    const path = join(dataDir, name)
-    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before)
-      rmSync(path, { recursive: true, force: true })
-  }
-}
+/** Copies that a process left behind which was killed. Whoever reads from one has locked it. */
+export const removeOldSnapshots = (dataDir: string): void => removeAbandoned(dataDir, PREFIX)
 
 /** Bytes of the files that a copy holds. */
 export const snapshotBytes = (source: string): number =>

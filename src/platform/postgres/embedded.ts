@@ -4,7 +4,6 @@
  * fills: nothing acknowledged is lost, statements that cannot be executed throw DatabaseUnavailable, reading works while
  * there is a reserve, and everything works again by itself once there is space.
  */
-import { Database as LockFile } from 'bun:sqlite'
 import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
@@ -15,6 +14,7 @@ import {
   findForeignFile,
   prepareDataDirectory,
 } from '../data-directory.ts'
+import { lockDirectory } from '../directory-lock.ts'
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
@@ -68,16 +68,10 @@ export class SnapshotRefused extends Error {
   }
 }
 
-/** An operating-system lock that ends with the process, however it ends. */
-function lockDirectory(directory: string): () => void {
-  const lock = openLock(resolve(directory, 'lock'))
-  try {
-    lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')
-  } catch {
-    lock.close()
-    throw new DataDirectoryLocked(directory)
-  }
-  return () => lock.close()
+function lockData(directory: string): () => void {
+  const lock = tryLock(directory)
+  if (typeof lock !== 'function') throw new DataDirectoryLocked(directory)
+  return lock
 }
 
 interface DirectoryLock {
@@ -90,7 +84,7 @@ function createLock(directory: string): DirectoryLock {
   let unlock: (() => void) | null = null
   return {
     take() {
-      unlock = lockDirectory(directory)
+      unlock = lockData(directory)
     },
     release() {
       unlock?.()
@@ -99,12 +93,12 @@ function createLock(directory: string): DirectoryLock {
   }
 }
 
-function openLock(file: string): LockFile {
+function tryLock(directory: string): ReturnType<typeof lockDirectory> {
   try {
-    return new LockFile(file, { create: true })
+    return lockDirectory(directory)
   } catch {
     throw new DataDirectoryRefused(
-      `storage.data_dir: ${currentUser()} cannot write ${file}: let that user own the directory and what is in it`,
+      `storage.data_dir: ${currentUser()} cannot write ${resolve(directory, 'lock')}: let that user own the directory and what is in it`,
     )
   }
 }
@@ -134,7 +128,7 @@ export async function openEmbeddedCopy(
   options: InstanceOptions = { bulk: true },
 ): Promise<CopySession> {
   prepareDataDirectory(dataDir)
-  const unlock = lockDirectory(dataDir)
+  const unlock = lockData(dataDir)
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeOldSnapshots(dataDir)
@@ -248,6 +242,7 @@ async function keepOpen(
   }
 
   async function snapshot(): Promise<string> {
+    removeOldSnapshots(dataDir)
     const needed = snapshotBytes(directory) + 2 * ENOUGH_BYTES
     if (measure(dataDir) < needed) throw new SnapshotRefused(dataDir, needed)
     const target = newSnapshotDirectory(dataDir)

@@ -34,6 +34,21 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof DatabaseUnavailable || AWAY.test(databaseCode(error) ?? '')
 }
 
+/** Files of this machine, and PostgreSQL's classes for memory, disk and the system. */
+const MACHINE = /^(53|58|ENOSPC|EDQUOT|EFBIG|ENOMEM|EMFILE|ENFILE|EIO|EROFS|EACCES|EPERM)/
+
+/** Whether the machine lacks something, such as memory or space, so that a statement is not to blame. */
+export function isOfTheMachine(error: unknown): boolean {
+  const { severity } = (error ?? {}) as { severity?: unknown }
+  return (
+    MACHINE.test(databaseCode(error) ?? '') ||
+    severity === 'PANIC' ||
+    severity === 'FATAL' ||
+    error instanceof WebAssembly.RuntimeError ||
+    error instanceof RangeError
+  )
+}
+
 /** Whether the unique index of that name was violated. */
 export function violates(error: unknown, constraint: string): boolean {
   const { code, constraint_name, constraint: named } = (error ?? {}) as Record<string, unknown>

@@ -650,6 +650,8 @@ export const backups = pgTable('backups', {
   lastFailureAt: time('last_failure_at'),
   /** Why the last one failed, in one line. */
   lastFailure: text('last_failure'),
+  /** What the operator should know of the last one that was made. */
+  lastWarning: text('last_warning'),
 })
 
 /** A row once the data was moved to another database: then no poterne starts with this one. */

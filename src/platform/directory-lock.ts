@@ -1,0 +1,50 @@
+/**
+ * An operating-system lock on a directory: it ends with the process that holds it, however that ends. So a directory for
+ * temporary files tells whether anybody still needs it.
+ */
+import { Database as LockFile } from 'bun:sqlite'
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const NAME = 'lock'
+
+/** The function that releases it. `unavailable`: the file system knows no locks. Throws where no file can be made there. */
+export function lockDirectory(directory: string): (() => void) | 'taken' | 'unavailable' {
+  const lock = new LockFile(resolve(directory, NAME), { create: true })
+  try {
+    lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')
+  } catch (error) {
+    lock.close()
+    return (error as { code?: unknown }).code === 'SQLITE_BUSY' ? 'taken' : 'unavailable'
+  }
+  return () => lock.close()
+}
+
+/** Between the making of a directory and its lock. */
+const YOUNG_MS = 3_600_000
+/** Where locks say nothing. */
+const OLD_MS = 86_400_000
+
+/** Removes the directories with that prefix that no process has locked any more. What cannot be removed is left. */
+export function removeAbandoned(directory: string, prefix: string): void {
+  for (const name of readdirSync(directory).filter((each) => each.startsWith(prefix))) {
+    const path = join(directory, name)
+    try {
+      if (isAbandoned(path)) rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another process removes it just now, or it belongs to somebody else.
+    }
+  }
+}
+
+function isAbandoned(path: string): boolean {
+  const found = lstatSync(path)
+  // In a directory that others write to as well, what is in theirs may lead anywhere.
+  if (!found.isDirectory() || found.uid !== process.geteuid?.()) return false
+  const ageMs = Date.now() - found.mtimeMs
+  if (!existsSync(join(path, NAME))) return ageMs > YOUNG_MS
+  const lock = lockDirectory(path)
+  if (typeof lock !== 'function') return lock === 'unavailable' && ageMs > OLD_MS
+  lock()
+  return true
+}
