@@ -69,6 +69,7 @@ interface Status {
   previous: {
     id: string
     accepted_everywhere: boolean
+    was_current: boolean
     current_elsewhere: boolean
     rows: Record<string, number>
     sessions: number
@@ -91,12 +92,16 @@ async function status({ json, ...options }: DoorOptions & { json?: boolean }): P
 
 function describe({
   accepted_everywhere,
+  was_current,
   current_elsewhere,
   rows,
   sessions,
   removable_at,
 }: Status['previous'][number]) {
-  if (!accepted_everywhere) return 'not accepted by every replica yet: do not make it server.secret'
+  if (!was_current)
+    return accepted_everywhere
+      ? 'accepted by every replica and used by none yet: it may become server.secret'
+      : 'not accepted by every replica yet, or not long enough to know (two minutes): do not make it server.secret'
   if (current_elsewhere) return 'seals and signs at another replica, or did two minutes ago'
   const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
   const needed = `${count} rows and ${sessions} sessions need it`

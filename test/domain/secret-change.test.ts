@@ -85,7 +85,16 @@ async function begin(service: TestService, { clock, provider }: Setting) {
   provider.present(newPerson({ email: newEmail(), email_verified: true }))
   const { location, cookie } = await browser.begin('p1', { challenge, verifier })
   const social = { callback: await browser.visit(location), cookie, verifier }
-  return { guarded, login_token: begun.body.login_token, owner, session, forgetful, otp, names, social }
+  return {
+    guarded,
+    login_token: begun.body.two_factor.login_token,
+    owner,
+    session,
+    forgetful,
+    otp,
+    names,
+    social,
+  }
 }
 
 async function goOn(service: TestService, state: Awaited<ReturnType<typeof begin>>, { clock }: Setting) {
@@ -95,7 +104,9 @@ async function goOn(service: TestService, state: Awaited<ReturnType<typeof begin
   expect(refreshed.status).toBe(200)
   expect((await service.get('me', { bearer: session.access_token })).status).toBe(200)
   const code = appCode(guarded.secret, clock.now())
-  expect((await service.post('2fa/verify', { identifier, otp: code, login_token })).status).toBe(200)
+  // From elsewhere, so that nothing but the token shows that the password was right.
+  const verify = { identifier, otp: code, login_token }
+  expect((await service.post('2fa/verify', verify, newClient())).status).toBe(200)
   const recovery = { ...guarded.person, otp: guarded.recoveryCodes[0] }
   expect((await service.post('2fa/verify', recovery)).status).toBe(200)
   expect((await service.post('login', owner, CROWDED)).body.code).toBe('too_many_requests')
@@ -171,10 +182,10 @@ describe.each(['postgres', 'redis'] as const)('on %s, in the middle of a change'
       const at = { ...giver, signUp: waiting.signUp, inbox: waiting.inbox }
       const guarded = await protectByApp(at, newEmail())
       clock.advance(MINUTE_MS)
-      const { login_token } = (await giver.post('login', guarded.person)).body
+      const { login_token } = (await giver.post('login', guarded.person)).body.two_factor
       const otp = appCode(guarded.secret, clock.now())
       const verify = { identifier: guarded.person.identifier, otp, login_token }
-      expect((await taker.post('2fa/verify', verify)).status).toBe(200)
+      expect((await taker.post('2fa/verify', verify, newClient())).status).toBe(200)
       const person = await signedIn(at, newEmail())
       const session = await giver.logIn(person.person)
       const refreshed = await taker.post('refresh', { refresh_token: session.refresh_token })
@@ -236,13 +247,37 @@ test('a replica that does not accept the next secret yet is named, so that nobod
   const clock = today()
   const provider = await startPretendProvider()
   const setting: Setting = { shape: 'postgres', storage: stores.settings, clock, provider }
-  const ready = await start(setting, [ONE, OTHER])
   const late = await start(setting, [ONE])
+  const ready = await start(setting, [ONE, OTHER])
+  // The late one says every minute what it accepts: it has not since the ready one started.
+  expect((await previousOf(ready))[0]).toMatchObject({ acceptedEverywhere: false, wasCurrent: false })
+  clock.advance(3 * MINUTE_MS)
+  await late.inside.services.secrets.run()
   expect((await previousOf(ready))[0]!.acceptedEverywhere).toBe(false)
   await late.close()
   clock.advance(3 * MINUTE_MS)
-  expect((await previousOf(ready))[0]!.acceptedEverywhere).toBe(true)
+  expect((await previousOf(ready))[0]).toMatchObject({ acceptedEverywhere: true, wasCurrent: false })
   await ready.close()
+  await provider.stop()
+  await stores.drop()
+})
+
+test('a replica says in its log that another one does not accept its secret, once', async () => {
+  const stores = await createStorage('postgres')
+  const clock = today()
+  const provider = await startPretendProvider()
+  const setting: Setting = { shape: 'postgres', storage: stores.settings, clock, provider }
+  const late = await start(setting, [ONE])
+  const hasty = await start(setting, [OTHER, ONE])
+  const warnings = () => hasty.log.filter((line) => line.includes('does not accept server.secret'))
+  await hasty.inside.services.secrets.run()
+  expect(warnings()).toEqual([])
+  await late.inside.services.secrets.run()
+  for (let i = 0; i < 2; i++) await hasty.inside.services.secrets.run()
+  expect(warnings()).toHaveLength(1)
+  expect(JSON.parse(warnings()[0]!)).toMatchObject({ level: 'warn' })
+  await late.close()
+  await hasty.close()
   await provider.stop()
   await stores.drop()
 })

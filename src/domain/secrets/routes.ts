@@ -14,6 +14,7 @@ const rows = t.Object({
 const previous = t.Object({
   id: t.String(),
   accepted_everywhere: t.Boolean(),
+  was_current: t.Boolean(),
   current_elsewhere: t.Boolean(),
   rows,
   sessions: t.Integer(),
@@ -31,6 +32,7 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
         previous: status.previous.map((each) => ({
           id: each.id,
           accepted_everywhere: each.acceptedEverywhere,
+          was_current: each.wasCurrent,
           current_elsewhere: each.isCurrentElsewhere,
           rows: each.rows,
           sessions: each.sessions,

@@ -20,8 +20,10 @@ export interface SecretStatus {
 
 export interface PreviousSecret {
   id: string
-  /** Every replica that runs accepts it. */
+  /** Every replica that runs accepts it. False also while one may not have said so yet. */
   acceptedEverywhere: boolean
+  /** It sealed and signed before; a fresh secret, which is only accepted yet, did not. */
+  wasCurrent: boolean
   /** A replica that runs seals and signs with it, or did until a moment ago. */
   isCurrentElsewhere: boolean
   /** Rows that are sealed under it, by what they hold. */
@@ -87,6 +89,9 @@ export function createSecrets({
   let working: Promise<void> | null = null
   let ending = false
   let restsUntilMs = Number.NEGATIVE_INFINITY
+  /** Null: this process only asks. */
+  let startedAt: Date | null = null
+  let hasWarned = false
   /** What sealed the newest signing key when the lasting keys were read: the secret that made names until now. */
   let inUse: AcceptedSecret | 'new' | null = null
   let read: Awaited<ReturnType<typeof readLastingKeys>> | null = null
@@ -145,10 +150,23 @@ export function createSecrets({
     return count
   }
 
+  /** Once, until it is accepted. */
+  function warnOfMissing(uses: SecretUse[]): void {
+    const isMissing = isRecent(uses.find(({ id }) => id === me.current)?.missingAt ?? null)
+    if (isMissing && !hasWarned)
+      logger.warn(
+        { secret: me.current },
+        'a replica does not accept server.secret of this one, and logs out whoever it gave a session: add it to server.previous_secrets there',
+      )
+    hasWarned = isMissing
+  }
+
   async function sealAnew(): Promise<void> {
     const now = clock.now()
-    if (secret.accepted.length === 1 || now.getTime() < restsUntilMs) return
+    if (secret.accepted.length === 1) return
     const uses = await store.listUses()
+    warnOfMissing(uses)
+    if (now.getTime() < restsUntilMs) return
     // Two replicas with different current secrets would undo each other's work.
     if (uses.some(({ id, currentAt }) => id !== me.current && isRecent(currentAt))) return
     if (!(await store.takeTurn(me.current, new Date(now.getTime() + TURN_MS), now))) return
@@ -181,6 +199,8 @@ export function createSecrets({
     const since = uses.find((each) => each.id === me.current)?.currentSince ?? now
     const until = new Date(Math.max(use?.currentAt?.getTime() ?? 0, since.getTime()) + SILENT_MS)
     const wasCurrent = use === undefined || use.currentAt !== null || hasAny(rows)
+    // The others say every minute what they accept: those that have not since this one started may not accept it.
+    const haveAllSaid = startedAt === null || !isRecent(startedAt)
     const { count, lastEnd } = wasCurrent
       ? await stores.sessions.countUnrefreshed(until, now)
       : { count: 0, lastEnd: null }
@@ -188,7 +208,8 @@ export function createSecrets({
     const removableAt = new Date(Math.max(lastEnd?.getTime() ?? 0, underWay, now.getTime()))
     return {
       id,
-      acceptedEverywhere: !isRecent(use?.missingAt ?? null),
+      acceptedEverywhere: haveAllSaid && !isRecent(use?.missingAt ?? null),
+      wasCurrent,
       isCurrentElsewhere,
       rows,
       sessions: count,
@@ -218,7 +239,8 @@ export function createSecrets({
     },
     async start() {
       await completeLastingKeys()
-      await store.noteUse(me, clock.now())
+      startedAt = clock.now()
+      await store.noteUse(me, startedAt)
       timer = setInterval(run, MINUTE_MS)
       timer.unref()
       void run()
