@@ -1,5 +1,6 @@
 /** `poterne accounts …`: find, show, make, change, lock, unlock, recover and erase accounts. */
 import { Command } from 'commander'
+import { type Account, addFieldOptions, type FieldOptions, fieldsOf, printAccount } from './account-fields.ts'
 import {
   addDoorCommand,
   confirm,
@@ -13,17 +14,7 @@ import {
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
-import { printJson, printRecord, printTable } from './print.ts'
-
-export type Account = Record<string, unknown> & {
-  uuid: string
-  email: string | null
-  phone: string | null
-  account_confirmed: boolean
-  locked_at: string | null
-  role_id: number
-  created_at: string
-}
+import { printJson, printTable } from './print.ts'
 
 export function accountsCommand(): Command {
   const command = new Command('accounts').description(
@@ -51,13 +42,11 @@ export function accountsCommand(): Command {
   add('unlock', 'let its owner sign in again, and say so')
     .argument('<account>', NAME)
     .action((name, options: Options) => change(name, { locked: false }, options))
-  add('set', 'change role, owner, language or metadata')
+  addFieldOptions(
+    add('set', 'change role, owner, language or metadata'),
+    'a JSON object, in place of the one before',
+  )
     .argument('<account>', NAME)
-    .option('--role <id>', 'role_id')
-    .option('--accountable-type <type>', 'accountable_type')
-    .option('--accountable-id <id>', 'accountable_id')
-    .option('--language <language>', 'the language of its messages')
-    .option('--metadata <json>', 'a JSON object, in place of the one before')
     .action(set)
   add('erase', 'remove an account for good').argument('<account>', NAME).action(erase)
   return command
@@ -101,7 +90,7 @@ async function show(name: string, options: Options): Promise<void> {
     const { uuid } = await findAccount(call, name)
     return (await call<{ account: Account }>('GET', `accounts/${uuid}`)).account
   })
-  print(account, options)
+  printAccount(account, options)
 }
 
 async function change(name: string, patch: Record<string, unknown>, options: Options): Promise<void> {
@@ -113,40 +102,10 @@ async function change(name: string, patch: Record<string, unknown>, options: Opt
   process.stdout.write(`${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}\n`)
 }
 
-interface SetOptions extends Options {
-  role?: string
-  accountableType?: string
-  accountableId?: string
-  language?: string
-  metadata?: string
-}
-
-function set(
-  name: string,
-  { role, accountableType, accountableId, language, metadata, ...options }: SetOptions,
-) {
-  const patch = {
-    ...(role !== undefined && { role_id: readNumber('--role', role) }),
-    ...(accountableType !== undefined && { accountable_type: accountableType }),
-    ...(accountableId !== undefined && { accountable_id: readNumber('--accountable-id', accountableId) }),
-    ...(language !== undefined && { language }),
-    ...(metadata !== undefined && { metadata: readObject(metadata) }),
-  }
+function set(name: string, options: Options & FieldOptions) {
+  const patch = fieldsOf(options)
   if (Object.keys(patch).length === 0) throw new CommandFailure(2, 'name what to set, for example --role 3')
   return change(name, patch, options)
-}
-
-export function readNumber(option: string, text: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new CommandFailure(2, `${option} must be a whole number, not ${text}`)
-}
-
-export function readObject(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {}
-  throw new CommandFailure(2, '--metadata must be a JSON object, such as {"plan":"team"}')
 }
 
 async function erase(name: string, options: Options): Promise<void> {
@@ -156,9 +115,4 @@ async function erase(name: string, options: Options): Promise<void> {
     await call('DELETE', `accounts/${uuid}`)
     if (!options.json) process.stdout.write(`${uuid} is erased\n`)
   })
-}
-
-export function print(account: Account, { json }: Options): void {
-  if (json) printJson(account)
-  else printRecord(account)
 }

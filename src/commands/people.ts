@@ -1,20 +1,15 @@
 /** `poterne accounts create | invite | recover | remove-two-factor`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
-import { type Account, print, readNumber, readObject } from './accounts.ts'
+import { type Account, addFieldOptions, type FieldOptions, fieldsOf, printAccount } from './account-fields.ts'
 import { confirm, findAccount, NAME, type Options, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 
-interface CreateOptions extends Options {
+interface CreateOptions extends Options, FieldOptions {
   email?: string
   phone?: string
   verified?: boolean
   invite?: boolean
-  role?: string
-  accountableType?: string
-  accountableId?: string
-  language?: string
-  metadata?: string
 }
 
 interface CodeOptions extends Options {
@@ -23,17 +18,12 @@ interface CodeOptions extends Options {
 }
 
 export function addPeopleCommands(add: (name: string, description: string) => Command): void {
-  add('create', 'make an account')
+  const creating = add('create', 'make an account')
     .option('--email <address>', 'its e-mail address')
     .option('--phone <number>', 'its phone number')
     .option('--verified', 'the contacts are known to be the person’s: the account is confirmed')
     .option('--invite', 'send the person a code to choose a password with')
-    .option('--role <id>', 'role_id')
-    .option('--accountable-type <type>', 'accountable_type')
-    .option('--accountable-id <id>', 'accountable_id')
-    .option('--language <language>', 'the language of its messages')
-    .option('--metadata <json>', 'a JSON object')
-    .action(create)
+  addFieldOptions(creating, 'a JSON object').action(create)
   add('invite', 'send another invitation; the one before is dead')
     .argument('<account>', NAME)
     .option('--lifetime <duration>', 'how long it holds, at most 30d', '7d')
@@ -51,25 +41,14 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .action(removeTwoFactor)
 }
 
-async function create({ email, phone, role, accountableType, accountableId, ...options }: CreateOptions) {
-  const { verified, invite: invites, language, metadata } = options
+async function create({ email, phone, verified, invite: invites, ...options }: CreateOptions) {
   if (email === undefined && phone === undefined)
     throw new CommandFailure(2, 'name a contact, for example --email ada@example.com')
-  const body = {
-    email,
-    phone,
-    verified,
-    invite: invites,
-    language,
-    ...(role !== undefined && { role_id: readNumber('--role', role) }),
-    accountable_type: accountableType,
-    ...(accountableId !== undefined && { accountable_id: readNumber('--accountable-id', accountableId) }),
-    ...(metadata !== undefined && { metadata: readObject(metadata) }),
-  }
+  const body = { email, phone, verified, invite: invites, ...fieldsOf(options) }
   const { account } = await throughDoor(options, (call) =>
     call<{ account: Account }>('POST', 'accounts', body),
   )
-  print(account, options)
+  printAccount(account, options)
 }
 
 async function invite(name: string, { lifetime, ...options }: CodeOptions): Promise<void> {
