@@ -351,7 +351,8 @@ test('replicas are replaced one after the other, beside an older and a newer ver
   const { url, drop } = older
     ? await createDatabase({ migrated: false })
     : await createFilled(reduced(1000, 100_000), { migrations: OLDER.length })
-  const storage = { server: { secret: 'ab'.repeat(32) }, database: { url, pool_size: 4 } }
+  // So few connections that statements share them.
+  const storage = { server: { secret: 'ab'.repeat(32) }, database: { url, pool_size: 2 } }
   const smtp = await startSmtp({ security: 'none', auth: null })
   const settings = { server: { base_url: 'http://auth.internal' } }
   const start = (executable?: string) =>
@@ -359,7 +360,7 @@ test('replicas are replaced one after the other, beside an older and a newer ver
   // Without an older executable both begin by migrating at the same moment.
   const former = await Promise.all([start(older), start(older)])
   const people = []
-  for (let count = 0; count < 4; count++) people.push(await former[0].signUp(newEmail()))
+  for (let count = 0; count < 8; count++) people.push(await former[0].signUp(newEmail()))
   const replicas = new Set<Executable>(former)
   const clients = runClients(replicas, people, former[0].inbox)
   const present: Executable[] = []
