@@ -3,7 +3,7 @@
  * judged by its text, without a database.
  */
 
-/** Those before it were written earlier, and stay as they are. */
+/** Those before it are older than the rules; test/faults/upgrade-locks.test.ts measures them all. */
 const FIRST_JUDGED = 16
 
 /** Tables of a few rows, where every lock is short. */
@@ -109,7 +109,7 @@ function judgeConstraints(text: string, created: Set<string>): string[] {
   return problems
 }
 
-/** The runner gives every statement a second to get its lock. */
+/** The runner gives every statement half a second to get its lock. */
 function judgeTimeouts(text: string): string[] {
   const lifted =
     /\bset (session |local )?lock_timeout\s*(=|to)\s*('?0\w*'?|default)(?!\w)|\breset (lock_timeout|all)\b|\bset_config\('lock_timeout', *'0/i

@@ -1,7 +1,7 @@
 /** Databases as older versions left them, with many accounts: filled by SQL, at the shape of the time. */
 import postgres from 'postgres'
 import type { Database } from '../../src/platform/postgres/database.ts'
-import { applyMigrations, ownMigrations } from '../../src/platform/postgres/migrate.ts'
+import { applyMigrations, type Migration, ownMigrations } from '../../src/platform/postgres/migrate.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
 import { createDatabase } from './servers.ts'
 
@@ -116,3 +116,18 @@ export async function createFilled(
     },
   }
 }
+
+/** What a version after this one may do: more columns for tables whose rows statements give as a whole. */
+export const laterMigrations: Migration[] = ['accounts', 'sessions', 'messages', 'accounts'].map(
+  (table, index) => ({
+    number: ownMigrations.length + index,
+    ...{
+      name: `later_${index}`,
+      hash: `later_${index}`,
+      formerHashes: [],
+      oldestVersion: null,
+      concurrent: false,
+    },
+    statements: [`alter table "${table}" add column "later_${index}" text default 'later'`],
+  }),
+)

@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode } from './failure.ts'
+import { endVacuums, hasty } from './migration-locks.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import type { Migration } from './read-migrations.ts'
 
@@ -71,18 +72,6 @@ const hasOldestVersion = statement<Record<string, never>, { found: boolean }>(sq
 const listOldestVersions = statement<Record<string, never>, { oldest: string }>(sql`
   select to_jsonb(poterne_migrations)->>'oldest_version' as oldest from poterne_migrations
   where to_jsonb(poterne_migrations)->>'oldest_version' is not null`)
-/** What waits for a lock makes everybody behind it wait too: it gives up soon, and tries again. */
-const hasty = statement(sql`select set_config('lock_timeout', '500ms', true)`)
-/** Longer than PostgreSQL's deadlock_timeout of 1 s, after which an automatic vacuum ends for somebody who waits. */
-const patient = statement(sql`select set_config('lock_timeout', '3s', true)`)
-/** The tables among these names, and those of the indexes among them. */
-const findTables = statement<{ names: string }, { name: string }>(sql`
-  select distinct table_of.relname as name
-    from pg_class named left join pg_index on pg_index.indexrelid = named.oid
-    join pg_class table_of on table_of.oid = coalesce(pg_index.indrelid, named.oid)
-   where named.relname = any(string_to_array(${param('names', 'text')}, ',')) and pg_table_is_visible(named.oid)
-     and table_of.relkind = 'r'
-   order by name`)
 const tableExists = statement<Record<string, never>, { found: boolean }>(
   sql`select to_regclass('poterne_migrations') is not null as found`,
 )
@@ -245,21 +234,6 @@ async function applyTogether(
 async function makeLogged(transaction: Executor): Promise<void> {
   for (const { name } of await transaction.all(findUnlogged, {}))
     await transaction.all({ text: `alter table "${name}" set logged`, params: [] }, {})
-}
-
-/**
- * Waits until no vacuum works on the tables that these name, and lets none begin. Nobody waits behind this lock, so
- * there is time until PostgreSQL has ended an automatic vacuum, which the migration itself would not wait for.
- */
-async function endVacuums(transaction: Executor, migrations: readonly Migration[]): Promise<void> {
-  const texts = migrations.flatMap(({ statements }) => statements)
-  const names = new Set(texts.flatMap((text) => [...text.matchAll(/"(\w+)"/g)].map(([, name]) => name)))
-  const tables = await transaction.all(findTables, { names: [...names].join(',') })
-  if (tables.length === 0) return
-  await transaction.all(patient, {})
-  const list = tables.map(({ name }) => `"${name}"`).join(', ')
-  await transaction.all({ text: `lock table ${list} in share update exclusive mode`, params: [] }, {})
-  await transaction.all(hasty, {})
 }
 
 /**
