@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AdminApp, type AdminListener, createAdminApp, createAdminListener } from './admin-app.ts'
 import { createApp } from './app.ts'
+import { type Administration, createAdministration } from './compose/administration.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
 import { requireNotMoved } from './compose/move.ts'
@@ -15,7 +15,6 @@ import { choresOf, createStores } from './compose/stores.ts'
 import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
 import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
-import { createDoctorService, type DoctorService } from './domain/doctor/service.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
 import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
 import { countAnswer } from './domain/metrics/answers.ts'
@@ -52,27 +51,25 @@ export interface ComposeOptions {
 
 export interface Service {
   app: ReturnType<typeof createApp>
-  /** Administration behind the socket. It lets in whoever reaches it. */
-  adminApp: AdminApp
-  /** Administration on TCP, with tokens and a page. Null where `admin.listen` is not set. */
-  adminListener: AdminListener | null
+  administration: Administration
   services: Services
   /** Only with --dev. */
   mailbox: Mailbox | null
   /** For the commands and tests that look beneath the services. */
   database: Database
-  doctor: DoctorService
   housekeeping: Pick<Housekeeping, 'run'>
-  /**
-   * Begins what runs beside requests: the signing keys, which the first request needs, the delivery of messages,
-   * housekeeping. Rejects when the service could not answer.
-   */
+  /** Asks the stores for what the first request needs, as the signing keys. Rejects when the service could not answer. */
   start(): Promise<void>
-  /** Ends what `start` began, then the connections. Call it when no request is under way. */
+  /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
+  begin(): void
+  /** Ends what `start` and `begin` began, then the connections. Call it when no request is under way. */
   close(): Promise<void>
 }
 
-/** The service as `poterne serve` runs it. Throws when a store is not there: a service that cannot answer does not start. */
+/**
+ * The service as `poterne serve` runs it, ready for requests. Throws when a store is not there: a service that cannot answer
+ * does not start.
+ */
 export async function compose(options: ComposeOptions): Promise<Service> {
   const { config, clock, logger } = options
   const connections = await connect(config, logger)
@@ -155,10 +152,6 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     version: version.version,
   })
   const probes = createAddressProbes()
-  const doctor = createDoctorService(
-    { config, clock: systemClock, database, redis, secret, stores, secrets },
-    probes,
-  )
   let storeWatch: StoreWatch | null = null
   let lostApps: Promise<void> | null = null
   let scrapes: ScrapeListener | null = null
@@ -179,41 +172,36 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       ...(metrics.isOn && { onAnswer: (answer) => countAnswer(metrics, answer) }),
     },
   )
-  const { listen } = config.admin
-  const adminOptions = { catalog, logger, ...(dev && { onInternalError: printStack }) }
+  const administration = createAdministration(services, {
+    ...config.admin,
+    catalog,
+    logger,
+    ...(dev && { onInternalError: printStack }),
+    trustedProxies,
+    clock,
+    version: version.version,
+    probes,
+    examined: { config, clock: systemClock, database, redis, secret, stores, secrets },
+  })
   return {
     app,
-    adminApp: createAdminApp({ ...services, doctor }, adminOptions),
-    adminListener:
-      listen === null
-        ? null
-        : createAdminListener(services, {
-            ...adminOptions,
-            listen,
-            baseUrl: config.admin.baseUrl,
-            trustedProxies,
-            clock,
-            version: version.version,
-          }),
+    administration,
     services,
     mailbox,
     database,
-    doctor,
     housekeeping,
     async start() {
       await requireOwnPasskeys(config, stores.passkeys)
       // By the machine's own clock, whatever clock the service goes by.
-      storeWatch = await watchStores({
-        database,
-        redis,
-        clock: systemClock,
-        logger,
-        version: version.version,
-      })
+      const watched = { database, redis, clock: systemClock, logger, version: version.version }
+      storeWatch = await watchStores(watched)
       if (config.metrics.listen) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
       await secrets.load()
       await keys.start()
       await secrets.start()
+    },
+    begin() {
+      void secrets.run()
       events.start()
       worker.start()
       funnel.start()

@@ -117,7 +117,8 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
   if (isEmbedded && !isEmbeddedThere(config.storage.dataDir))
     return withoutDatabase(config, NOT_MADE, 'there is no database yet')
   try {
-    return await withStores(config, async ({ doctor }) => {
+    return await withStores(config, async ({ administration }) => {
+      const doctor = await administration.doctor()
       const { findings, publishedKeys } = await doctor.examineStores()
       return { findings, published_keys: publishedKeys }
     })

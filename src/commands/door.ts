@@ -54,7 +54,7 @@ export async function throughDoor<T>(options: DoorOptions, work: (call: Call) =>
   const socket = await findSocket(options, loaded.ok ? loaded.config : null)
   if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
   if (!loaded.ok) throw new CommandFailure(2, describeProblems(loaded.file, loaded.problems))
-  return withService(loaded.config, ({ adminApp }) => work(callBy((request) => adminApp.handle(request))))
+  return withService(loaded.config, ({ administration }) => work(callBy(administration.handle)))
 }
 
 /** Null where no service of this configuration runs on this machine. */

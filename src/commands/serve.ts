@@ -15,6 +15,8 @@ import { CommandFailure } from './failure.ts'
 /** How long requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
 const END_MS = 9500
+/** Whoever starts a service asks first whether it is ready: what runs beside requests comes after that. */
+const BEGIN_AFTER_MS = 100
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -24,6 +26,8 @@ export function serveCommand(): Command {
     .option('--seed', 'with --dev: add three people to try things with')
     .action(serve)
 }
+
+type AdminServer = Pick<Bun.Server<undefined>, 'stop'>
 
 interface ServeOptions extends CommandOptions {
   seed?: boolean
@@ -42,8 +46,11 @@ async function serve(options: ServeOptions): Promise<void> {
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
-  await listenForAdministration(service, config, logger)
-  await openAdminSocket(service, config, logger)
+  const beginning = setTimeout(service.begin, BEGIN_AFTER_MS)
+  const administration = [
+    await listenForAdministration(service, config, logger),
+    await openAdminSocket(service, config, logger),
+  ]
   keepHeapTidy()
   const { version: number, commit } = version
   logger.info(
@@ -56,7 +63,8 @@ async function serve(options: ServeOptions): Promise<void> {
   }
   if (options.seed) await seed(service, url, logger)
   await ended
-  await stop(service, logger)
+  clearTimeout(beginning)
+  await stop(service, administration, logger)
 }
 
 /** Port 0 means any free port. It is chosen here, because other values that depend on it are needed to build. */
@@ -93,12 +101,17 @@ async function listen({ app, close }: Service, { server }: Config): Promise<stri
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 }
 
-async function listenForAdministration(service: Service, { admin }: Config, logger: Logger): Promise<void> {
-  const { adminListener, app, close } = service
-  if (adminListener === null || admin.listen === null) return
+/** Null where `admin.listen` is not set. */
+async function listenForAdministration(
+  { administration, app, close }: Service,
+  { admin }: Config,
+  logger: Logger,
+): Promise<AdminServer | null> {
+  if (administration.listener === null || admin.listen === null) return null
   const { host, port } = admin.listen
+  const listener = await administration.listener()
   try {
-    adminListener.listen({ hostname: host, port, reusePort: false })
+    listener.listen({ hostname: host, port, reusePort: false })
   } catch (error) {
     await app.server?.stop(true)
     await close()
@@ -110,19 +123,24 @@ async function listenForAdministration(service: Service, { admin }: Config, logg
         : `cannot listen on ${host}:${port} (${code ?? 'unknown cause'}): admin.listen must be an address of this machine`,
     )
   }
-  const { hostname, port: bound } = adminListener.server!
+  const { hostname, port: bound } = listener.server!
   const url = admin.baseUrl ?? `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${bound}`
   logger.info({ url: `${url}/admin/` }, 'administration listens')
+  return listener.server
 }
 
 /** Without it the service runs as well: the command line then opens the database itself, where it can. */
-async function openAdminSocket({ adminApp }: Service, config: Config, logger: Logger): Promise<void> {
+async function openAdminSocket(
+  { administration }: Service,
+  config: Config,
+  logger: Logger,
+): Promise<AdminServer | null> {
   const path = ownSocketPath(config.admin.socket, config.storage.dataDir)
-  if (path === null) return
-  const failure = await openSocket(path, () => {
-    adminApp.listen({ unix: path } as never)
-  })
-  if (failure !== null) logger.warn({ path, cause: failure }, 'the socket of administration is not open')
+  if (path === null) return null
+  const opened = await openSocket(path, administration.handle)
+  if ('server' in opened) return opened.server
+  logger.warn({ path, cause: opened.refused }, 'the socket of administration is not open')
+  return null
 }
 
 function listenHint(code: string | undefined): string {
@@ -185,10 +203,14 @@ function signalled(): Promise<void> {
   })
 }
 
-async function stop({ app, adminApp, adminListener, close }: Service, logger: Logger): Promise<void> {
+async function stop(
+  { app, close }: Service,
+  administration: (AdminServer | null)[],
+  logger: Logger,
+): Promise<void> {
   logger.info('ending: requests under way are answered first')
   const late = Bun.sleep(END_MS)
-  await Promise.all([adminApp.server?.stop(true), adminListener?.server?.stop(true)])
+  await Promise.all(administration.map((server) => server?.stop(true)))
   const drained = await Promise.race([
     app.server!.stop().then(() => true),
     Bun.sleep(DRAIN_MS).then(() => false),

@@ -67,9 +67,14 @@ export interface Connections {
 
 /** Opens the stores of this configuration. Neither migrates nor waits for Redis. */
 export async function connect(config: Config, logger: Logger): Promise<Connections> {
-  const opened = await openDatabase(config)
-  const database = config.log.level === 'debug' ? logStatements(opened, logger) : opened
+  const opening = openDatabase(config)
+  // Both connect at the same time.
   const redis = openRedisOf(config, logger)
+  const opened = await opening.catch(async (error: unknown) => {
+    await redis?.close()
+    throw error
+  })
+  const database = config.log.level === 'debug' ? logStatements(opened, logger) : opened
   const close = async () => {
     await Promise.all([database.close(), redis?.close()])
   }

@@ -56,8 +56,7 @@ export async function watchStores({
       if (error instanceof VersionTooOld) logger.error(error.message)
     })
   }
-  await redis?.requireNoEviction()
-  await compareClocks()
+  await Promise.all([redis?.requireNoEviction(), compareClocks()])
   const timer = setInterval(lookAgain, intervalMs)
   timer.unref()
   return { close: () => clearInterval(timer) }
@@ -89,11 +88,8 @@ export function createReadiness({
   return async () => {
     await Promise.all([database.ping(), redis?.ping()])
     if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
-    await Promise.all([
-      redis?.write(),
-      counters.charge([{ key, rule: READINESS }], clock.now()),
-      requireVersion(database, version),
-    ])
+    await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
+    await requireVersion(database, version)
     writtenAt = performance.now()
   }
 }

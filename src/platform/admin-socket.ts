@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
+import { serveSettings } from './http/http-base.ts'
 
 const RUNTIME_SOCKET = '/run/poterne/admin.sock'
 
@@ -44,16 +45,25 @@ export function answers(path: string): Promise<boolean> {
   })
 }
 
-/** Opens the socket with `listen`, in place of one that a service left behind. Gives the reason where it cannot. */
-export async function openSocket(path: string, listen: () => void): Promise<string | null> {
-  if (await answers(path)) return 'another service answers there'
+/** How long a caller may wait for an answer, in seconds. */
+const PATIENCE_SECONDS = 30
+
+/** Opens the socket, in place of one that a service left behind. Gives the reason where it cannot. */
+export async function openSocket(
+  path: string,
+  handle: (request: Request) => Promise<Response>,
+): Promise<{ server: Bun.Server<undefined> } | { refused: string }> {
+  if (await answers(path)) return { refused: 'another service answers there' }
   const before = process.umask(UMASK)
   try {
     rmSync(path, { force: true })
-    listen()
-    return null
+    const { maxRequestBodySize, development } = serveSettings
+    const options = { unix: path, maxRequestBodySize, development, fetch: handle }
+    // The types do not have this one for sockets, which obey it all the same.
+    const server = Bun.serve({ ...options, idleTimeout: PATIENCE_SECONDS } as typeof options)
+    return { server }
   } catch (error) {
-    return (error as { code?: string }).code ?? 'unknown cause'
+    return { refused: (error as { code?: string }).code ?? 'unknown cause' }
   } finally {
     process.umask(before)
   }

@@ -38,13 +38,19 @@ export interface Catalog {
 
 export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOptions): Catalog {
   const tags = [...new Set([...builtInTags, ...Object.keys(own)])]
-  const merged = new Map(tags.map((tag) => [tag, mergeTexts(tag, { own, fallback })]))
-  const defaults = merged.get(language) ?? languages.en
+  const known = new Set(tags)
+  const merged = new Map<Language, Texts>()
+  /** Merged when the language is first asked for: most services speak few of theirs. */
+  const textsOf = (tag: Language) => {
+    const texts = merged.get(tag) ?? mergeTexts(tag, { own, fallback })
+    merged.set(tag, texts)
+    return texts
+  }
   return {
     tags,
     language,
-    has: (tag) => merged.has(tag),
-    of: (tag) => merged.get(tag) ?? defaults,
+    has: (tag) => known.has(tag),
+    of: (tag) => (known.has(tag) ? textsOf(tag) : known.has(language) ? textsOf(language) : languages.en),
     pick: (acceptLanguage) => pickLanguage(acceptLanguage, tags, language),
   }
 }

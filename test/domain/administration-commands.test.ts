@@ -26,10 +26,11 @@ async function run(args: string[], directory: string) {
   return { out, error, exitCode: await child.exited }
 }
 
-const listenAt = (service: TestService, path: string) =>
-  openSocket(path, () => {
-    service.inside.adminApp.listen({ unix: path } as never)
-  })
+/** The reason where it cannot, else null. */
+async function listenAt(service: TestService, path: string): Promise<string | null> {
+  const opened = await openSocket(path, service.inside.administration.handle)
+  return 'refused' in opened ? opened.refused : null
+}
 
 describe('over the socket of a service with the embedded database', () => {
   const service = useService({ shape: 'embedded' })

@@ -40,7 +40,8 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
   test('everything acknowledged before the backup is restored, no half of anything, and what was undone since is undone again', async () => {
     const service = await startService({ shape })
     const socket = join(newDirectory('socket'), 'a.sock')
-    await openSocket(socket, () => void service.inside.adminApp.listen({ unix: socket } as never))
+    const opened = await openSocket(socket, service.inside.administration.handle)
+    if ('refused' in opened) throw new Error(opened.refused)
     const file = join(newDirectory('backup'), 'auth.backup')
     // The secret that poterne made needs a passphrase; the configured one seals by itself.
     const sealing = shape === 'embedded' ? ['--passphrase-file', passphraseFile] : []
@@ -163,7 +164,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     await administrators.remove(leaving.uuid)
     await administrators.put(staying.uuid, 'viewer')
     await service.inside.app.server!.stop(true)
-    await service.inside.adminApp.server?.stop(true)
+    await opened.server.stop(true)
     const events = await service.inside.services.auditTrail.list({ type: 'backup.created' })
     expect(events.items).toMatchObject([{ actor: { type: 'operator', id: 'ada' } }])
 

@@ -53,15 +53,13 @@ async function captured(args: string[]): Promise<{ code: number; out: string }> 
 async function startReachable(options: Parameters<typeof startService>[0]) {
   const started = await startService(options)
   const socket = join(newDirectory('socket'), 'admin.sock')
-  const failed = await openSocket(socket, () => {
-    started.inside.adminApp.listen({ unix: socket } as never)
-  })
-  if (failed !== null) throw new Error(failed)
+  const opened = await openSocket(socket, started.inside.administration.handle)
+  if ('refused' in opened) throw new Error(opened.refused)
   return {
     ...started,
     socket,
     async close() {
-      await started.inside.adminApp.server?.stop(true)
+      await opened.server.stop(true)
       await started.close()
     },
   }

@@ -13,7 +13,7 @@ export type AdminCall = (
 export function createAdminClient(service: TestService): AdminCall {
   return async (method, path, body, headers = {}) => {
     const text = body === undefined ? null : JSON.stringify(body)
-    const answer = await service.inside.adminApp.handle(
+    const answer = await service.inside.administration.handle(
       new Request(`http://administration/admin/v1/${path}`, {
         method,
         headers: {

@@ -34,7 +34,7 @@ export async function asOperator(
     ...headers,
   } as Record<string, string>
   const request = new Request(`http://administration/admin/v1/${path}`, { method, headers: sent, body: text })
-  return read(await service.inside.adminApp.handle(request))
+  return read(await service.inside.administration.handle(request))
 }
 
 /** The same on the TCP listener; a header that is undefined is not sent. */

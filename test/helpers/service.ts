@@ -205,8 +205,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     ...(options.network && { network: options.network }),
   })
   inside.app.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
+  inside.begin()
   const url = `http://127.0.0.1:${inside.app.server!.port}`
-  const { adminListener } = inside
+  const adminListener = await inside.administration.listener?.()
   adminListener?.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
   /** A message that is claimed before its code is stored is due again in 200 ms by the clock of the service. */
   const moveOn = () => {

@@ -127,7 +127,11 @@ describe('a backup of a database', () => {
       `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
     )
     const names = made.map(({ name }) => name).filter((name) => name !== 'poterne_migrations')
-    expect(copiedTables.map(({ name }) => name).sort()).toEqual(names.sort())
+    expect(
+      copiedTables()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(names.sort())
     const manifest = await write(newFile())
     expect(manifest.parts.map(({ name }) => name).sort()).toEqual(names)
   })

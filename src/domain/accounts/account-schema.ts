@@ -1,7 +1,7 @@
 /** The fields by which clients name an account, and the account as answers show it. */
 import { t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 
 export const identifierField = t.String({
   description: 'E-mail address or phone number of the account',
@@ -21,8 +21,8 @@ export const accountSchema = component(
   'Account',
   t.Object(
     {
-      failed_attempts: t.Integer({ examples: [0] }),
-      id: t.Integer(),
+      failed_attempts: integer({ examples: [0] }),
+      id: integer(),
       uuid: t.String({ format: 'uuid' }),
       email: nullable(t.String({ examples: ['ada@example.com'] })),
       phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
@@ -32,10 +32,10 @@ export const accountSchema = component(
         examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
       }),
       accountable_type: t.String({ examples: ['User'] }),
-      accountable_id: t.Integer(),
-      role_id: t.Integer(),
+      accountable_id: integer(),
+      role_id: integer(),
       remember_created_at: nullable(timeField(), { examples: [null] }),
-      sign_in_count: t.Integer(),
+      sign_in_count: integer(),
       current_sign_in_at: nullable(timeField()),
       last_sign_in_at: nullable(timeField()),
       current_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),

@@ -1,7 +1,7 @@
 /** An account as administration shows it. */
 import { t } from 'elysia'
 import { answer, component } from '../../platform/http/components.ts'
-import { emailRefusedAtField, nullable, timeField } from '../../platform/http/schemas.ts'
+import { emailRefusedAtField, integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
 
 const administered = {
@@ -24,9 +24,9 @@ export const accountDetails = component(
       t.Object({
         ...administered,
         factors: t.Array(t.String()),
-        passkeys: t.Integer(),
-        identities: t.Integer(),
-        sessions: t.Integer(),
+        passkeys: integer(),
+        identities: integer(),
+        sessions: integer(),
         email_refused_at: emailRefusedAtField,
       }),
     ],

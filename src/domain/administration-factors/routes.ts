@@ -4,7 +4,7 @@ import { answer, component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { type AdminCaller, isDelayed } from '../administration/access.ts'
 import { detail, done, doneAnswer } from '../administration/operation-schema.ts'
 import type { AccountFactors } from './service.ts'
@@ -26,7 +26,7 @@ const identity = component(
   'AccountIdentity',
   t.Object(
     {
-      id: t.Integer(),
+      id: integer(),
       provider: t.String(),
       provider_uid: t.String(),
       email: nullable(t.String()),

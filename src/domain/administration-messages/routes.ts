@@ -5,7 +5,7 @@ import { answer, component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { AdminCaller } from '../administration/access.ts'
 import { detail, done, doneAnswer, text } from '../administration/operation-schema.ts'
 import { pageQuery } from '../events/event-schema.ts'
@@ -16,7 +16,7 @@ const message = component(
   'Message',
   t.Object(
     {
-      id: t.Integer(),
+      id: integer(),
       channel: t.String({ enum: ['email', 'sms'] }),
       purpose: t.String({ examples: ['password_reset'] }),
       state: t.String({ enum: ['waiting', 'sent', 'delivered', 'refused', 'expired'] }),
@@ -24,7 +24,7 @@ const message = component(
       account: nullable(t.String()),
       gateway: nullable(t.String()),
       detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
-      attempts: t.Integer(),
+      attempts: integer(),
       created_at: timeField(),
       finished_at: nullable(timeField()),
     },
@@ -48,12 +48,12 @@ const reportRow = component(
     {
       gateway: t.String({ description: 'Empty before a gateway was chosen' }),
       country: t.String({ examples: ['FR'] }),
-      asked: t.Integer(),
-      handed_over: t.Integer(),
-      accepted: t.Integer(),
-      delivered: t.Integer(),
-      failed: t.Integer(),
-      verified: t.Integer(),
+      asked: integer(),
+      handed_over: integer(),
+      accepted: integer(),
+      delivered: integer(),
+      failed: integer(),
+      verified: integer(),
     },
     { description: 'SMS of one gateway and country, by how far they came.' },
   ),

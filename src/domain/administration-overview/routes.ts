@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { answer, component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { detail, done } from '../administration/operation-schema.ts'
 import type { Overview } from './service.ts'
 
@@ -12,11 +12,11 @@ const hour = component(
   t.Object(
     {
       at: timeField(),
-      accounts: t.Integer(),
-      confirmations: t.Integer(),
-      logins: t.Integer(),
-      refusals: t.Integer({ description: 'Wrong passwords, codes and tokens' }),
-      messages: t.Array(t.Object({ state: t.String(), gateway: nullable(t.String()), count: t.Integer() })),
+      accounts: integer(),
+      confirmations: integer(),
+      logins: integer(),
+      refusals: integer({ description: 'Wrong passwords, codes and tokens' }),
+      messages: t.Array(t.Object({ state: t.String(), gateway: nullable(t.String()), count: integer() })),
     },
     { description: 'What happened in one hour.' },
   ),
@@ -31,7 +31,7 @@ export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
           'Statistics',
           {
             status: t.Literal(200),
-            accounts: t.Object({ total: t.Integer(), confirmed: t.Integer(), locked: t.Integer() }),
+            accounts: t.Object({ total: integer(), confirmed: integer(), locked: integer() }),
             hours: t.Array(hour, { description: 'The last 48, oldest first' }),
           },
           'Numbers of the service.',

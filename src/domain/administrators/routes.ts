@@ -4,7 +4,7 @@ import { component } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { AdminCaller } from '../administration/access.ts'
 import { roleField } from '../administration/access-schema.ts'
 import { pageQuery } from '../events/event-schema.ts'
@@ -28,7 +28,7 @@ const administrator = component(
 
 /** Only where it is not 0. */
 const revokedTokens = t.Optional(
-  t.Integer({
+  integer({
     description: 'How many tokens were revoked that the administrator made; absent where none was',
   }),
 )

@@ -1,7 +1,7 @@
 /** Events as answers show them. */
 import { t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
@@ -13,7 +13,7 @@ export const eventSchema = component(
   'Event',
   t.Object(
     {
-      id: t.Integer(),
+      id: integer(),
       type: t.String({ examples: ['login.succeeded'] }),
       created_at: timeField(),
       outcome: t.Union([t.Literal('success'), t.Literal('failure')]),

@@ -88,7 +88,7 @@ export function createHashThreads(
   count: number,
   { onBegin = () => {} }: HashThreadsOptions = {},
 ): HashThreads {
-  const source = URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
+  let source: string | undefined
   const threads = new Set<Thread>()
   const waiting: Record<'first' | 'others', Task[]> = { first: [], others: [] }
   let jobs = 0
@@ -96,6 +96,7 @@ export function createHashThreads(
 
   const threadWith = (tasks: number) => [...threads].find((thread) => thread.tasks === tasks)
   const start = () => {
+    source ??= URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
     const thread = startThread(source, { onBegin, onDone: handOut, onEnd: () => threads.delete(thread) })
     threads.add(thread)
     return thread
@@ -142,7 +143,7 @@ export function createHashThreads(
       for (const { reject } of [...waiting.first.splice(0), ...waiting.others.splice(0)])
         reject(new AppError('unavailable', { cause: 'hashing closed' }))
       for (const thread of threads) thread.stop()
-      URL.revokeObjectURL(source)
+      if (source !== undefined) URL.revokeObjectURL(source)
     },
   }
 }

@@ -1,7 +1,7 @@
 /** The form of a copy of everything that is stored about a person. */
 import { t } from 'elysia'
 import { component } from '../../platform/http/components.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
 
 const rows = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
@@ -20,7 +20,7 @@ export const exportAnswer = component(
       email_verified_at: time(),
       phone_verified_at: time(),
       password_changed_at: time(),
-      recovery_codes_left: t.Integer(),
+      recovery_codes_left: integer(),
       sessions: rows('Where the account is, and was, signed in'),
       known_devices: rows('When each known device and address signed in last'),
       passkeys: rows('Passkeys'),

@@ -4,7 +4,13 @@ import { type Bearer, bearerSecurity } from '../../platform/http/bearer.ts'
 import { component } from '../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { emailRefusedAtField, messageAnswer, nullable, timeField } from '../../platform/http/schemas.ts'
+import {
+  emailRefusedAtField,
+  integer,
+  messageAnswer,
+  nullable,
+  timeField,
+} from '../../platform/http/schemas.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountAnswer } from '../accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
@@ -30,11 +36,11 @@ const securityAnswer = component(
       two_factor: t.Object({
         enabled: t.Boolean(),
         methods: twoFactorMethodsField,
-        recovery_codes_left: t.Integer(),
+        recovery_codes_left: integer(),
       }),
-      passkeys: t.Integer(),
-      identities: t.Integer(),
-      sessions: t.Integer(),
+      passkeys: integer(),
+      identities: integer(),
+      sessions: integer(),
       email_refused_at: emailRefusedAtField,
     },
     { description: 'What protects the account, for a settings page.' },

@@ -34,13 +34,18 @@ export function createRenderer(
   const { autofillDomain } = config.sms
   const { logoUrl, colour, layoutHtml } = config.texts
   const look = { service, logoUrl, colour, layoutHtml }
-  const languages = new Map(catalog.tags.map((tag) => [tag, createLanguage(tag, catalog)]))
+  const languages = new Map<Language, ReturnType<typeof createLanguage>>()
+  const languageOf = (tag: Language) => {
+    const language = languages.get(tag) ?? createLanguage(tag, catalog)
+    languages.set(tag, language)
+    return language
+  }
   return (message, code, minutes) => {
     const { id, channel, destination: to } = message
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
     const purpose = message.purpose as MessagePurpose
     const language = catalog.has(message.language) ? message.language : catalog.language
-    const { greeting, quotes, templates, circumstances, footer } = languages.get(language)!
+    const { greeting, quotes, templates, circumstances, footer } = languageOf(language)
     const template = templates[purpose]
     const link = linkOf(message.values)
     const facts = {

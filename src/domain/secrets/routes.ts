@@ -3,13 +3,13 @@ import { Elysia, t } from 'elysia'
 import { answer } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { Secrets } from './service.ts'
 
 const rows = t.Object({
-  signing_keys: t.Integer(),
-  authenticator_apps: t.Integer(),
-  lasting_keys: t.Integer(),
+  signing_keys: integer(),
+  authenticator_apps: integer(),
+  lasting_keys: integer(),
 })
 const previous = t.Object({
   id: t.String(),
@@ -17,7 +17,7 @@ const previous = t.Object({
   was_current: t.Boolean(),
   current_elsewhere: t.Boolean(),
   rows,
-  sessions: t.Integer(),
+  sessions: integer(),
   removable_at: nullable(timeField()),
 })
 
@@ -49,7 +49,7 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
             status: t.Literal(200),
             current: t.String({ description: 'The id of the secret that seals and signs' }),
             previous: t.Array(previous),
-            lost_rows: t.Integer({ description: 'Sealed rows that open under no accepted secret' }),
+            lost_rows: integer({ description: 'Sealed rows that open under no accepted secret' }),
           },
           'What the server secrets are still needed for.',
         ),

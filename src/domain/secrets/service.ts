@@ -235,7 +235,9 @@ export function createSecrets({
 
   return {
     async load() {
-      ;[inUse, read] = await Promise.all([findInUse(), readLastingKeys()])
+      // One after the other, here and at all of the start: a question takes less time than another connection.
+      inUse = await findInUse()
+      read = await readLastingKeys()
     },
     async start() {
       await completeLastingKeys()
@@ -243,7 +245,6 @@ export function createSecrets({
       await store.noteUse(me, startedAt)
       timer = setInterval(run, MINUTE_MS)
       timer.unref()
-      void run()
     },
     run,
     async status() {

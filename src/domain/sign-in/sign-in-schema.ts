@@ -3,7 +3,7 @@ import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../errors.ts'
 import { component } from '../../platform/http/components.ts'
 import { assertionField } from '../../platform/http/passkey-schemas.ts'
-import { nullable, optionalField } from '../../platform/http/schemas.ts'
+import { integer, nullable, optionalField } from '../../platform/http/schemas.ts'
 import type { Texts } from '../../texts/languages.ts'
 import { accountSchema } from '../accounts/account-schema.ts'
 import { tokenFields } from '../sessions/session-schema.ts'
@@ -99,7 +99,7 @@ export const twoFactorAnswer = component(
         sent_to: nullable(
           t.String({ description: 'Null if no code was sent', examples: ['a•••@example.com'] }),
         ),
-        expires_in: t.Integer({ description: 'Seconds' }),
+        expires_in: integer({ description: 'Seconds' }),
         login_token: t.String({
           pattern: '^[A-Za-z0-9_-]{43}$',
           examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],

@@ -39,7 +39,7 @@ export async function writeBackup(
     const total = [...sizes.values()].reduce((sum, size) => sum + size, 1)
     let before = 0
     const parts: PartManifest[] = []
-    for (const table of copiedTables) {
+    for (const table of copiedTables()) {
       const size = sizes.get(table.name) ?? 0
       const advance = (bytes: number) => onProgress('copying', (before + Math.min(size, bytes)) / total)
       parts.push(await writePart(source, table, writer, advance))
@@ -144,7 +144,7 @@ async function readSizes(source: CopySession): Promise<Map<string, number>> {
 
 export async function readSequences(source: CopySession): Promise<Manifest['sequences']> {
   const sequences: Manifest['sequences'] = []
-  for (const { name: table, identity: column } of copiedTables) {
+  for (const { name: table, identity: column } of copiedTables()) {
     if (column === null) continue
     const [named] = await source.query<{ sequence: string }>(
       `select pg_get_serial_sequence('"${table}"', '${column}') as sequence`,

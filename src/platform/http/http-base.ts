@@ -91,13 +91,17 @@ interface RequestState {
 }
 
 /**
- * The settings of the app that uses the httpBase. request-body.ts limits the size of a body: Bun's own limit would answer
- * with an empty body, and Bun does not buffer a body that nobody reads.
+ * Of every server. request-body.ts limits the size of a body: Bun's own limit would answer with an empty body, and Bun does
+ * not buffer a body that nobody reads.
  */
-export const appSettings = {
-  handler: { standardHostname: false },
-  serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER, reusePort: false, development: false },
+export const serveSettings = {
+  maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  reusePort: false,
+  development: false,
 } as const
+
+/** The settings of the app that uses the httpBase. */
+export const appSettings = { handler: { standardHostname: false }, serve: serveSettings } as const
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 

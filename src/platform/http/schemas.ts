@@ -1,4 +1,5 @@
 /** Pieces of bodies and answers that have nothing to do with what they are about. */
+import { type IntegerOptions, Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
 import { component } from './components.ts'
 
@@ -10,6 +11,12 @@ export const nullable = <Schema extends TSchema>(
   schema: Schema,
   options: { examples?: unknown[]; description?: string } = {},
 ) => t.Union([schema, t.Null()], options)
+
+/**
+ * A whole number in an answer. `t.Integer` of Elysia is for what is read: it takes the number as a text as well, and compiles
+ * a check of its own where it is written.
+ */
+export const integer = (options: IntegerOptions = {}) => Type.Integer(options)
 
 export const timeField = () => t.String({ description: 'ISO 8601, UTC, milliseconds', format: 'date-time' })
 

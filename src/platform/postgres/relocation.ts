@@ -127,7 +127,7 @@ export interface CopiedCount {
 /** Everything that signing in needs, with the numbering of all rows; both sides are counted. Throws BackupRefused. */
 export async function copyLivingRows(source: CopySession, target: CopySession): Promise<CopiedCount> {
   let rows = 0
-  for (const table of copiedTables) {
+  for (const table of copiedTables()) {
     const where = laterRows[table.name] === undefined ? 'true' : `not (${laterRows[table.name]})`
     // Marks are about one database.
     if (table.name === 'relocations' || where === 'not (true)') continue
@@ -136,7 +136,7 @@ export async function copyLivingRows(source: CopySession, target: CopySession): 
     if (there !== here) throw new BackupRefused(`of ${here} rows has ${there}`, `the copy of ${table.name}`)
     rows += there
   }
-  return { rows, tables: copiedTables.length }
+  return { rows, tables: copiedTables().length }
 }
 
 export async function copySequences(
@@ -153,7 +153,7 @@ export async function copyLaterRows(
   onTable: (name: string) => void,
 ): Promise<number> {
   let rows = 0
-  for (const table of copiedTables) {
+  for (const table of copiedTables()) {
     const where = laterRows[table.name]
     if (where === undefined) continue
     onTable(table.name)

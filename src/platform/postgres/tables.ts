@@ -36,14 +36,15 @@ function describe(table: PgTable): CopiedTable & { refersTo: string[] } {
   }
 }
 
-const described = Object.values(schema)
-  .filter((value) => is(value, PgTable))
-  .map((table) => describe(table as PgTable))
-
-export const copiedTables: readonly CopiedTable[] = [
-  ...described.filter(({ refersTo }) => refersTo.length === 0),
-  ...described.filter(({ refersTo }) => refersTo.length > 0),
-]
+export function copiedTables(): CopiedTable[] {
+  const described = Object.values(schema)
+    .filter((value) => is(value, PgTable))
+    .map((table) => describe(table as PgTable))
+  return [
+    ...described.filter(({ refersTo }) => refersTo.length === 0),
+    ...described.filter(({ refersTo }) => refersTo.length > 0),
+  ]
+}
 
 /** What COPY reads, for the rows that `where` selects. */
 export const selectOf = ({ name, selected }: CopiedTable, where = 'true'): string =>

@@ -85,7 +85,7 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
         const servers = serversOf(client)
         if (servers.length > 0 && servers.every(({ status }) => status === 'ready')) return
         if (performance.now() > deadline) throw new RedisUnavailable(newestCause())
-        await Bun.sleep(10)
+        await Bun.sleep(2)
       }
     },
     ping: () =>
