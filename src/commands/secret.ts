@@ -105,7 +105,7 @@ function describe({
   if (current_elsewhere) return 'seals and signs at another replica, or did two minutes ago'
   const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
   const needed = `${count} rows and ${sessions} sessions need it`
-  if (removable_at === null) return `${needed}; the rows are being sealed anew`
+  if (removable_at === null) return `${needed}; poterne seals the rows anew while it runs`
   if (Date.parse(removable_at) <= Date.now()) return `${needed}: it may be removed`
   return `${needed}; it may be removed from ${removable_at} on${sessions > 0 ? ', or once they were refreshed' : ''}`
 }

@@ -142,7 +142,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       const { body } = await post('login', app.person)
       const otp = appCode(app.secret, clock.now(), 1)
       const { identifier } = app.person
-      return (await post('2fa/verify', { identifier, otp, login_token: body.login_token })).status
+      return (await post('2fa/verify', { identifier, otp, login_token: body.two_factor?.login_token })).status
     }
 
     // What happens after it.

@@ -276,7 +276,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'a migration that is pending',
     'migrations',
     'warning',
-    /will be applied when the service starts/,
+    /applied when the service starts/,
     async (patient) => removeLastMigration(await patient.ownDatabase()),
   ],
   [

@@ -95,9 +95,12 @@ export async function checkMigrations({ config, database }: StoreContext): Promi
   const pending = await planMigrations(database)
   if (pending.length === 0) return ok('none is pending')
   return config.database.migrate
-    ? warning(`${pending.join(', ')} will be applied when the service starts: restart it`)
-    : failure(`${pending.join(', ')} is pending: run \`poterne migrate\``)
+    ? warning(`pending, applied when the service starts: ${inShort(pending)}: restart it`)
+    : failure(`pending: ${inShort(pending)}: run \`poterne migrate\``)
 }
+
+const inShort = (names: string[]) =>
+  names.length > 3 ? `${names[0]} to ${names.at(-1)} (${names.length})` : names.join(', ')
 
 export async function checkDisk({ config, database }: StoreContext): Promise<Finding> {
   const isEmbedded = database.kind === 'embedded'
