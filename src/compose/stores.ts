@@ -31,6 +31,7 @@ import { createErasureStore } from '../domain/me/store-postgres.ts'
 import { createMessageStore } from '../domain/outbox/store-postgres.ts'
 import { createPasskeyStore } from '../domain/passkeys/store-postgres.ts'
 import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
+import { createRegistrationStore } from '../domain/registration/store-postgres.ts'
 import { createSecretStore } from '../domain/secrets/store-postgres.ts'
 import type { Stores } from '../domain/services.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
@@ -81,6 +82,7 @@ export function createStores(
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),
     refusedAddresses: createRefusedAddressStore(database),
+    registrations: createRegistrationStore(database),
     secrets: createSecretStore(database),
     sessions: createSessionStore(database),
     signingKeys: createKeyStore(database),
@@ -97,8 +99,8 @@ const MESSAGE_DAYS = 30
 
 /** What housekeeping sweeps, by the names in its log. */
 export const choresOf = (stores: Stores): Record<string, Sweep> => ({
-  registrations: stores.accounts.sweepRegistrations,
-  registration_claims: stores.accounts.sweepRegistrationClaims,
+  registrations: stores.registrations.sweep,
+  registration_claims: stores.registrations.sweepClaims,
   sessions: stores.sessions.sweep,
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
   sms_funnel: stores.smsFunnel.sweep,

@@ -77,6 +77,7 @@ import type { PasswordsService } from './passwords/service.ts'
 import type { PasswordStore } from './passwords/store.ts'
 import type { ProviderService } from './providers/service.ts'
 import type { RegistrationService } from './registration/service.ts'
+import type { RegistrationStore } from './registration/store.ts'
 import type { Secrets } from './secrets/service.ts'
 import type { SecretStore } from './secrets/store.ts'
 import type { Authentication } from './sessions/authentication.ts'
@@ -135,6 +136,7 @@ export interface Stores {
   passwords: PasswordStore
   people: PeopleStore
   refusedAddresses: RefusedAddressStore
+  registrations: RegistrationStore
   secrets: SecretStore
   sessions: SessionStore
   signingKeys: KeyStore

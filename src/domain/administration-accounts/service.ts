@@ -79,7 +79,7 @@ type Needs = Pick<
   Services,
   'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
 > & {
-  stores: Pick<Stores, 'accounts' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
+  stores: Pick<Stores, 'registrations' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
 }
 
 const METADATA_BYTES = 4096
@@ -120,7 +120,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (account.accountConfirmedAt !== null) return
     const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
     if (identifier === null) throw new AppError('no_verified_contact')
-    const confirmed = await stores.accounts.confirm(account, identifier, null, clock.now())
+    const confirmed = await stores.registrations.confirm(account, identifier, null, clock.now())
     if (confirmed === null) throw new AppError('identifier_taken')
   }
 

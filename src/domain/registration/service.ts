@@ -73,13 +73,13 @@ type Needs = Pick<
   | 'config'
   | 'metrics'
 > & {
-  stores: Pick<Stores, 'accounts'>
+  stores: Pick<Stores, 'accounts' | 'registrations'>
 }
 
 export function createRegistrationService(needs: Needs): RegistrationService {
   const { codes, events, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } =
     needs
-  const { accounts } = needs.stores
+  const { accounts, registrations } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -162,7 +162,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const passwordDigest = await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
       const codeSeed = codes.createSeed()
-      const { uuid, messageId, contested } = await accounts.register(
+      const { uuid, messageId, contested } = await registrations.register(
         {
           uuid: randomUUID(),
           email,
@@ -208,7 +208,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
               digest: await hashing.hash(password, { admitted: true }),
               tag: passwordTag(identifier, password),
             }
-      const confirmed = account && (await accounts.confirm(account, identifier, named, clock.now()))
+      const confirmed = account && (await registrations.confirm(account, identifier, named, clock.now()))
       if (!confirmed) throw new AppError('invalid_code')
       const hasPassword = confirmed.passwordDigest !== null
       if (!body.sign_in) return { hasPassword, signedIn: null }
