@@ -153,7 +153,7 @@ const routesBehind = (
     .use(createAccountAdministrationRoutes(httpBase, services.accountAdministration, catalog.tags))
     .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(httpBase, guard, once, services.messageAdministration))
-    .use(createLimitRoutes(httpBase, services.limitAdministration))
+    .use(createLimitRoutes(httpBase, guard, services.limitAdministration))
     .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))

@@ -196,7 +196,7 @@ export function createServices(foundation: Foundation) {
     administrationTokens: createTokenService(shared),
     undo,
     accountAdministration,
-    people: createPeopleService({ ...shared, accountAdministration }),
+    people: createPeopleService({ ...shared, accountAdministration, administrators }),
     backups: createBackupService({
       store: stores.backups,
       files: foundation.database.files,

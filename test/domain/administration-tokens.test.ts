@@ -124,6 +124,42 @@ describe('a token of administration', () => {
     expect(event.actor).toMatchObject({ type: 'token', name: 'test' })
   })
 
+  test('that sees a person by a change that changes nothing has looked at them', async () => {
+    const { token, id } = await made({ scopes: ['accounts:write'] })
+    const uuid = await somebody()
+    const patch = (body: object) => use(token, 'PATCH', `accounts/${uuid}`, body)
+    const recorded = async () =>
+      (await asOperator(service, 'GET', `accounts/${uuid}/events?limit=50`)).body.items.filter(
+        ({ actor }: { actor: { id: string } }) => actor.id === id,
+      )
+    for (const body of [{}, { locked: false }]) expect((await patch(body)).status).toBe(200)
+    expect((await recorded()).map(({ type }: { type: string }) => type)).toEqual(['account.viewed'])
+    for (const locked_reason of ['a reason of then', 'a reason of now'])
+      expect((await patch({ locked: true, locked_reason })).body.account.locked_reason).toBe(locked_reason)
+    const events = await recorded()
+    expect(events).toMatchObject([
+      { type: 'account.updated', data: { fields: ['locked_reason'] } },
+      { type: 'account.locked' },
+      { type: 'account.viewed' },
+    ])
+    expect(JSON.stringify(events)).not.toContain('a reason of')
+  })
+
+  test('lifts the limits of an account ten times a day, so that it guesses at nobody’s codes', async () => {
+    const { token } = await made({ scopes: ['limits:write'] })
+    const person = await service.signUp(newEmail())
+    const [known, unknown] = [person.identifier, newEmail()].map(encodeURIComponent)
+    for (const identifier of [known, unknown]) {
+      for (let count = 0; count < 10; count++)
+        expect((await use(token, 'DELETE', `limits/${identifier}`)).status).toBe(200)
+      expectRefusal(await use(token, 'DELETE', `limits/${identifier}`), 'too_many_requests')
+      expect((await asOperator(service, 'DELETE', `limits/${identifier}`)).status).toBe(200)
+      expectRefusal(await use(token, 'DELETE', `limits/${identifier}`), 'too_many_requests')
+    }
+    service.clock.advance(DAY_MS)
+    expect((await use(token, 'DELETE', `limits/${known}`)).status).toBe(200)
+  })
+
   test('leaves nothing open in an account that becomes an administrator afterwards', async () => {
     const token = (await made({ scopes: ['accounts:write', 'accounts:recover'] })).token
     const identifier = newEmail()
@@ -427,6 +463,16 @@ describe('a token of administration', () => {
       service.clock.advance(DAY_MS)
       expectRefusal(await again(token, key, 'accounts', { email, verified: true }), 'identifier_taken')
       expect((await again(token, key, 'accounts', { email: newEmail() })).status).toBe(201)
+    })
+
+    test('shows no account that became an administrator since', async () => {
+      const { token } = await made({ scopes: ['accounts:write'] })
+      const body = { email: newEmail(), verified: true, password: 'plum-otter-tangent-91' }
+      const { uuid } = (await again(token, 'made', 'accounts', body)).body.account
+      await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'viewer' })
+      expectRefusal(await again(token, 'made', 'accounts', body), 'insufficient_scope')
+      await asOperator(service, 'DELETE', `administrators/${uuid}`)
+      expect((await again(token, 'made', 'accounts', body)).status).toBe(201)
     })
 
     test('an account whose invitation limits refuse is not made, and the call can be sent again', async () => {

@@ -1,5 +1,6 @@
 /** What an owner pays with, and how long a device or an address is known. The strangers' part is in attacks/. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { asOperator } from '../helpers/administration.ts'
 import {
   type Answer,
   newEmail,
@@ -125,6 +126,25 @@ describe('an owner', () => {
     const methodsOf = async ({ person }: { person: Person }) =>
       (await service.post('login', { ...person }, newClient())).body.two_factor.methods
     expect([await methodsOf(old), await methodsOf(young)]).toEqual([['sms'], ['recovery_code']])
+  })
+
+  test('is told by SMS although invitations used up the codes of the day', async () => {
+    service.clock.advance(DAY)
+    const person = await service.signUp(newPhone())
+    service.clock.advance(DAY)
+    const { access_token: bearer } = await service.logIn(person)
+    const invite = () =>
+      statusOf(asOperator(service, 'POST', 'accounts', { phone: newPhone(), invite: true }))
+    expect(await repeat(sms.daily_budget, invite)).toEqual({ 201: 38, 429: 2 })
+    const told = async () => {
+      await service.delivered()
+      return service.inbox.textsTo(person.identifier).length
+    }
+    const before = await told()
+    const chosen = { password: 'another horse battery', password_confirmation: 'another horse battery' }
+    const change = { current_password: PASSWORD, ...chosen }
+    expect((await service.post('password/change', change, { bearer })).status).toBe(200)
+    expect(await told()).toBe(before + 1)
   })
 
   /** Wrong passwords from so many addresses that the identifier is refused to whoever is not known. */

@@ -89,7 +89,7 @@ export function createAccountCodes(needs: Needs): AccountCodes {
     if (identifier === null || !limits.counters.mayReceive(identifier)) {
       throw new AppError('channel_not_available')
     }
-    await limits.charge(limits.counters.notices(identifier, kind))
+    await limits.charge(limits.counters.accountCodes(identifier, kind))
     return identifier
   }
 

@@ -180,7 +180,9 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
       const changed = await store.change(account, change, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
-      return describe(changed)
+      // The answer shows the person: without a change to record, it is a look like any other.
+      if (!changed.isRecorded && !patch.confirmed) await recordLook(changed.account)
+      return describe(changed.account)
     },
     export: async (uuid) => exports.ofAccount(await require(uuid)),
     async erase(uuid) {

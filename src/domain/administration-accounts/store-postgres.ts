@@ -191,11 +191,10 @@ export function createAccountAdministrationStore(database: Database): AccountAdm
     count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
     async change(account, wanted, notices, now) {
       const params = { ...changeParams(wanted), ...noticeParams(notices), accountId: account.id, now }
-      const row = await updateLockedAccount(database, change, params, {
-        at: now,
-        eventsOf: ({ wasLocked, lockedAt }) => eventsOf(account.uuid, wanted, { wasLocked, lockedAt }),
-      })
-      return row && toAccount(row)
+      const eventsOfRow = (row: { wasLocked: boolean; lockedAt: Date | null }) =>
+        eventsOf(account.uuid, wanted, row)
+      const row = await updateLockedAccount(database, change, params, { at: now, eventsOf: eventsOfRow })
+      return row && { account: toAccount(row), isRecorded: eventsOfRow(row).length > 0 }
     },
   }
 }
@@ -248,13 +247,15 @@ function eventsOf(
   { wasLocked, lockedAt }: { wasLocked: boolean; lockedAt: Date | null },
 ): NewEvent[] {
   // The reason is free text about a person. It stays with the account, and goes with it; events outlive both.
-  const { locked, lockedReason, ...fields } = wanted
+  const { locked, lockedReason, ...others } = wanted
+  const isTurned = wasLocked !== (lockedAt !== null)
+  const fields = isTurned ? others : { ...others, lockedReason }
   const changed = Object.entries(fields)
     .filter(([, field]) => field !== undefined)
     .map(([name]) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   const events: NewEvent[] = []
   if (changed.length > 0) events.push({ type: 'account.updated', account, data: { fields: changed } })
-  if (wasLocked !== (lockedAt !== null)) {
+  if (isTurned) {
     const type: EventType = lockedAt === null ? 'account.unlocked' : 'account.locked'
     events.push({ type, account })
   }

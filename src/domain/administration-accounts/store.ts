@@ -59,13 +59,13 @@ export interface AccountAdministrationStore {
   find(uuid: string): Promise<AdministeredAccount | null>
   count(accountId: number, now: Date): Promise<AccountCounts>
   /**
-   * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`. Null if the
-   * account is gone.
+   * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`. `isRecorded`:
+   * there was something to record. Null if the account is gone.
    */
   change(
     account: AdministeredAccount,
     change: AccountChange,
     notices: NewMessage[],
     now: Date,
-  ): Promise<AdministeredAccount | null>
+  ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null>
 }

@@ -7,8 +7,11 @@ import type { Services, Stores } from '../services.ts'
 import { MAXIMUM_SESSIONS } from '../sessions/store.ts'
 
 export interface LimitAdministration {
-  /** Forgets what an identifier, and the account that has it, used up of limits today. Throws `validation_failed`. */
-  lift(identifier: string): Promise<void>
+  /**
+   * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day. Throws
+   * `validation_failed`, `too_many_requests`.
+   */
+  lift(identifier: string, options: { isCounted: boolean }): Promise<void>
 }
 
 type Needs = Pick<Services, 'attempts' | 'limits' | 'clock' | 'config'> & {
@@ -20,10 +23,11 @@ export function createLimitAdministration(needs: Needs): LimitAdministration {
   const { accounts, sessions, events } = needs.stores
   const { defaultCountry } = config.accounts
   return {
-    async lift(typed) {
+    async lift(typed, { isCounted }) {
       const identifier = parseIdentifier(typed, defaultCountry)
       if (identifier === null) throw invalid('identifier')
       const account = await accounts.findByIdentifier(identifier, 'login')
+      if (isCounted) await limits.charge([limits.counters.lifts(account?.uuid ?? identifier.key)])
       const now = clock.now()
       await limits.lift(identifier, {
         account: account && {

@@ -55,7 +55,7 @@ export function createPeopleRoutes(
               const account = await people.create(body)
               return { id: account.uuid, answer: { status: 201 as const, account } }
             },
-            repeat: async (id) => ({ status: 201 as const, account: await people.show(id) }),
+            repeat: async (id) => ({ status: 201 as const, account: await people.show(id, caller) }),
           },
         )
         return status(201, answer)

@@ -6,6 +6,7 @@ import { parseDuration } from '../../platform/duration.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { CodeWish } from '../account-codes/service.ts'
 import { type Account, type Contact, channelOf, verifiedContacts } from '../accounts/account.ts'
+import { type AdminCaller, isKeptFromAdministrators } from '../administration/access.ts'
 import { type AccountDetails, isInt, isMetadata } from '../administration-accounts/service.ts'
 import { parseReachablePhone } from '../delivery/reach.ts'
 import { checkPassword, createPasswordRules } from '../hashing/password.ts'
@@ -29,8 +30,8 @@ export interface NewAccountBody {
 }
 
 export interface PeopleService {
-  /** An account that was made before. Throws `account_not_found`. */
-  show(uuid: string): Promise<AccountDetails>
+  /** An account that was made before. Throws `account_not_found`, `insufficient_scope` where it is out of the caller's reach. */
+  show(uuid: string, caller: AdminCaller): Promise<AccountDetails>
   /**
    * With `invite` the invitation is sent too, or nothing is made. Throws `validation_failed`, `identifier_taken`,
    * `channel_not_available`, `too_many_requests`.
@@ -64,7 +65,15 @@ export interface PeopleService {
 
 type Needs = Pick<
   Services,
-  'accountAdministration' | 'accountCodes' | 'codes' | 'hashing' | 'limits' | 'notices' | 'clock' | 'config'
+  | 'accountAdministration'
+  | 'administrators'
+  | 'accountCodes'
+  | 'codes'
+  | 'hashing'
+  | 'limits'
+  | 'notices'
+  | 'clock'
+  | 'config'
 > & {
   stores: Pick<Stores, 'people' | 'accounts'>
 }
@@ -78,7 +87,17 @@ const lifetimes = {
 }
 
 export function createPeopleService(needs: Needs): PeopleService {
-  const { accountAdministration, accountCodes, codes, hashing, limits, notices, clock, config } = needs
+  const {
+    accountAdministration,
+    administrators,
+    accountCodes,
+    codes,
+    hashing,
+    limits,
+    notices,
+    clock,
+    config,
+  } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -140,7 +159,11 @@ export function createPeopleService(needs: Needs): PeopleService {
   }
 
   return {
-    show: accountAdministration.get,
+    async show(uuid, caller) {
+      if (isKeptFromAdministrators(caller) && (await administrators.isAdministrator(uuid)))
+        throw new AppError('insufficient_scope')
+      return accountAdministration.get(uuid)
+    },
     async create(body) {
       const { email, phone, identifiers, primary, metadata } = read(body)
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')

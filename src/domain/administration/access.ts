@@ -142,6 +142,13 @@ export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): v
 export const isDelayed = (caller: AdminCaller): boolean =>
   caller.type === 'administrator' && caller.role === 'support'
 
+/**
+ * Whether the limits of an account bind the caller who lifts them: who may lift them at will may guess passwords and codes at
+ * will.
+ */
+export const liftsAreCounted = (caller: AdminCaller): boolean =>
+  caller.type === 'token' || (caller.type === 'administrator' && caller.role !== 'owner')
+
 /** Whether an account that is an administrator is out of the caller's reach. */
 export const isKeptFromAdministrators = (caller: AdminCaller): boolean =>
   caller.type === 'token' || (caller.type === 'administrator' && caller.role === 'support')

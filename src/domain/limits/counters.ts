@@ -19,6 +19,7 @@ const PASSWORD_CODES_PER_DAY = 10
 const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
 const NEW_DEVICES_PER_DAY = 5
+const LIFTS_PER_DAY = 10
 const WRONG_BEFORE_NOTICE = 2
 const OPERATOR_NOTICES_PER_HOUR = 3
 const PASSKEY_OPTIONS_PER_MINUTE = 600
@@ -81,9 +82,10 @@ export function createCounters({ config, tag, now, reaches }: Options) {
     dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
 
   const smsOfDay = { key: 'sms-of-day', rule: window(dailyBudget, DAY_MS) }
+  const smsCodesOfDay = { key: 'sms-codes-of-day', rule: window(notStrangers, DAY_MS) }
 
   function smsCodes(caller: Caller, { key }: Phone): Charge[] {
-    const codes = [smsOfDay, { key: 'sms-codes-of-day', rule: window(notStrangers, DAY_MS) }]
+    const codes = [smsOfDay, smsCodesOfDay]
     if (caller.group !== 'stranger' && !isYoung(caller.account)) return codes
     return [
       ...codes,
@@ -130,6 +132,13 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       { key: `contact-codes-in-hour:${name}`, rule: window(limits.codesPerHour, HOUR_MS) },
       { key: `contact-codes-in-day:${name}`, rule: window(limits.codesPerDay, DAY_MS) },
     ]
+  }
+
+  function notices(destination: Identifier, purpose: string): Charge[] {
+    const to = tag(destination.key)
+    const hourly: Charge = { key: `notice:${purpose}:${to}`, rule: window(limits.codesPerHour, HOUR_MS) }
+    if (destination.kind === 'email') return [hourly]
+    return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
   }
 
   return {
@@ -204,12 +213,12 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       },
     ],
     /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
-    notices(destination: Identifier, purpose: string): Charge[] {
-      const to = tag(destination.key)
-      const hourly: Charge = { key: `notice:${purpose}:${to}`, rule: window(limits.codesPerHour, HOUR_MS) }
-      if (destination.kind === 'email') return [hourly]
-      return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
-    },
+    notices,
+    /** A recovery or invitation code. Like other codes it leaves what is kept for notices. */
+    accountCodes: (destination: Identifier, kind: string): Charge[] =>
+      destination.kind === 'email'
+        ? notices(destination, kind)
+        : [...notices(destination, kind), smsCodesOfDay],
     smsOfDay,
     /** A notice with an undo link: what an intruder made the account send before does not use it up. */
     undoNotices(destination: Identifier): Charge[] {
@@ -261,6 +270,11 @@ export function createCounters({ config, tag, now, reaches }: Options) {
       ]
     },
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
+    /** An administrator lifts the limits of an account, or of an identifier that no account has. */
+    lifts: (name: string): Charge => ({
+      key: `lifts-in-day:${tag('lifts', name)}`,
+      rule: window(LIFTS_PER_DAY, DAY_MS),
+    }),
     /** A copy of everything that is stored about a person. */
     exports: (accountUuid: string): Charge => ({
       key: `exports-in-day:${tag('account', accountUuid)}`,
