@@ -11,6 +11,7 @@ import { createPageSessionStore } from '../domain/administration-sessions/store-
 import { createTokenStore } from '../domain/administration-tokens/store-postgres.ts'
 import { createAdministratorStore } from '../domain/administrators/store-postgres.ts'
 import { createAttemptStore } from '../domain/attempts/store-postgres.ts'
+import { createEnrolmentStore } from '../domain/authenticators/enrolment-store-postgres.ts'
 import { createFactorStore } from '../domain/authenticators/store-postgres.ts'
 import { createBackupStore } from '../domain/backups/store-postgres.ts'
 import { createPostgresCodeStore } from '../domain/codes/store-postgres.ts'
@@ -67,6 +68,7 @@ export function createStores(
     contacts: createContactStore(database),
     devices: createKnownDeviceStore(database),
     digests: createDigestStore(database),
+    enrolments: createEnrolmentStore(database),
     erasure: createErasureStore(database),
     events: createEventStore(database, config.events),
     exports: createExportStore(database),
@@ -107,7 +109,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   refused_addresses: stores.refusedAddresses.sweep,
   contact_changes: stores.contacts.sweep,
   replaced_contacts: stores.undo.sweep,
-  totp_enrolments: stores.authenticators.sweepEnrolments,
+  totp_enrolments: stores.enrolments.sweep,
   codes: stores.codes.sweep,
   account_codes: stores.accountCodes.sweep,
   limits: stores.limits.sweep,

@@ -35,6 +35,7 @@ import type { AdministratorService } from './administrators/service.ts'
 import type { AdministratorStore } from './administrators/store.ts'
 import type { Attempts } from './attempts/service.ts'
 import type { AttemptStore } from './attempts/store.ts'
+import type { EnrolmentStore } from './authenticators/enrolment-store.ts'
 import type { Authenticators } from './authenticators/service.ts'
 import type { FactorStore } from './authenticators/store.ts'
 import type { BackupService } from './backups/service.ts'
@@ -121,6 +122,7 @@ export interface Stores {
   contacts: ContactStore
   devices: KnownDeviceStore
   digests: DigestStore
+  enrolments: EnrolmentStore
   erasure: ErasureStore
   events: EventStore
   exports: ExportStore

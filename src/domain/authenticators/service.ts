@@ -12,8 +12,9 @@ import { decoyAccount } from '../decoys/decoys.ts'
 import type { NoticePurpose } from '../outbox/message.ts'
 import type { Services, Stores } from '../services.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
+import type { Enabling } from './enrolment-store.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
-import type { Enabling, StoredFactors } from './store.ts'
+import type { StoredFactors } from './store.ts'
 import { createTotp, type NewTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
@@ -62,7 +63,7 @@ export interface Authenticators {
 }
 
 type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'authenticators'>
+  stores: Pick<Stores, 'authenticators' | 'enrolments'>
 }
 
 const LISTED_AT_ONCE = 500
@@ -74,7 +75,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
   const { notices, secret, clock, config } = needs
   const totp = createTotp({ secret, issuer: serviceName(config) })
   const recoveryCodes = createRecoveryCodes({ secret })
-  const store = needs.stores.authenticators
+  const { authenticators: store, enrolments } = needs.stores
 
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccount.id)
 
@@ -91,13 +92,13 @@ export function createAuthenticators(needs: Needs): Authenticators {
   async function confirmEnrolment(owner: AccountSession, amr: string[], typed: string) {
     const now = clock.now()
     const { account } = owner
-    const app = await store.findEnrolment(account.id, new Date(now.getTime() - ENROLMENT_MS))
+    const app = await enrolments.findEnrolment(account.id, new Date(now.getTime() - ENROLMENT_MS))
     const step = totp.match(app?.sealedSecret ?? null, typed, now)
     if (app === null || step === null) return null
     const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
     const { enabling, codes } = await prepare(account, amr, purpose)
     const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
-    return (await store.confirmEnrolment(owner, confirmed, now)) ? codes : null
+    return (await enrolments.confirmEnrolment(owner, confirmed, now)) ? codes : null
   }
 
   return {
@@ -153,7 +154,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
     },
     async beginEnrolment(signedIn, label) {
       const created = totp.create(label)
-      if (!(await store.putEnrolment(signedIn, created.sealedSecret, clock.now())))
+      if (!(await enrolments.putEnrolment(signedIn, created.sealedSecret, clock.now())))
         throw new AppError('invalid_token', { cause: 'session_over' })
       return created
     },
@@ -161,23 +162,24 @@ export function createAuthenticators(needs: Needs): Authenticators {
     createApp: totp.create,
     matchesApp: (sealedSecret, typed) => totp.match(sealedSecret, typed, clock.now()) !== null,
     async enrol(owner, amr, app, typed) {
-      if (!(await store.putEnrolment(owner, app, clock.now()))) return null
+      if (!(await enrolments.putEnrolment(owner, app, clock.now()))) return null
       return confirmEnrolment(owner, amr, typed)
     },
     async enable(signedIn) {
       const { enabling, codes } = await prepare(signedIn.account, signedIn.claims.amr, 'two_factor_enabled')
-      if (!(await store.enable(signedIn, enabling, clock.now())))
+      if (!(await enrolments.enable(signedIn, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
       return codes
     },
     async disable(signedIn) {
       const about = await notices.about(signedIn.account, 'two_factor_disabled')
-      if (!(await store.disable(signedIn, about, clock.now()))) throw new AppError('two_factor_not_enabled')
+      if (!(await enrolments.disable(signedIn, about, clock.now())))
+        throw new AppError('two_factor_not_enabled')
     },
     async replaceRecoveryCodes(signedIn) {
       const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)
       const about = await notices.about(signedIn.account, 'recovery_codes_replaced')
-      if (!(await store.putRecoveryCodes(signedIn, hashes, about, clock.now()))) {
+      if (!(await enrolments.putRecoveryCodes(signedIn, hashes, about, clock.now()))) {
         throw new AppError('two_factor_not_enabled')
       }
       return codes

@@ -1,15 +1,8 @@
 /**
- * The factors besides sent codes, in PostgreSQL in every shape. The promise: of any number of callers with the same code
- * exactly one succeeds; an app stays in use until the next one is confirmed; each change is atomic, including the sessions
- * that it ends and the notices to the owner.
+ * The factors besides sent codes, as they are used, in PostgreSQL in every shape. The promise: of any number of callers
+ * with the same code exactly one succeeds.
  */
-import type { AccountSession } from '../accounts/account.ts'
 import type { NewMessage } from '../outbox/message.ts'
-
-/** An authenticator app that waits for its first code. */
-export interface TotpFactor {
-  sealedSecret: Uint8Array
-}
 
 /** What is stored of an account's factors. */
 export interface StoredFactors {
@@ -35,13 +28,6 @@ export interface FactorTry {
   lostApp: Uint8Array | null
 }
 
-/** Turning two-factor login on: the session stays and has verified both factors (RFC 8176 values). */
-export interface Enabling {
-  amr: string[]
-  recoveryHashes: Uint8Array[]
-  notices: NewMessage[]
-}
-
 export interface FactorStore {
   /** Empty for an account without factors, and for an id that no account has (0), in the same time. */
   find(accountId: number, rpId: string | null): Promise<StoredFactors>
@@ -56,33 +42,4 @@ export interface FactorStore {
    * many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
-  /** Replaces a waiting app; the one in use is not touched. False if the session ended meanwhile. */
-  putEnrolment(signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean>
-  /** The waiting app, if it was created after `since`. */
-  findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
-  /**
-   * Turns two-factor login on, sets the recovery codes, and ends the other sessions that one factor opened, including one
-   * that is being opened. False if it was already on, or if the session ended meanwhile.
-   */
-  enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
-  /**
-   * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor login
-   * was already on. False if that app is not waiting any more, or if the session ended meanwhile.
-   */
-  confirmEnrolment(
-    signedIn: AccountSession,
-    enabling: Enabling & { totp: NonNullable<FactorTry['totp']> },
-    now: Date,
-  ): Promise<boolean>
-  /** Turns two-factor login off and removes app and recovery codes. False if it was off, or the session ended meanwhile. */
-  disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /** Replaces them and queues the notices. False if two-factor login is off, or if the session ended meanwhile. */
-  putRecoveryCodes(
-    signedIn: AccountSession,
-    recoveryHashes: Uint8Array[],
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<boolean>
-  /** Removes apps whose first code never came, and returns their number. */
-  sweepEnrolments(now: Date, limit: number): Promise<number>
 }
