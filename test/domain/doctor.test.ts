@@ -13,6 +13,7 @@ import { checks } from '../../src/domain/doctor/checks.ts'
 import { judgeSpace } from '../../src/domain/doctor/database-checks.ts'
 import { explainFailure } from '../../src/domain/doctor/explain.ts'
 import { judgeArrival } from '../../src/domain/doctor/reach-checks.ts'
+import { checkSealedRows } from '../../src/domain/doctor/stored-checks.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
@@ -771,6 +772,23 @@ describe('how an address arrives', () => {
 test('the page of operators describes each check', async () => {
   const page = await Bun.file(join(import.meta.dir, '../../docs/monitoring.md')).text()
   for (const { name } of checks) expect(page).toContain(`\`${name}\``)
+})
+
+test('a former secret that nothing needs is named, a fresh one that waits to be used is not', async () => {
+  const former = {
+    id: '01234567',
+    acceptedEverywhere: true,
+    isCurrentElsewhere: false,
+    rows: { signing_keys: 0, authenticator_apps: 0, lasting_keys: 0 },
+    sessions: 0,
+    removableAt: new Date(0),
+  }
+  const saidOf = async (wasCurrent: boolean) => {
+    const status = { current: '89abcdef', previous: [{ ...former, wasCurrent }], lostRows: 0 }
+    return (await checkSealedRows({ secrets: { status: async () => status } } as never)).message
+  }
+  expect(await saidOf(true)).toContain('1 former secrets are needed no more')
+  expect(await saidOf(false)).toBe('all open under the accepted secrets')
 })
 
 test('a disk that fills is a warning below a gigabyte, and a failure below 100 MB', () => {

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { createChallenges } from '../../src/domain/passkeys/challenge.ts'
+import { createSecretStore } from '../../src/domain/secrets/store-postgres.ts'
 import { createRefreshTokens } from '../../src/domain/tokens/refresh-token.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
@@ -214,7 +215,7 @@ describe.each(['postgres', 'redis'] as const)('on %s, in the middle of a change'
   })
 })
 
-test('a code of an app is taken while its secret is being sealed anew', async () => {
+test('one replica at a time seals anew, another goes on where it was killed, and a code of an app is taken meanwhile', async () => {
   const stores = await createStorage('postgres')
   const clock = today()
   const provider = await startPretendProvider()
@@ -223,8 +224,10 @@ test('a code of an app is taken while its secret is being sealed anew', async ()
   const guarded = await protectByApp(before, newEmail())
   await before.close()
   const changed = await start(setting, [OTHER, ONE])
-  clock.advance(3 * MINUTE_MS)
   const { authenticators, secrets } = changed.inside.services
+  // The round of the start, which still finds the former secret in use.
+  await secrets.run()
+  clock.advance(3 * MINUTE_MS)
   const account = (await changed.inside.database.first(
     statement<object, { id: number; uuid: string }>(
       sql`select id, uuid from accounts where two_factor_enabled`,
@@ -232,6 +235,17 @@ test('a code of an app is taken while its secret is being sealed anew', async ()
     {},
   ))!
   const held = await authenticators.find({ ...account, twoFactorEnabled: true } as never)
+  // The turn of a replica that was killed in the middle of it.
+  const store = createSecretStore(changed.inside.database)
+  const { current } = await secrets.status()
+  const turnEnds = new Date(clock.now().getTime() + MINUTE_MS)
+  const turns = await Promise.all(
+    Array.from({ length: 32 }, () => store.takeTurn(current, turnEnds, clock.now())),
+  )
+  expect(turns.filter(Boolean)).toHaveLength(1)
+  await secrets.run()
+  expect((await previousOf(changed))[0]!.rows.authenticator_apps).toBe(1)
+  clock.advance(MINUTE_MS)
   await secrets.run()
   expect((await previousOf(changed))[0]!.rows.authenticator_apps).toBe(0)
   const code = appCode(guarded.secret, clock.now())

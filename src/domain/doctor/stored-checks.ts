@@ -14,7 +14,9 @@ export async function checkSealedRows({ secrets }: StoreContext): Promise<Findin
     return failure(
       `${lostRows} sealed rows (authenticator apps, keys) open under no accepted secret: put the former secret into server.previous_secrets, or tell the owners of the apps to sign in with a recovery code and set them up again`,
     )
-  const removable = previous.filter(({ removableAt }) => removableAt !== null && removableAt <= new Date())
+  const removable = previous.filter(
+    ({ wasCurrent, removableAt }) => wasCurrent && removableAt !== null && removableAt <= new Date(),
+  )
   return removable.length > 0
     ? ok(`all open; ${removable.length} former secrets are needed no more (\`poterne secret status\`)`)
     : ok('all open under the accepted secrets')
