@@ -336,6 +336,41 @@ describe('a token of administration', () => {
       expect([await isTaken(reads), await isTaken(others)]).toEqual([false, true])
     })
 
+    test('ends with the recovery codes that were shown, and so do those of its maker', async () => {
+      const { page, uuid, make } = await owner()
+      const { token } = await make('accounts:recover')
+      const people = await Promise.all([somebody(), somebody(), somebody(), somebody()])
+      const [theirs, byToken, later, others] = people.map((person) => `accounts/${person}/recovery`)
+      const lone = await made({ scopes: ['accounts:recover'] })
+      const codes = [
+        (await page.call('POST', theirs!, {})).body.code,
+        (await use(token, 'POST', byToken!, {})).body.code,
+        (await use(lone.token, 'POST', later!, {})).body.code,
+        (await asOperator(service, 'POST', others!, {})).body.code,
+      ]
+      await asOperator(service, 'DELETE', `administrators/${uuid}`)
+      await asOperator(service, 'DELETE', `tokens/${lone.id}`)
+      const chosen = { password: 'chosen-by-somebody-4', password_confirmation: 'chosen-by-somebody-4' }
+      const statuses = []
+      for (const [index, otp] of codes.entries())
+        statuses.push(
+          (await service.post('password/reset', { identifier: people[index], otp, ...chosen }, newClient()))
+            .status,
+        )
+      expect(statuses).toEqual([422, 422, 422, 200])
+    })
+
+    test('and support staff leave no removal of two factors behind', async () => {
+      const support = await signInAs(service, 'support', headers())
+      const { person } = await protectByApp(service, newEmail())
+      const { items } = (await asOperator(service, 'GET', `accounts?query=${person.identifier}`)).body
+      const path = `accounts/${items[0].uuid}/two-factor`
+      expect((await support.page.call('DELETE', path)).body.due_at).toBeString()
+      await asOperator(service, 'DELETE', `administrators/${support.uuid}`)
+      const later = new Date(service.clock.now().getTime() + 2 * DAY_MS)
+      expect(await service.inside.services.twoFactorRemovals.removeDue(later, 10)).toBe(0)
+    })
+
     test('ends when their account is erased', async () => {
       const { uuid, make } = await owner()
       const token = await make('events:read')

@@ -116,8 +116,15 @@ const supportMay: Partial<Record<Scope, Record<string, (body: Body) => boolean>>
 }
 
 /** The scopes that somebody with this role holds wholly: a token with others may do more than they may. */
-export const wholeScopesOf = (role: Role): readonly Scope[] =>
+const wholeScopesOf = (role: Role): readonly Scope[] =>
   scopesOfRole[role].filter((scope) => role !== 'support' || supportMay[scope] === undefined)
+
+/** What may live on of what an administrator made or began, who has this role now; null: none. */
+export const allowedFor = (role: Role | null) => ({
+  scopes: role === null ? [] : wholeScopesOf(role),
+  seesCodes: role === 'owner',
+  removesTwoFactors: role === 'owner' || role === 'support',
+})
 
 type Wanted = Pick<AdminRoute, 'method' | 'path' | 'access'>
 

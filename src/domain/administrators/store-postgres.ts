@@ -12,8 +12,8 @@ import {
 } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { holdAccount } from '../accounts/account-sql.ts'
-import { revokeTokensOf } from '../accounts/administration-token-sql.ts'
-import { type Role, wholeScopesOf } from '../administration/access.ts'
+import { endMeansOf } from '../accounts/administrator-means-sql.ts'
+import { allowedFor, type Role } from '../administration/access.ts'
 import type { NewEvent } from '../events/event.ts'
 import { recordEvents } from '../events/event-sql.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
@@ -105,7 +105,7 @@ export function createAdministratorStore(database: Database): AdministratorStore
         const row = await transaction.first(put, { accountId, role, now })
         if (row === null) return null
         const was = row.was as Role | null
-        const revoked = was === null ? [] : await revokeTokensOf(transaction, uuid, wholeScopesOf(role), now)
+        const revoked = was === null ? [] : await endMeansOf(transaction, uuid, allowedFor(role), now)
         await recordEvents(transaction, [...roleEvents(uuid, role, was), ...revoked], now)
         return { was, revokedTokens: revoked.length }
       }),
@@ -114,7 +114,7 @@ export function createAdministratorStore(database: Database): AdministratorStore
         const row = await transaction.first(remove, { uuid, now })
         if (row === null) return null
         const removed: NewEvent = { type: 'administrator.removed', account: uuid, data: { role: row.role } }
-        const revoked = await revokeTokensOf(transaction, uuid, [], now)
+        const revoked = await endMeansOf(transaction, uuid, allowedFor(null), now)
         await recordEvents(transaction, [removed, ...revoked], now)
         return { revokedTokens: revoked.length }
       }),

@@ -19,7 +19,8 @@ export interface AdministratorStore {
   /**
    * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
    * loses its open recovery and invitation codes, and a removal of two factors that waits; with another role the tokens
-   * that they made and that may do more are revoked. Null where the account is not confirmed, is locked, or has no password
+   * that they made and that may do more are revoked, and recovery codes that they saw and removals of two factors that they
+   * asked for end where the role does not allow them. Null where the account is not confirmed, is locked, or has no password
    * or no verified contact.
    */
   put(
@@ -27,6 +28,6 @@ export interface AdministratorStore {
     role: Role,
     now: Date,
   ): Promise<{ was: Role | null; revokedTokens: number } | null>
-  /** The sessions of the page end with it, and the tokens that they made. Null where the account is none. */
+  /** The sessions of the page end with it, what they made, and what they began. Null where the account is none. */
   remove(uuid: string, now: Date): Promise<{ revokedTokens: number } | null>
 }

@@ -16,7 +16,7 @@ import {
 } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type Statement } from '../../platform/postgres/statement.ts'
 import { holdAccount, sessionLives } from '../accounts/account-sql.ts'
-import { revokeTokensOf } from '../accounts/administration-token-sql.ts'
+import { endMeansOf } from '../accounts/administrator-means-sql.ts'
 import { recordEvents } from '../events/event-sql.ts'
 import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import type { ErasureStore } from './store.ts'
@@ -93,6 +93,9 @@ const count = defineStatement({
              and expires_at > ${p.now}) as sessions`,
 })
 
+/** Of an administrator who is erased. */
+const NOTHING = { scopes: [], seesCodes: false, removesTwoFactors: false }
+
 export function createErasureStore(database: Database): ErasureStore {
   const run = <Params extends { accountId: number; now: Date }>(
     statement: Statement<Params, { uuid: string }>,
@@ -103,7 +106,7 @@ export function createErasureStore(database: Database): ErasureStore {
         await holdAccount(transaction, params.accountId)
         const gone = await transaction.first(statement, params)
         if (gone === null) return false
-        const revoked = await revokeTokensOf(transaction, gone.uuid, [], params.now)
+        const revoked = await endMeansOf(transaction, gone.uuid, NOTHING, params.now)
         await recordEvents(
           transaction,
           [{ type: 'account.erased', account: gone.uuid }, ...revoked],
