@@ -390,6 +390,25 @@ test('a refusal is counted by the limit that refused', async () => {
   ).toBe(refused)
 })
 
+test('an SMS that its gateway refuses was handed over and not accepted, and its code was not sent', async () => {
+  const before = await exposed()
+  service.gateway.behave({ status: 400 })
+  await service.post('register', registration(newPhone()))
+  await service.delivered()
+  service.gateway.behave({})
+  const text = await exposed()
+  const grown = (name: string, ...labels: string[]) =>
+    sum(text, name, ...labels) - sum(before, name, ...labels)
+  expect(grown('messages_total', 'gateway="stub"', 'outcome="refused"')).toBe(1)
+  expect(grown('messages_total')).toBe(1)
+  expect(grown('sms_funnel_total', 'gateway="stub"', 'stage="handed_over"')).toBe(1)
+  expect(grown('sms_funnel_total', 'stage="accepted"')).toBe(0)
+  expect(grown('codes_total', 'channel="sms"', 'stage="asked"')).toBe(1)
+  expect(grown('codes_total', 'channel="sms"', 'stage="sent"')).toBe(0)
+  expect(grown('message_delay_seconds_count')).toBe(0)
+  expect(grown('sms_budget_remaining')).toBe(-1)
+})
+
 test('the time of the last backup is absent before the first, and 0 where all have failed', async () => {
   const backups = createBackupStore(service.inside.database)
   expect(await exposed()).not.toMatch(/^poterne_backup/m)
