@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
-import { accounts, contactChanges, identities, passkeys } from '../../platform/postgres/schema.ts'
+import { accounts, contactChanges } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
@@ -14,6 +14,7 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../accounts/account-sql.ts'
+import { signInMethodParamTypes, usableIdentities, usablePasskeys } from '../accounts/sign-in-methods-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import {
@@ -156,7 +157,7 @@ const removeOf = (of: Identifier['kind']) => {
   const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
   return defineStatement({
     name: `contacts.remove_of_${of}`,
-    params: { accountId: 'bigint', notices: 'text', usable: 'text', rpId: 'text?', ...keepParamTypes },
+    params: { ...signInMethodParamTypes, notices: 'text', ...keepParamTypes },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
     with ${contactBefore(p, of, sessionLives(p))},
@@ -168,11 +169,7 @@ const removeOf = (of: Identifier['kind']) => {
          and (${accounts}.${other.verifiedAt} is not null
               or before.verified_at is null and (
                 ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
-                or exists (select 1 from ${passkeys} where account_id = before.id and rp_id = ${p.rpId})
-                or exists (
-                  select 1 from ${identities}
-                   where account_id = before.id
-                     and provider in (select jsonb_array_elements_text(${p.usable}::jsonb)))))
+                or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))
       returning ${accounts}.*),
     ${keepReplaced(
       p,

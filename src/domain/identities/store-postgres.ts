@@ -15,6 +15,7 @@ import {
 } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type ValuesOf } from '../../platform/postgres/statement.ts'
 import { accountRow, endOtherClaims, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
+import { otherSignInMethods, signInMethodParamTypes } from '../accounts/sign-in-methods-sql.ts'
 import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../outbox/queue-sql.ts'
@@ -168,10 +169,8 @@ const list = defineStatement({
 const unlink = defineStatement({
   name: 'identities.unlink',
   params: {
-    accountId: 'bigint',
+    ...signInMethodParamTypes,
     provider: 'text',
-    usable: 'text',
-    rpId: 'text?',
     sessionId: 'uuid',
     now: 'timestamptz',
     notices: 'text',
@@ -180,16 +179,7 @@ const unlink = defineStatement({
   sql: (p) => sql`
   with named as (
     select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
-  left_over as (
-    select 1 from ${identities}
-     where account_id = ${p.accountId} and provider <> ${p.provider}
-       and provider in (select jsonb_array_elements_text(${p.usable}::jsonb))
-    union all
-    select 1 from ${passkeys} where account_id = ${p.accountId} and rp_id = ${p.rpId}
-    union all
-    select 1 from ${accounts}
-     where id = ${p.accountId} and password_digest is not null
-       and (email_confirmed_at is not null or phone_confirmed_at is not null)),
+  left_over as (${otherSignInMethods(p, { identities: sql`provider <> ${p.provider}` })}),
   removed as (
     delete from ${identities} using named
      where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}

@@ -2,11 +2,12 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
-import { accounts, identities, passkeys, spentChallenges } from '../../platform/postgres/schema.ts'
+import { accounts, passkeys, spentChallenges } from '../../platform/postgres/schema.ts'
 import { defineStatement, json, type Placeholders, pick, rowOf } from '../../platform/postgres/statement.ts'
 import { createSweep } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../accounts/account-sql.ts'
+import { otherSignInMethods, signInMethodParamTypes } from '../accounts/sign-in-methods-sql.ts'
 import type { EventType, NewEvent } from '../events/event.ts'
 import { changeAndRecord, eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
 import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
@@ -194,28 +195,16 @@ const rename = defineStatement({
 const remove = defineStatement({
   name: 'passkeys.remove',
   params: {
-    accountId: 'bigint',
+    ...signInMethodParamTypes,
     sessionId: 'uuid',
     id: 'uuid',
-    usable: 'text',
-    rpId: 'text',
     notices: 'text',
     now: 'timestamptz',
   },
   row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
   sql: (p) => sql`
   with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
-  left_over as (
-    select 1 from ${passkeys}
-     where account_id = ${p.accountId} and id <> ${p.id} and rp_id = ${p.rpId}
-    union all
-    select 1 from ${identities}
-     where account_id = ${p.accountId}
-       and provider in (select jsonb_array_elements_text(${p.usable}::jsonb))
-    union all
-    select 1 from ${accounts}
-     where id = ${p.accountId} and password_digest is not null
-       and (email_confirmed_at is not null or phone_confirmed_at is not null)),
+  left_over as (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}),
   removed as (
     delete from ${passkeys} using named
      where ${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
