@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { backupName, removeOldBackups } from '../../src/platform/backup/files.ts'
 import type { BackupKey } from '../../src/platform/backup/keys.ts'
-import { requireKnownMigration } from '../../src/platform/backup/load.ts'
+import { loadBackup, requireKnownMigration } from '../../src/platform/backup/load.ts'
 import type { Manifest } from '../../src/platform/backup/manifest.ts'
 import { readParts, verifyBackup } from '../../src/platform/backup/read.ts'
 import { createSealedFile, readSealedFile } from '../../src/platform/backup/sealed-file.ts'
@@ -159,6 +159,31 @@ describe('a backup of a database', () => {
         .slice(0, -1)
         .map((line) => line.split('\t').slice(0, 2).join('\t')),
     ).toEqual(found.map(({ line }) => line))
+  })
+
+  test('is restored into tables whose keys and indexes are those that the migrations make', async () => {
+    const schemaOf = (session: CopySession) =>
+      session.query<{ name: string }>(
+        `select conrelid::regclass::text as owner, conname as name, pg_get_constraintdef(oid, true) as definition,
+                (select reloptions from pg_class where oid = conindid)::text as options
+           from pg_constraint where connamespace = current_schema()::regnamespace and contype <> 'n'
+         union all
+         select indrelid::regclass::text, indexrelid::regclass::text, pg_get_indexdef(indexrelid), attnotnull::text
+           from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+          where indrelid in (select oid from pg_class where relnamespace = current_schema()::regnamespace)
+          order by 1, 2, 3`,
+      )
+    const { url } = await createDatabase({ migrated: false })
+    const target = await openServerCopy(url)
+    const file = newFile()
+    const manifest = await write(file)
+    await target.query('begin')
+    await loadBackup(target, file, { keys: [key], manifest, now: new Date() })
+    await target.query('commit')
+    const [made, restored] = [await schemaOf(source), await schemaOf(target)]
+    await target.close()
+    expect(made.length).toBeGreaterThan(100)
+    expect(restored).toEqual(made)
   })
 
   test('is refused by a version that does not know its migrations', async () => {

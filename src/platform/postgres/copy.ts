@@ -10,6 +10,9 @@ import { camelCase, createExecutor, type Database } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { type CopiedTable, selectOf, targetOf } from './tables.ts'
 
+/** Of rows that are handled together. */
+const ROWS_BYTES = 256 * 1024
+
 export interface CopySession {
   readonly kind: 'postgres' | 'embedded'
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
@@ -41,7 +44,7 @@ export async function openServerCopy(address: string, key = 'database.url'): Pro
     query: async (text, values = []) => [...(await client.unsafe(text, values as never[]))] as never,
     async *copyOut(table, where) {
       const rows = await client.unsafe(`copy (${selectOf(table, where)}) to stdout`).readable()
-      yield* rows
+      yield* inBatches(rows)
       // The driver stops reading from the socket while its buffer is full, and goes on when more rows are asked for: at
       // the end nobody asks, and the answer to the next statement would stay unread.
       rows._read(0)
@@ -60,6 +63,21 @@ export async function openServerCopy(address: string, key = 'database.url'): Pro
     },
     close: () => client.end({ timeout: 2 }),
   }
+}
+
+/** The driver gives each row by itself, and handling each would take longer than reading it. */
+async function* inBatches(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = []
+  let bytes = 0
+  for await (const row of rows) {
+    waiting.push(row)
+    bytes += row.length
+    if (bytes < ROWS_BYTES) continue
+    yield Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(waiting)
 }
 
 /**

@@ -75,29 +75,43 @@ const listTables = async (session: CopySession): Promise<string[]> =>
     )
   ).map(({ name }) => name)
 
+interface Constraint {
+  owner: string
+  name: string
+  definition: string
+  isForeign: boolean
+}
+
 /**
- * Runs `work` while the tables have no foreign keys and no indexes but those of their keys, which are made again after
- * it: many rows are much faster that way, and are checked all the same.
+ * Runs `work` while the tables have no keys and no indexes, which are made again after it: many rows are much faster that
+ * way, and are checked all the same.
  */
 export async function withoutIndexes(session: CopySession, work: () => Promise<void>): Promise<void> {
-  const foreignKeys = await session.query<{ owner: string; name: string; definition: string }>(
-    `select conrelid::regclass::text as owner, conname as name, pg_get_constraintdef(oid) as definition
-       from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
+  const constraints = await session.query<Constraint>(
+    `select conrelid::regclass::text as owner, conname as name, pg_get_constraintdef(oid) as definition,
+            contype = 'f' as "isForeign"
+       from pg_constraint where contype in ('f', 'p', 'u') and connamespace = current_schema()::regnamespace`,
   )
+  const keys = constraints.filter(({ isForeign }) => !isForeign)
+  const foreignKeys = constraints.filter(({ isForeign }) => isForeign)
   const indexes = await session.query<{ name: string; definition: string }>(
     `select pg_class.oid::regclass::text as name, pg_get_indexdef(pg_class.oid) as definition
        from pg_index join pg_class on pg_class.oid = indexrelid
       where relnamespace = current_schema()::regnamespace
         and not exists (select 1 from pg_constraint where conindid = indexrelid)`,
   )
-  for (const { owner, name } of foreignKeys)
+  for (const { owner, name } of [...foreignKeys, ...keys])
     await session.query(`alter table ${owner} drop constraint "${name}"`)
   for (const { name } of indexes) await session.query(`drop index ${name}`)
   await work()
   await session.query(`set local maintenance_work_mem = '64MB'`)
+  const addKeys = async (added: Constraint[]) => {
+    for (const { owner, name, definition } of added)
+      await session.query(`alter table ${owner} add constraint "${name}" ${definition}`)
+  }
+  await addKeys(keys)
   for (const { definition } of indexes) await session.query(definition)
-  for (const { owner, name, definition } of foreignKeys)
-    await session.query(`alter table ${owner} add constraint "${name}" ${definition}`)
+  await addKeys(foreignKeys)
 }
 
 /** The numbering of rows goes on where it was. */
