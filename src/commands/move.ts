@@ -6,9 +6,17 @@ import { embeddedName, type Moved, move } from '../compose/move.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { isDatabaseUrl } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
+import { startGuard } from '../platform/own-process.ts'
 import { type CopySession, openServerCopy } from '../platform/postgres/copy.ts'
 import { isEmbeddedThere, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
-import { allowWrites, forbidWrites, readMark, removeMark } from '../platform/postgres/relocation.ts'
+import {
+  type AllowJob,
+  allowAgain,
+  allowWrites,
+  forbidWrites,
+  readMark,
+  removeMark,
+} from '../platform/postgres/relocation.ts'
 import { runAsRequest } from '../platform/request-context.ts'
 import { previousFileIn } from '../platform/secret-file.ts'
 import { configOption, requireConfig } from './configuration.ts'
@@ -57,7 +65,8 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
   requireEmbedded(config)
   const bar = createProgressBar()
   const target = isServer ? await openServerCopy(to, '--to') : await openEmbeddedCopy(dataDir)
-  let server: CopySession | null = null
+  const guards: ReturnType<typeof startGuard>[] = []
+  const dismissGuards = () => Promise.all(guards.map((guard) => guard.dismiss()))
   try {
     const movedTo = isServer ? withoutPassword(to) : embeddedName(resolve(dataDir))
     const takeSource = async (): Promise<CopySession> => {
@@ -66,17 +75,20 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
         await call?.('POST', 'backups/release')
         return openEmbeddedCopy(dataDir, undefined, {})
       }
-      server = await openServerCopy(config.database.url!)
+      const url = config.database.url!
+      const server = await openServerCopy(url)
+      guards.push(startGuard({ task: 'allow', url } satisfies AllowJob))
       await forbidWrites(server)
       return server
     }
     const moved = await abortable((signal) =>
       move({ target, movedTo, takeSource, now: new Date(), onProgress: bar.show, signal }),
     ).catch(async (error: unknown) => {
-      if (server !== null) await allowAgain(config)
+      if (guards.length > 0) await allowAgain(config.database.url!)
       throw error
     })
     bar.end()
+    await dismissGuards()
     report(moved, config, to, isServer)
     const name = loginName()
     const actor = { type: 'operator' as const, id: name, name }
@@ -87,6 +99,7 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
     process.stdout.write(`${rows} events and finished messages followed. The move is complete.\n`)
   } finally {
     bar.end()
+    await dismissGuards()
     await target.close()
   }
 }
@@ -94,17 +107,6 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
 function requireEmbedded({ database, storage }: Config): void {
   if (database.url === null && !isEmbeddedThere(storage.dataDir))
     throw new CommandFailure(1, `there is no database in storage.data_dir (${resolve(storage.dataDir)})`)
-}
-
-/** By a session of its own: that of the move is closed. */
-async function allowAgain({ database }: Config): Promise<void> {
-  const session = await openServerCopy(database.url!)
-  try {
-    await session.query('set default_transaction_read_only = off')
-    await allowWrites(session)
-  } finally {
-    await session.close()
-  }
 }
 
 function report({ rows, heldMs }: Moved, config: Config, to: string, isServer: boolean): void {

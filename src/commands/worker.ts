@@ -15,6 +15,7 @@ import { BackupRefused } from '../platform/backup/refused.ts'
 import { openWorkspace } from '../platform/backup/workspace.ts'
 import type { Progress } from '../platform/backup/write.ts'
 import { WORKER_COMMAND, type WorkerLine } from '../platform/own-process.ts'
+import { type AllowJob, allowAgain } from '../platform/postgres/relocation.ts'
 
 /** Requests come first. */
 const NICENESS = 10
@@ -24,7 +25,8 @@ export function workerCommand(): Command {
 }
 
 async function work(): Promise<void> {
-  const job = (await Bun.stdin.json()) as BackupJob | TrialJob
+  const job = (await Bun.stdin.json()) as BackupJob | TrialJob | AllowJob
+  if (job.task === 'allow') return allowAgain(job.url)
   dieFirst(job.task === 'trial' ? 1000 : 500)
   if (job.task === 'trial') endWithParent()
   let printedAt = 0

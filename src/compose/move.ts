@@ -2,6 +2,7 @@
  * Moves all data between the embedded database and a PostgreSQL server. What signing in needs goes first, while the old
  * database refuses to write; then the old one is marked, and events and finished messages follow.
  */
+import { forgetErasedAgain } from '../domain/backups/restore-sql.ts'
 import { createEventStore } from '../domain/events/store-postgres.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { type Progress, readMigration, readSequences } from '../platform/backup/write.ts'
@@ -21,6 +22,7 @@ import {
   copyLivingRows,
   copySequences,
   findRelocation,
+  type Mark,
   putMark,
   putUnfinished,
   readMark,
@@ -58,8 +60,8 @@ export async function move(options: MoveOptions): Promise<Moved> {
   if (!isUnfinished) await requireAlone(target)
   if (isUnfinished) {
     const source = await takeSource()
-    if ((await readMark(source)) !== null)
-      return { rows: 0, heldMs: null, finish: finishing(source, options) }
+    const mark = await readMark(source)
+    if (mark !== null) return { rows: 0, heldMs: null, finish: await finishLater(source, mark, options) }
     await requireAlone(target)
     return copyAndMark(source, performance.now(), options)
   }
@@ -68,6 +70,12 @@ export async function move(options: MoveOptions): Promise<Moved> {
   signal.throwIfAborted()
   const heldSince = performance.now()
   return copyAndMark(await takeSource(), heldSince, options)
+}
+
+async function finishLater(source: CopySession, mark: Mark, options: MoveOptions): Promise<Moved['finish']> {
+  if (mark.movedTo === options.movedTo) return finishing(source, options)
+  await source.close()
+  throw new BackupRefused(`was moved to ${mark.movedTo}: name that place`, 'the data')
 }
 
 async function prepare(target: CopySession, now: Date): Promise<void> {
@@ -115,6 +123,7 @@ const finishing =
       await gatherStatistics(target)
       const event = { type: 'backup.moved' as const, account: null, data: { moved_to: movedTo } }
       await target.query('begin')
+      await databaseOf(target).all(forgetErasedAgain, {})
       await removeUnfinished(target)
       await createEventStore(databaseOf(target), { retentionSeconds: 0, addressRetentionSeconds: 0 }).add(
         [event],

@@ -1,9 +1,14 @@
-/** `poterne move`: from the embedded database to a server and back, while services run, and nobody is logged out. */
+/**
+ * `poterne move`: from the embedded database to a server and back, while services run, killed before the mark and after it,
+ * and nobody is logged out.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import postgres from 'postgres'
+import { openInstance } from '../../src/platform/postgres/embedded-instance.ts'
 import { newEmail } from '../helpers/api-client.ts'
-import { type Executable, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { type Executable, runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -15,32 +20,71 @@ const refused = ({ status, headers }: { status: number; headers: Headers }) => [
   status,
   Number(headers.get('retry-after')) > 0,
 ]
+const move = (args: string[]) => runExecutable(['move', '--to', ...args])
 
-test('the data moves to a server and back, the old one is marked, and nobody is logged out', async () => {
+const MANY = 20_000
+/** More than what follows a move at once. */
+const manyEvents = `
+  insert into events (type, outcome, created_at, account, actor_type, actor_id, data)
+  select 'login.failed', 'failure', now(), gen_random_uuid(), 'anonymous', null, '{}' from generate_series(1, ${MANY})`
+
+/** Starts a move, and kills it once it is time. Gives what it printed. */
+async function moveUntil(args: string[], isTime: (out: string) => Promise<boolean> | boolean) {
+  const running = await spawnExecutable(['move', '--to', ...args])
+  const isIt = async () => await isTime(running.stdout())
+  await waitFor(isIt, { what: 'the time to kill it', timeoutMs: 60_000, intervalMs: 1 })
+  running.signal('SIGKILL')
+  expect(await running.exited).toBe(137)
+  return running.stdout()
+}
+
+test('the data moves to a server and back, also after a kill, the old one is marked, and nobody is logged out', async () => {
   const embedded = await startExecutable({ shape: 'embedded' })
   const started: Executable[] = [embedded]
+  const { url } = await createDatabase({ migrated: false })
+  const target = postgres(url, { max: 1, onnotice: () => {} })
   try {
-    const ada = await embedded.signUp(newEmail())
+    const [ada, bob] = [await embedded.signUp(newEmail()), await embedded.signUp(newEmail())]
     let tokens = await embedded.logIn(ada)
+    await embedded.logIn(bob)
     const refresh = async (service: Executable) => {
       const answer = await service.post('refresh', { refresh_token: tokens.refresh_token })
       if (answer.status === 200) tokens = answer.body
       return answer
     }
-    const { url } = await createDatabase({ migrated: false })
+    const serves = (service: Executable) =>
+      waitFor(async () => (await refresh(service)).status === 200, {
+        ...{ what: 'a refresh', timeoutMs: 20_000, intervalMs: 100 },
+      })
     const dataDir = embedded.storage.storage!.data_dir as string
+    const there = [url, ...embedded.configArgs]
+    await embedded.kill('SIGTERM')
+    const instance = await openInstance(join(dataDir, 'postgres'))
+    await instance.exec(manyEvents)
+    await instance.close()
+    await embedded.start()
 
-    const wrong = await runExecutable(['move', '--to', 'mysql://x', ...embedded.configArgs])
+    const wrong = await move(['mysql://x', ...embedded.configArgs])
     expect([wrong.code, wrong.error]).toEqual([
       2,
       '--to: expected "embedded" or a URL that begins with postgres://\n',
     ])
 
-    const there = await runExecutable(['move', '--to', url, ...embedded.configArgs])
-    expect([there.error, there.code]).toEqual(['', 0])
-    expect(there.out).toContain('[database]\nurl = "postgres://postgres@127.0.0.1')
-    expect(there.out).toContain(`what ${dataDir}/secret holds`)
-    expect(seconds(there.out)).toBeLessThan(30)
+    // Killed before the mark, it changed nothing.
+    await moveUntil(there, async () => {
+      const copies = await target`select 1 from pg_stat_activity
+        where application_name = 'poterne copy' and query like 'copy "%'`
+      return copies.length > 0
+    })
+    expect(await target`select 1 from pg_class where relname = 'accounts'`).toHaveLength(0)
+    await serves(embedded)
+
+    // Killed after the mark, the data is there, and the events are not.
+    const out = await moveUntil(there, (text) => text.includes('Start poterne with these lines'))
+    expect(out).toContain('[database]\nurl = "postgres://postgres@127.0.0.1')
+    expect(out).toContain(`what ${dataDir}/secret holds`)
+    expect(out).not.toContain('The move is complete')
+    expect(seconds(out)).toBeLessThan(30)
     expect(refused(await refresh(embedded))).toEqual([503, true])
     expect((await fetch(`${embedded.url}/readyz`)).status).toBe(503)
     await embedded.kill('SIGTERM')
@@ -57,10 +101,37 @@ test('the data moves to a server and back, the old one is marked, and nobody is 
     const server = await startExecutable({ shape: 'postgres', storage: settings })
     started.push(server)
     expect((await refresh(server)).status).toBe(200)
+    const { access_token: bearer } = await server.logIn(bob)
+    const erasure = await server.call('DELETE', '/api/v1/auth/me', { password: bob.password }, { bearer })
+    expect(erasure.status).toBe(200)
+
+    // The same command finishes the move while the new service runs, and brings nothing of an erased account.
+    const finished = await move(there)
+    expect([finished.error, finished.code]).toEqual(['', 0])
+    expect(finished.out).toContain('The data was moved before.')
+    const [counted] = await target`
+      select (select count(*)::int from events where type = 'login.failed') as events,
+             (select count(*)::int from relocations) as marks,
+             (select count(*) > 0 from event_details) as details,
+             (select count(*)::int from event_details join events on events.id = event_id
+               where account in (select account from events where type = 'account.erased')) as erased`
+    expect(counted).toEqual({ events: MANY, marks: 0, details: true, erased: 0 })
     const { body } = await server.get('events', { bearer: tokens.access_token })
     expect(body.items.map(({ type }: { type: string }) => type)).toContain('login.succeeded')
+    expect(await move(there)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('has accounts already'),
+    })
 
-    const back = await runExecutable(['move', '--to', 'embedded', ...server.configArgs])
+    // Killed while nothing can be written to the server, it gives the right to write back.
+    await moveUntil(['embedded', ...server.configArgs], async () => {
+      const forbidden = await target`select 1 from pg_db_role_setting
+        where setdatabase = (select oid from pg_database where datname = current_database())`
+      return forbidden.length > 0
+    })
+    await serves(server)
+
+    const back = await move(['embedded', ...server.configArgs])
     expect([back.error, back.code]).toEqual(['', 0])
     expect(back.out).toContain(`data_dir = "${data_dir}"`)
     expect(refused(await refresh(server))).toEqual([503, true])
@@ -81,6 +152,7 @@ test('the data moves to a server and back, the old one is marked, and nobody is 
     await server.start()
     await waitFor(async () => (await server.post('login', ada)).status === 200, { what: 'a login' })
   } finally {
+    await target.end()
     for (const each of started) await each.close()
   }
 })

@@ -101,6 +101,22 @@ export const eraseAgain = defineStatement({
   select uuid from gone`,
 })
 
+/** What followed a move after its account had been erased. */
+export const forgetErasedAgain = defineStatement({
+  name: 'restore.forget_erased_again',
+  params: {},
+  row: { count: 'int' },
+  sql: () => sql`
+  with erased as (select distinct account from ${events} where type = 'account.erased' and account is not null),
+  messages_gone as (
+    delete from ${messages}
+     where finished_at is not null and coalesce(account_uuid, code_subject) in (select account from erased) returning 1),
+  details_gone as (
+    delete from ${eventDetails} using ${events}, erased
+     where ${events}.account = erased.account and event_id = ${events}.id returning 1)
+  select ((select count(*) from messages_gone) + (select count(*) from details_gone))::int as count`,
+})
+
 export const revokeKeysAgain = defineStatement({
   name: 'restore.revoke_keys_again',
   params: { kids: 'text' },

@@ -13,7 +13,7 @@ export interface BackupService {
   getState: BackupStore['getState']
   /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
   snapshot(): Promise<{ directory: string | null; refused: string | null }>
-  /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
+  /** See DatabaseFiles. Does nothing where the database is not the embedded one. */
   release(): Promise<void>
   /** A backup that was made and verified. */
   noteSuccess(backup: FinishedBackup): Promise<void>
@@ -111,7 +111,8 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
       }
     },
     async release() {
-      if (!files) throw new AppError('route_not_found')
+      // A service with the new database answers where the old one did when an interrupted move is finished.
+      if (!files) return
       logger.info('the data is being moved: until that is done, or was given up, every request is refused')
       await files.release()
     },

@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm'
 import { BackupRefused } from '../backup/refused.ts'
-import type { CopySession } from './copy.ts'
+import { type CopySession, openServerCopy } from './copy.ts'
 import type { Database } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { countRows, setSequence } from './rebuild.ts'
@@ -112,6 +112,23 @@ export async function forbidWrites(session: CopySession): Promise<void> {
 export async function allowWrites(session: CopySession): Promise<void> {
   if (session.kind !== 'postgres') return
   await session.query(`alter database ${await databaseName(session)} reset default_transaction_read_only`)
+}
+
+/** For a process that outlives the one of the move. */
+export interface AllowJob {
+  task: 'allow'
+  url: string
+}
+
+/** Unless the data was moved away. By a session of its own, since that of the move is closed. */
+export async function allowAgain(url: string): Promise<void> {
+  const session = await openServerCopy(url)
+  try {
+    await session.query('set default_transaction_read_only = off')
+    if ((await readMark(session)) === null) await allowWrites(session)
+  } finally {
+    await session.close()
+  }
 }
 
 async function databaseName(session: CopySession): Promise<string> {
