@@ -158,7 +158,7 @@ const routesBehind = (
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
     .use(createTokenRoutes(httpBase, guard, once, services.administrationTokens))
-    .use(createAuditTrailRoutes(httpBase, services.auditTrail))
+    .use(createAuditTrailRoutes(httpBase, guard, services.auditTrail))
     .use(createSigningKeyRoutes(httpBase, guard, once, services.keys))
     .use(createSecretRoutes(httpBase, services.secrets))
 }

@@ -11,6 +11,7 @@ import { newClient } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
 
@@ -242,6 +243,27 @@ describe('a token of administration', () => {
     expect(refused).toMatchObject([
       { outcome: 'failure', actor: { type: 'token', id: short.id, name: 'test' }, data: { count: 1 } },
     ])
+  })
+
+  test('that is revoked while it waits for an event gets none', async () => {
+    const [revoked, living] = [
+      await made({ scopes: ['events:read'] }),
+      await made({ scopes: ['events:read'] }),
+    ]
+    const [newest] = (await asOperator(service, 'GET', 'events?limit=1')).body.items
+    const wait = ({ token }: { token: string }) =>
+      use(token, 'GET', `events?after=${newest.id}&type=key.rotated&wait=20`)
+    const answers = [wait(revoked), wait(living)]
+    const areWaiting = async () => {
+      const { items } = (await asOperator(service, 'GET', 'tokens?limit=2')).body
+      return items.every(({ last_used_at: at }: { last_used_at: string | null }) => at !== null)
+    }
+    await waitFor(areWaiting, { what: 'both to wait' })
+    await asOperator(service, 'DELETE', `tokens/${revoked.id}`)
+    await asOperator(service, 'POST', 'keys/rotate', {})
+    const [refused, served] = await Promise.all(answers)
+    expectRefusal(refused!, 'invalid_token')
+    expect(served!.body.items).toMatchObject([{ type: 'key.rotated' }])
   })
 
   test('is taken from its addresses alone', async () => {

@@ -1,14 +1,21 @@
 /** The audit trail, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import type { Guard } from '../../platform/http/guard.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
+import type { AdminCaller } from '../administration/access.ts'
 import { detail, text } from '../administration/operation-schema.ts'
 import { eventsAnswer, pageQuery } from '../events/event-schema.ts'
 import type { AuditTrail } from './service.ts'
 
-export function createAuditTrailRoutes(httpBase: HttpBase, auditTrail: AuditTrail) {
+export function createAuditTrailRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  auditTrail: AuditTrail,
+) {
   return new Elysia({ name: 'administration-events', prefix: '/admin/v1' })
     .use(httpBase)
+    .use(guard)
     .get(
       '/accounts/:uuid/events',
       async ({ params, query }) => ({
@@ -23,10 +30,12 @@ export function createAuditTrailRoutes(httpBase: HttpBase, auditTrail: AuditTrai
     )
     .get(
       '/events',
-      async ({ query, request: { signal } }) => ({
-        status: 200 as const,
-        ...(await auditTrail.list(query, { signal })),
-      }),
+      async ({ query, request: { signal }, readmit }) => {
+        const found = await auditTrail.list(query, { signal })
+        // Whoever waited may have been shut out meanwhile.
+        if (query.wait !== undefined && found.items.length > 0) await readmit()
+        return { status: 200 as const, ...found }
+      },
       {
         query: t.Object({
           ...pageQuery,

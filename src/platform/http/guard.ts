@@ -1,6 +1,6 @@
 /**
- * Asks who calls, before every route of an app: `.use(guard)` in a routes file gives `caller` to its handlers. It is
- * global, so that a routes file which forgets it is guarded all the same.
+ * Asks who calls, before every route of an app: `.use(guard)` in a routes file gives `caller` to its handlers, and `readmit`,
+ * which asks again, to those that wait. It is global, so that a routes file which forgets it is guarded all the same.
  */
 import { Elysia } from 'elysia'
 import type { HttpBase } from './http-base.ts'
@@ -20,8 +20,8 @@ export type Guard<Caller> = ReturnType<typeof createGuard<Caller>>
 export function createGuard<Caller>(httpBase: HttpBase, admit: (request: GuardedRequest) => Promise<Caller>) {
   return new Elysia({ name: 'guard' })
     .use(httpBase)
-    .derive({ as: 'global' }, async ({ request, route, params, body, headers, client }) => ({
-      caller: await admit({
+    .derive({ as: 'global' }, async ({ request, route, params, body, headers, client }) => {
+      const guarded: GuardedRequest = {
         method: request.method,
         route,
         // Absent where the path has none.
@@ -29,6 +29,7 @@ export function createGuard<Caller>(httpBase: HttpBase, admit: (request: Guarded
         body,
         headers,
         client,
-      }),
-    }))
+      }
+      return { caller: await admit(guarded), readmit: () => admit(guarded) }
+    })
 }
