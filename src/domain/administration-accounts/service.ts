@@ -1,29 +1,19 @@
 /** What an operator does with accounts. Whoever calls has been let in; who it was is in the event of each change. */
 
 import { AppError } from '../../errors.ts'
-import { currentRequest } from '../../platform/request-context.ts'
 import type { Language } from '../../texts/languages.ts'
 import { accountRecord } from '../accounts/account.ts'
-import { invalid, readTime } from '../administration/query.ts'
-import { type Page, type PageQuery, readPage, toPage } from '../events/page.ts'
-import { parseEmail } from '../identifiers/email.ts'
+import { invalid } from '../administration/query.ts'
+import { type Page, readPage, toPage } from '../events/page.ts'
 import { parseIdentifier } from '../identifiers/identifier.ts'
-import { parsePhone } from '../identifiers/phone.ts'
 import { isUuid } from '../identifiers/uuid.ts'
 import type { AccountExport } from '../me/exports.ts'
 import type { Services, Stores } from '../services.ts'
 import { sessionRecord } from '../sessions/session-record.ts'
-import type { AccountChange, AccountFilter, AccountSearch, AdministeredAccount } from './store.ts'
-
-export interface AccountQuery extends PageQuery {
-  /** An e-mail address, a phone number in any spelling, a uuid, an id, or at least three characters to begin with. */
-  query?: string | undefined
-  locked?: string | undefined
-  confirmed?: string | undefined
-  role_id?: string | undefined
-  created_after?: string | undefined
-  created_before?: string | undefined
-}
+import { isMetadata, wrongFields } from './account-fields.ts'
+import { createLooks } from './looks.ts'
+import { type AccountQuery, readSearch } from './search.ts'
+import type { AccountChange, AdministeredAccount } from './store.ts'
 
 /** As the body of PATCH has it. */
 export interface AccountPatch {
@@ -82,17 +72,12 @@ type Needs = Pick<
   stores: Pick<Stores, 'registrations' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
 }
 
-const METADATA_BYTES = 4096
 const MAXIMUM_SESSIONS = 1000
-/** A look at a person is recorded once in this time, for each who looks. */
-const LOOK_MS = 3_600_000
-const MAXIMUM_LOOKS = 10_000
-
 export function createAccountAdministration(needs: Needs): AccountAdministration {
   const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { accountAdministration: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
-  const looks = new Map<string, number>()
+  const looks = createLooks({ events, clock })
 
   async function require(uuid: string): Promise<AdministeredAccount> {
     const account = isUuid(uuid) ? await store.find(uuid) : null
@@ -124,39 +109,9 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (confirmed === null) throw new AppError('identifier_taken')
   }
 
-  async function recordLook({ uuid }: AdministeredAccount): Promise<void> {
-    const actor = currentRequest()?.actor
-    const now = clock.now()
-    const key = `${actor?.type} ${actor?.id} ${uuid}`
-    if (now.getTime() - (looks.get(key) ?? Number.NEGATIVE_INFINITY) < LOOK_MS) return
-    if (looks.size >= MAXIMUM_LOOKS) looks.clear()
-    looks.set(key, now.getTime())
-    await events.add([{ type: 'account.viewed', account: uuid }], now)
-  }
-
-  /** The index that a list without a query is read by. */
-  function listOf({ locked, roleId, createdAfter, createdBefore }: AccountFilter): AccountSearch {
-    if (roleId !== undefined) return { by: 'role', roleId }
-    if (locked) return { by: 'locked' }
-    return createdAfter || createdBefore ? { by: 'creation' } : { by: 'all' }
-  }
-
-  function searchOf(query: string | undefined, filter: AccountFilter): AccountSearch {
-    if (query === undefined || query.trim() === '') return listOf(filter)
-    const typed = query.trim()
-    const email = parseEmail(typed)
-    if (email) return { by: 'email', key: email.key }
-    const phone = parsePhone(typed, defaultCountry)
-    if (phone) return { by: 'phone', key: phone.key }
-    if (isUuid(typed)) return { by: 'uuid', uuid: typed }
-    if (/^\d{1,15}$/.test(typed)) return { by: 'id', id: Number(typed) }
-    if (typed.length < 3) throw invalid('query')
-    return { by: 'prefix', prefix: typed.toLowerCase() }
-  }
-
   async function view(uuid: string): Promise<AdministeredAccount> {
     const account = await require(uuid)
-    await recordLook(account)
+    await looks.record(account)
     return account
   }
 
@@ -164,10 +119,10 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     find: require,
     view,
     describe,
-    async list({ query, limit: rows, cursor, ...typed }) {
-      const { limit, after } = readPage({ limit: rows, cursor })
-      const filter = readFilter(typed)
-      const found = await store.list(searchOf(query, filter), filter, after, limit + 1)
+    async list(query) {
+      const { limit, after } = readPage(query)
+      const { search, filter } = readSearch(query, defaultCountry)
+      const found = await store.list(search, filter, after, limit + 1)
       return toPage(found, limit, (account) => listedRecord(account, passwordDigest))
     },
     get: async (uuid) => describe(await view(uuid)),
@@ -181,7 +136,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       const changed = await store.change(account, change, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
       // The answer shows the person: without a change to record, it is a look like any other.
-      if (!changed.isRecorded && !patch.confirmed) await recordLook(changed.account)
+      if (!changed.isRecorded && !patch.confirmed) await looks.record(changed.account)
       return describe(changed.account)
     },
     export: async (uuid) => exports.ofAccount(await require(uuid)),
@@ -207,40 +162,9 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
   }
 }
 
-function readFilter(query: Omit<AccountQuery, 'query' | 'limit' | 'cursor'>): AccountFilter {
-  const flag = (field: 'locked' | 'confirmed') => {
-    const text = query[field]
-    if (text !== undefined && text !== 'true' && text !== 'false') throw invalid(field)
-    return text === undefined ? undefined : text === 'true'
-  }
-  const roleId = query.role_id === undefined ? undefined : Number(query.role_id)
-  if (roleId !== undefined && !isInt(roleId)) throw invalid('role_id')
-  return {
-    locked: flag('locked'),
-    confirmed: flag('confirmed'),
-    roleId,
-    createdAfter: readTime('created_after', query.created_after),
-    createdBefore: readTime('created_before', query.created_before),
-  }
-}
-
-export const isInt = (number: number) => Number.isInteger(number) && Math.abs(number) < 2 ** 31
-
-/** A JSON object, and no array. */
-export const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
-  value === undefined ||
-  (typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES)
-
 function readChange(patch: AccountPatch): AccountChange {
   const { role_id: roleId, accountable_id: accountableId, metadata, locked_reason: lockedReason } = patch
-  const wrong = [
-    ...(roleId === undefined || isInt(roleId) ? [] : ['role_id']),
-    ...(accountableId === undefined || Number.isSafeInteger(accountableId) ? [] : ['accountable_id']),
-  ]
-  if (!isMetadata(metadata)) wrong.push('metadata')
+  const wrong = wrongFields(patch)
   if (wrong.length > 0 || !isMetadata(metadata)) throw invalid(...wrong)
   return {
     roleId,

@@ -7,7 +7,8 @@ import type { Language } from '../../texts/languages.ts'
 import type { CodeWish } from '../account-codes/service.ts'
 import { type Account, type Contact, channelOf, verifiedContacts } from '../accounts/account.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../administration/access.ts'
-import { type AccountDetails, isInt, isMetadata } from '../administration-accounts/service.ts'
+import { isMetadata, wrongFields } from '../administration-accounts/account-fields.ts'
+import type { AccountDetails } from '../administration-accounts/service.ts'
 import { parseReachablePhone } from '../delivery/reach.ts'
 import { checkPassword, createPasswordRules } from '../hashing/password.ts'
 import { emailProblem, parseEmail } from '../identifiers/email.ts'
@@ -114,15 +115,10 @@ export function createPeopleService(needs: Needs): PeopleService {
   function read(body: NewAccountBody) {
     const fields: FieldError[] = []
     const contacts = readContacts(body, fields)
-    const { password, metadata, role_id: roleId, accountable_id: accountableId } = body
+    const { password, metadata } = body
     if (typeof password === 'string')
       fields.push(...checkPassword(password, password, contacts.identifiers, passwordRules))
-    const wrong = [
-      ...(isMetadata(metadata) ? [] : ['metadata']),
-      ...(roleId === undefined || isInt(roleId) ? [] : ['role_id']),
-      ...(accountableId === undefined || Number.isSafeInteger(accountableId) ? [] : ['accountable_id']),
-    ]
-    fields.push(...wrong.map((field) => ({ field, code: 'invalid_value' as const })))
+    fields.push(...wrongFields(body).map((field) => ({ field, code: 'invalid_value' as const })))
     const [primary] = contacts.identifiers
     if (fields.length > 0 || !isMetadata(metadata) || primary === undefined)
       throw new AppError('validation_failed', { fields })
