@@ -35,6 +35,7 @@ import { createPasswordStore } from '../domain/passwords/store-postgres.ts'
 import { createRegistrationStore } from '../domain/registration/store-postgres.ts'
 import { createSecretStore } from '../domain/secrets/store-postgres.ts'
 import type { Stores } from '../domain/services.ts'
+import { createFamilyStore } from '../domain/sessions/family-store-postgres.ts'
 import { createSessionStore } from '../domain/sessions/store-postgres.ts'
 import { createSmsFunnelStore } from '../domain/sms-funnel/store-postgres.ts'
 import { createPostgresTicketStore } from '../domain/tickets/store-postgres.ts'
@@ -72,6 +73,7 @@ export function createStores(
     erasure: createErasureStore(database),
     events: createEventStore(database, config.events),
     exports: createExportStore(database),
+    families: createFamilyStore(database),
     housekeeping: createHousekeepingStore(database),
     idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),

@@ -82,6 +82,7 @@ import type { RegistrationStore } from './registration/store.ts'
 import type { Secrets } from './secrets/service.ts'
 import type { SecretStore } from './secrets/store.ts'
 import type { Authentication } from './sessions/authentication.ts'
+import type { FamilyStore } from './sessions/family-store.ts'
 import type { SessionService } from './sessions/service.ts'
 import type { SessionOpener } from './sessions/session-opener.ts'
 import type { SessionStore } from './sessions/store.ts'
@@ -126,6 +127,7 @@ export interface Stores {
   erasure: ErasureStore
   events: EventStore
   exports: ExportStore
+  families: FamilyStore
   housekeeping: HousekeepingStore
   idempotency: IdempotencyStore
   identities: IdentityStore

@@ -11,8 +11,9 @@ import type { Services, Stores } from '../services.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { RefreshToken } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
+import type { SessionFamily } from './family-store.ts'
 import { sessionRecord } from './session-record.ts'
-import type { ListedSession, SessionFamily } from './store.ts'
+import type { ListedSession } from './store.ts'
 
 export interface RefreshingClient {
   address: string
@@ -43,7 +44,7 @@ export interface SessionService {
 export type SessionRecord = ReturnType<typeof ownSessionRecord>
 
 type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config' | 'metrics'> & {
-  stores: Pick<Stores, 'sessions'>
+  stores: Pick<Stores, 'families' | 'sessions'>
 }
 
 /** For clients that lost the answer and try again, and for two tabs of one person that refresh at the same time. */
@@ -65,7 +66,7 @@ const MAXIMUM_LISTED = 100
 
 export function createSessionService(needs: Needs): SessionService {
   const { accessTokens, refreshTokens, notices, clock, config, metrics } = needs
-  const store = needs.stores.sessions
+  const { sessions: store, families } = needs.stores
 
   /** For a token that is not the newest of a valid session: finds its session, and whether the token is only late. */
   async function checkOlder(
@@ -73,7 +74,7 @@ export function createSessionService(needs: Needs): SessionService {
     client: RefreshingClient,
     now: Date,
   ): Promise<TokenSubject> {
-    const family = await store.findFamily(familyHash)
+    const family = await families.findFamily(familyHash)
     if (family === null || family.revokedAt !== null || family.account.lockedAt !== null) {
       throw new AppError('invalid_token', { cause: 'session_over' })
     }
@@ -91,14 +92,14 @@ export function createSessionService(needs: Needs): SessionService {
     if (family.deviceFingerprint === null || family.deviceFingerprint !== client.fingerprint) return false
     const since = new Date(now.getTime() - LATE_RETRIES_MS)
     const { subject, generation } = family
-    return store.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
+    return families.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
   }
 
   async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
     metrics.count('refresh_reuse_total')
     const [first] = await notices.about(account, 'refresh_token_reused')
     const values = deviceName === null ? {} : { device: deviceName }
-    await store.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
+    await families.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
   }
 
   return {
@@ -109,7 +110,7 @@ export function createSessionService(needs: Needs): SessionService {
       const { family, familyHash, generation } = presented
       const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
       const subject =
-        (await store.rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
+        (await families.rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
         (await checkOlder(presented, client, now))
       return {
         access_token: await accessTokens.sign(subject),
@@ -122,7 +123,7 @@ export function createSessionService(needs: Needs): SessionService {
       }
       const now = clock.now()
       const presented = refreshToken === null ? null : refreshTokens.read(refreshToken)
-      if (presented !== null) await store.endFamily(presented.familyHash, now)
+      if (presented !== null) await families.endFamily(presented.familyHash, now)
       const claims = await readClaims(authorization)
       if (claims !== null) await store.end(claims.sessionId, claims.accountUuid, now)
     },
