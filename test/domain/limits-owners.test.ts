@@ -147,6 +147,21 @@ describe('an owner', () => {
     expect(await told()).toBe(before + 1)
   })
 
+  test('keeps two factors where nobody could be told that somebody else turns them off', async () => {
+    const person = { identifier: '+447400123456', password: PASSWORD }
+    const made = { phone: person.identifier, password: PASSWORD, verified: true }
+    const { uuid } = (await asOperator(service, 'POST', 'accounts', made)).body.account
+    const { access_token: bearer } = await service.logIn(person)
+    const { body: app } = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
+    const otp = appCode(app.secret, service.clock.now())
+    expect(await statusOf(service.post('2fa/totp/confirm', { otp }, { bearer }))).toBe(200)
+    const { accountFactors } = service.inside.services
+    const removal = accountFactors.removeTwoFactor(uuid, { delayed: true })
+    expect(await removal.catch(({ errorCode }) => errorCode)).toBe('channel_not_available')
+    expect((await asOperator(service, 'GET', `accounts/${uuid}`)).body.account.two_factor_enabled).toBeTrue()
+    expect(await statusOf(asOperator(service, 'DELETE', `accounts/${uuid}/two-factor`))).toBe(200)
+  })
+
   /** Wrong passwords from so many addresses that the identifier is refused to whoever is not known. */
   async function closeIdentifier({ identifier }: Person) {
     const wrong = { identifier, password: 'not this one' }

@@ -61,7 +61,12 @@ export function createAccountFactorRoutes(
             },
             'Two factors are off, or will be then.',
           ),
-          ...errorResponses('account_not_found', 'two_factor_not_enabled', 'too_many_requests'),
+          ...errorResponses(
+            'account_not_found',
+            'two_factor_not_enabled',
+            'channel_not_available',
+            'too_many_requests',
+          ),
         },
         detail: detail('removeAccountTwoFactor', 'Turn two factors off for somebody who lost them'),
       },

@@ -5,7 +5,7 @@ import { isUuid } from '../identifiers/uuid.ts'
 import type { Services, Stores } from '../services.ts'
 
 export interface AccountFactors {
-  /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, `two_factor_not_enabled`. */
+  /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
   removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
   /** Throw `account_not_found`. */
   listPasskeys(uuid: string): Promise<PasskeyRecord[]>

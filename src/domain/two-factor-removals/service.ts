@@ -16,7 +16,8 @@ import type { DueRemoval } from './store.ts'
 export interface TwoFactorRemovals {
   /**
    * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. Throws
-   * `two_factor_not_enabled`, and `too_many_requests` where a contact that could stop a delayed one cannot be told today.
+   * `two_factor_not_enabled`; of a delayed one `too_many_requests` where a contact that could stop it cannot be told today,
+   * and `channel_not_available` where none can be told at all.
    */
   remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
   /** Whether the token of a link is one that was made here. */
@@ -74,6 +75,8 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
       const now = clock.now()
       const id = randomUUID()
       const messages = await noticesOf(account, id)
+      // A removal that nobody is told of is one that nobody can stop.
+      if (messages.length === 0) throw new AppError('channel_not_available')
       const requested = await store.request(
         account,
         {
