@@ -7,6 +7,7 @@ import type { BackupKey } from '../../src/platform/backup/keys.ts'
 import { loadBackup, requireKnownMigration } from '../../src/platform/backup/load.ts'
 import type { Manifest } from '../../src/platform/backup/manifest.ts'
 import { readParts, verifyBackup } from '../../src/platform/backup/read.ts'
+import { encodeRecord, recordKinds } from '../../src/platform/backup/records.ts'
 import { createSealedFile, readSealedFile } from '../../src/platform/backup/sealed-file.ts'
 import { writeBackup } from '../../src/platform/backup/write.ts'
 import { type CopySession, openServerCopy } from '../../src/platform/postgres/copy.ts'
@@ -198,6 +199,112 @@ describe('a backup of a database', () => {
       'was made by a newer poterne (1.2.3, 0999_later): restore it with that version',
     )
     expect(of({ hash: 'other' })).toThrow('is not the one in this executable')
+  })
+})
+
+describe('a backup that was made to do harm, by somebody who has its key,', () => {
+  const manifest: Manifest = {
+    ...{ version: '1.2.3', created_at: '2026-07-01T00:00:00Z', source: 'postgres', secret_key_id: 'ab' },
+    migration: { number: ownMigrations.length - 1, name: 'x', hash: ownMigrations.at(-1)!.hash },
+    ...{ parts: [], sequences: [] },
+  }
+  const json = (value: unknown) => Buffer.from(JSON.stringify(value))
+  const pack = (records: [keyof typeof recordKinds, Uint8Array][]) =>
+    seal(Buffer.concat(records.flatMap(([kind, payload]) => encodeRecord(recordKinds[kind], payload))))
+  const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+  /** With one part, and a manifest that fits it. */
+  const withPart = (name: string, columns: string[], rows: string, wrong: object = {}) => {
+    const part = {
+      name,
+      columns,
+      rows: rows.split('\n').length - 1,
+      bytes: rows.length,
+      sha256: sha256(rows),
+    }
+    return pack([
+      ['part', json({ name, columns })],
+      ['block', Bun.zstdCompressSync(rows)],
+      ['manifest', json({ ...manifest, parts: [{ ...part, ...wrong }] })],
+    ])
+  }
+  const refusalOf = async (file: Promise<string>) => refusal(verifyBackup(await file, [key]))
+
+  test('is refused in one line, whatever it says about itself', async () => {
+    const long = Buffer.alloc(5)
+    long.writeUInt32BE(0xffffffff, 1)
+    expect(await refusalOf(seal(long))).toBe('is damaged: a record is too long')
+    const bomb = Bun.zstdCompressSync(Buffer.alloc(64 * 1024 * 1024))
+    const before = process.memoryUsage.rss()
+    const part = json({ name: 'accounts', columns: ['id'] })
+    for (let round = 0; round < 5; round++)
+      expect(
+        await refusalOf(
+          pack([
+            ['part', part],
+            ['block', bomb],
+          ]),
+        ),
+      ).toBe('is damaged: a block cannot be decompressed')
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
+    const rows = '1\n2\n'
+    for (const name of ['../../etc/passwd', 'accounts"; drop table accounts; --', 'poterne_migrations', ''])
+      expect(await refusalOf(withPart(name, ['id'], rows))).toBe('is damaged: it names no table of poterne')
+    for (const columns of [[], ['a b'], [1], 'id'] as string[][])
+      expect(await refusalOf(withPart('accounts', columns, rows))).toBe(
+        'is damaged: it names no table of poterne',
+      )
+    for (const wrong of [
+      { rows: 3 },
+      { bytes: 5 },
+      { sha256: 'ab' },
+      { name: 'codes' },
+      { columns: ['uuid'] },
+    ])
+      expect(await refusalOf(withPart('accounts', ['id'], rows, wrong))).toMatch(
+        /^is damaged: its part (accounts|codes) is not the one of its manifest$/,
+      )
+    for (const wrong of [{ rows: -1 }, { bytes: '4' }, { rows: 1e99 }, { columns: null }])
+      expect(await refusalOf(withPart('accounts', ['id'], rows, wrong))).toBe(
+        'is damaged: its manifest cannot be read',
+      )
+    expect(await refusalOf(withPart('accounts', ['id'], '1\n2'))).toBe('is damaged: a row is cut off')
+    expect(await refusalOf(withPart('accounts', ['id', 'uuid'], rows))).toBe('is damaged: a row lacks fields')
+    for (const wrong of [null, [], 'x', {}, { ...manifest, parts: {} }, { ...manifest, migration: null }])
+      expect(await refusalOf(pack([['manifest', json(wrong)]]))).toBe(
+        'is damaged: its manifest cannot be read',
+      )
+    for (const wrong of [{ created_at: 'never' }, { sequences: [null] }, { secrets: [1] }, { parts: [null] }])
+      expect(await refusalOf(pack([['manifest', json({ ...manifest, ...wrong })]]))).toBe(
+        'is damaged: its manifest cannot be read',
+      )
+    const costly = newFile()
+    const header = { key: 'passphrase', scrypt: 19, salt: 'ab', check: 'ab' }
+    writeFileSync(costly, `poterne backup 1\n${JSON.stringify(header)}\n`)
+    expect(await refusal(open(costly, [passphrase]))).toBe('is damaged: its header asks for too much memory')
+  })
+
+  test('is refused in one line when its rows fit no table, and nothing of it stays', async () => {
+    const { url } = await createDatabase({ migrated: false })
+    const target = await openServerCopy(url)
+    const load = async (name: string, column: string, rows: string) => {
+      const file = await withPart(name, [column], rows)
+      const manifest = await verifyBackup(file, [key])
+      await target.query('begin')
+      const said = await refusal(loadBackup(target, file, { keys: [key], manifest, now: new Date() }))
+      await target.query('rollback')
+      return said
+    }
+    expect([
+      await load('nonsense', 'id', '1\n'),
+      await load('roles', 'nonsense', '1\n'),
+      await load('sessions', 'id', 'no uuid\n'),
+    ]).toEqual([
+      'is damaged: its rows cannot be loaded (nonsense, 42P01)',
+      'is damaged: its rows cannot be loaded (roles, 42P01)',
+      'cannot be loaded (sessions): the log of the PostgreSQL server says why',
+    ])
+    expect(await target.query(`select 1 from pg_class where relname = 'accounts'`)).toEqual([])
+    await target.close()
   })
 })
 

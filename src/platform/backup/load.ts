@@ -1,5 +1,6 @@
 /** From a backup to a database: all of it in one transaction of the caller's. */
 import type { CopySession } from '../postgres/copy.ts'
+import { databaseCode } from '../postgres/failure.ts'
 import { isText, ownMigrations } from '../postgres/migrate.ts'
 import {
   countRows,
@@ -14,6 +15,12 @@ import { bytesIn, type Manifest } from './manifest.ts'
 import { readParts } from './read.ts'
 import { BackupRefused } from './refused.ts'
 import type { Progress } from './write.ts'
+
+/** SQLSTATE of rows that do not fit their tables. */
+const DATA = /^(22|23|42)/
+
+/** The transaction was aborted, by an error that the driver kept to itself. */
+const UNSAID = '25P02'
 
 /** Throws BackupRefused where the backup comes from another version than this one can read. */
 export function requireKnownMigration({ migration: { number, name, hash }, version }: Manifest): void {
@@ -50,14 +57,22 @@ export async function loadBackup(
     }
   }
   await makeEmptyTables(target, migrations, now)
+  let table = ''
   await withoutIndexes(target, async () => {
     for await (const item of readParts(path, keys)) {
       if ('manifest' in item) break
       const { name, columns, blocks } = item.part
+      table = name
       await target.copyIn(name, columns, noted(blocks))
     }
     signal?.throwIfAborted()
     onProgress('making indexes', 1)
+  }).catch((error: unknown) => {
+    const code = databaseCode(error) ?? ''
+    if (DATA.test(code)) throw new BackupRefused(`is damaged: its rows cannot be loaded (${table}, ${code})`)
+    if (code === UNSAID)
+      throw new BackupRefused(`cannot be loaded (${table}): the log of the PostgreSQL server says why`)
+    throw error
   })
   for (const { name, rows } of manifest.parts) {
     const found = await countRows(target, name)

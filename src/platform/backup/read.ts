@@ -1,6 +1,8 @@
 /** Reads a sealed backup: checks all of it, or gives the rows of its parts. */
+import { isDeepStrictEqual, promisify } from 'node:util'
+import { zstdDecompress } from 'node:zlib'
 import type { BackupKey } from './keys.ts'
-import type { Manifest } from './manifest.ts'
+import { type Manifest, parseManifest, parsePart } from './manifest.ts'
 import { readRecords, recordKinds } from './records.ts'
 import { BackupRefused } from './refused.ts'
 import { readSealedFile } from './sealed-file.ts'
@@ -36,11 +38,11 @@ export async function* readParts(
         // Reads to the end first: only then was the last chunk authenticated as the last.
         if (!(await records.next()).done)
           throw new BackupRefused('is damaged: something follows its manifest')
-        yield { manifest: parse<Manifest>(payload) }
+        yield { manifest: parseManifest(payload) }
         return
       }
       if (kind !== recordKinds.part) throw new BackupRefused('is damaged: a part is missing')
-      yield { part: { ...parse<Pick<BackupPart, 'name' | 'columns'>>(payload), blocks: blocks() } }
+      yield { part: { ...parsePart(payload), blocks: blocks() } }
     }
   } finally {
     await records.return(undefined)
@@ -48,19 +50,15 @@ export async function* readParts(
   throw new BackupRefused('is damaged: it has no manifest')
 }
 
+/** A block holds less than 2 MiB; one that gives more was made to fill the memory. */
+const DECOMPRESSED = { maxOutputLength: 8 * 1024 * 1024, chunkSize: 1024 * 1024 }
+const decompressAtMost = promisify(zstdDecompress)
+
 async function decompress(payload: Uint8Array): Promise<Uint8Array> {
   try {
-    return await Bun.zstdDecompress(payload as Uint8Array<ArrayBuffer>)
+    return await decompressAtMost(payload, DECOMPRESSED)
   } catch {
     throw new BackupRefused('is damaged: a block cannot be decompressed')
-  }
-}
-
-function parse<T>(payload: Uint8Array): T {
-  try {
-    return JSON.parse(Buffer.from(payload).toString('utf8')) as T
-  } catch {
-    throw new BackupRefused('is damaged: its manifest cannot be read')
   }
 }
 
@@ -96,15 +94,17 @@ export async function verifyBackup(
 function compare(found: Manifest['parts'], { parts }: Manifest): void {
   if (found.length !== parts.length) throw new BackupRefused('is damaged: a part is missing')
   for (const [index, part] of parts.entries()) {
-    const { name, rows, bytes, sha256 } = found[index]!
-    if (name !== part.name || rows !== part.rows || bytes !== part.bytes || sha256 !== part.sha256)
+    if (!isDeepStrictEqual(found[index], part))
       throw new BackupRefused(`is damaged: its part ${part.name} is not the one of its manifest`)
   }
 }
 
+/** Of one row; ours have a few kilobytes. */
+const MAXIMUM_ROW_BYTES = 8 * 1024 * 1024
+
 /** Counts rows, each of which must have that many fields. */
 function createRowCounter(columns: number) {
-  let [rows, tabs] = [0, 0]
+  let [rows, tabs, unfinished] = [0, 0, 0]
   return {
     add(block: Uint8Array) {
       for (let at = 0; at < block.length; at++) {
@@ -116,9 +116,12 @@ function createRowCounter(columns: number) {
           tabs = 0
         }
       }
+      const end = block.lastIndexOf(LINE_FEED) + 1
+      unfinished = block.length - end + (end === 0 ? unfinished : 0)
+      if (unfinished > MAXIMUM_ROW_BYTES) throw new BackupRefused('is damaged: a row is too long')
     },
     end(): number {
-      if (tabs !== 0) throw new BackupRefused('is damaged: a row is cut off')
+      if (unfinished > 0) throw new BackupRefused('is damaged: a row is cut off')
       return rows
     },
   }

@@ -4,8 +4,8 @@ import { BackupRefused } from './refused.ts'
 export const recordKinds = { part: 1, block: 2, manifest: 3 } as const
 type RecordKind = (typeof recordKinds)[keyof typeof recordKinds]
 
-/** Of one record; a longer one is no record of ours. */
-const MAXIMUM_BYTES = 256 * 1024 * 1024
+/** Of one record; a longer one is no record of ours: a block has less than 2 MiB before it is compressed. */
+const MAXIMUM_BYTES = 8 * 1024 * 1024
 const HEAD_BYTES = 5
 
 export function encodeRecord(kind: RecordKind, payload: Uint8Array): Uint8Array[] {
