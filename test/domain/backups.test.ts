@@ -6,6 +6,12 @@ import pino from 'pino'
 import { createBackupService, lastDue } from '../../src/domain/backups/service.ts'
 import { createBackupStore } from '../../src/domain/backups/store-postgres.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
+import { secretKeyId } from '../../src/platform/backup/keys.ts'
+import type { Manifest } from '../../src/platform/backup/manifest.ts'
+import { encodeRecord, recordKinds } from '../../src/platform/backup/records.ts'
+import { createSealedFile } from '../../src/platform/backup/sealed-file.ts'
+import { type CopySession, openServerCopy } from '../../src/platform/postgres/copy.ts'
+import { applyMigrations, ownMigrations } from '../../src/platform/postgres/migrate.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -249,6 +255,80 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       await elsewhere.close()
     }
   })
+})
+
+/** What the executable of that time wrote: its migrations, its tables, its columns. */
+async function writeOlderBackup(session: CopySession, secret: Uint8Array): Promise<string> {
+  const file = join(newDirectory('older'), 'older.backup')
+  const writer = await createSealedFile(file, { kind: 'secret', secret })
+  const put = async (kind: keyof typeof recordKinds, payload: Uint8Array) => {
+    for (const bytes of encodeRecord(recordKinds[kind], payload)) await writer.write(bytes)
+  }
+  const tables = await session.query<{ name: string; list: string }>(
+    `select relname as name, string_agg(attname, ',' order by attnum) as list
+       from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+      where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname <> 'poterne_migrations'
+      group by 1`,
+  )
+  const parts: Manifest['parts'] = []
+  for (const { name, list } of tables) {
+    const columns = list.split(',')
+    const selected = columns.map((column) => (column === 'transaction' ? `'3'::xid8` : `"${column}"`))
+    const rows = Buffer.concat(
+      await Array.fromAsync(session.copyOut({ name, columns, selected, identity: null })),
+    )
+    const sha256 = new Bun.CryptoHasher('sha256').update(rows).digest('hex')
+    parts.push({ name, columns, rows: rows.toString().split('\n').length - 1, bytes: rows.length, sha256 })
+    await put('part', Buffer.from(JSON.stringify({ name, columns })))
+    if (rows.length > 0) await put('block', Bun.zstdCompressSync(rows))
+  }
+  const [migration] = await session.query<Manifest['migration']>(
+    'select number, name, hash from poterne_migrations order by number desc limit 1',
+  )
+  const sequences = [{ table: 'accounts', column: 'id', last_value: 1, is_called: true }]
+  const manifest: Manifest = {
+    ...{ version: '0.1.0', created_at: new Date().toISOString(), source: 'postgres', parts, sequences },
+    ...{ migration: migration!, secret_key_id: secretKeyId(secret) },
+  }
+  await put('manifest', Buffer.from(JSON.stringify(manifest)))
+  await writer.end()
+  await writer.close()
+  return file
+}
+
+test('a backup of an older version is brought up to date', async () => {
+  const { url } = await createDatabase({ migrated: false })
+  const database = await connectServer({ url, poolSize: 1 })
+  // The first one that made backups.
+  const migrations = ownMigrations.slice(
+    0,
+    ownMigrations.findIndex(({ name }) => name === '0020_backups') + 1,
+  )
+  await applyMigrations(database, new Date(), { migrations })
+  await database.close()
+  const session = await openServerCopy(url)
+  const ada = { identifier: newEmail(), password: PASSWORD }
+  const digest = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
+  await session.query(
+    `insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
+                           email_confirmed_at, account_confirmed_at, language)
+     values (gen_random_uuid(), $1::text, $1::text, $2::text, 'User', 1, now(), now(), now(), now(), 'fr')`,
+    [ada.identifier, digest],
+  )
+  const secret = 'ab'.repeat(32)
+  const file = await writeOlderBackup(session, Buffer.from(secret, 'hex'))
+  await session.close()
+  const target = { server: { secret }, storage: { data_dir: join(newDirectory('target'), 'data') } }
+  const restored = await poterne(['restore', file], target)
+  expect([restored.error, restored.code]).toEqual(['', 0])
+  const service = await startService({ shape: 'embedded', storage: target })
+  try {
+    expect(await service.logIn(ada)).toMatchObject({ status: 200 })
+    const fresh = await service.signUp(newEmail())
+    expect(await service.logIn(fresh)).toMatchObject({ status: 200 })
+  } finally {
+    await service.close()
+  }
 })
 
 describe('a scheduled backup', () => {
