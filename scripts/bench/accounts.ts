@@ -3,6 +3,8 @@ import postgres from 'postgres'
 import type { Attempts } from '../../src/domain/attempts/service.ts'
 import { createCodeService } from '../../src/domain/codes/service.ts'
 import { createRedisCodeStore } from '../../src/domain/codes/store-redis.ts'
+import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 import { SERVER_SECRET } from './poterne.ts'
@@ -33,21 +35,31 @@ export interface AccountsOptions {
   count: number
 }
 
+type HashedAccountsOptions = AccountsOptions & { hash?: Bun.Password.Argon2Algorithm }
+
 /** Confirmed by e-mail, password `PASSWORD`. */
-export async function addAccounts(
-  databaseUrl: string,
-  { first = 1, count, hash = hashSettings }: AccountsOptions & { hash?: Bun.Password.Argon2Algorithm },
-): Promise<void> {
-  const digest = await Bun.password.hash(PASSWORD, hash)
-  await onDatabase(databaseUrl, async (sql) => {
-    await sql`
-      insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
-                            language, account_confirmed_at, email_confirmed_at)
-      select gen_random_uuid(), email, email, ${digest}, 'User', 1, now(), now(), 'fr', now(), now()
-        from (select 'person-' || n || '@bench.example' as email
-                from generate_series(${first}::int, ${first + count - 1}::int) n) people`
-  })
+export async function addAccounts(databaseUrl: string, options: HashedAccountsOptions): Promise<void> {
+  const { text, params } = await insertAccounts(options)
+  await onDatabase(databaseUrl, (sql) => sql.unsafe(text, params as string[]))
   await gatherStatistics(databaseUrl)
+}
+
+/** The same, in an embedded database that is made there. */
+export async function addEmbeddedAccounts(dataDir: string, options: HashedAccountsOptions): Promise<void> {
+  const database = await openEmbedded(dataDir)
+  await applyMigrations(database, new Date())
+  await database.all(await insertAccounts(options), {})
+  await database.all({ text: 'analyze', params: [] }, {})
+  await database.close()
+}
+
+async function insertAccounts({ first = 1, count, hash = hashSettings }: HashedAccountsOptions) {
+  const text = `
+    insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
+                          language, account_confirmed_at, email_confirmed_at)
+    select gen_random_uuid(), email, email, $1::text, 'User', 1, now(), now(), 'fr', now(), now()
+      from (select 'person-' || n || '@bench.example' as email from generate_series($2::int, $3::int) n) people`
+  return { text, params: [await Bun.password.hash(PASSWORD, hash), first, first + count - 1] }
 }
 
 /** Waiting for the code that comes with each; a code lives an hour. */

@@ -1,6 +1,8 @@
 /** What every row works with: how long to measure, the servers that all share, and what to stop at the end. */
+import { join } from 'node:path'
 import { builtExecutable } from '../../test/helpers/executable.ts'
-import { addAccounts, cheapHash, hashSettings } from './accounts.ts'
+import { newDirectory } from '../../test/helpers/run-directory.ts'
+import { addAccounts, addEmbeddedAccounts, cheapHash, hashSettings } from './accounts.ts'
 import { type Load, type LoadResult, runLoad } from './load.ts'
 import { loadSettings, type Poterne, type Settings, startPoterne } from './poterne.ts'
 import { type Stores, startStores } from './servers.ts'
@@ -18,6 +20,8 @@ export interface Bench {
   smtp(): Promise<SmtpSink>
   /** poterne on PostgreSQL and Redis, limits off, in a database of its own with so many confirmed accounts. */
   startPoterne(options?: StartOptions): Promise<MeasuredPoterne>
+  /** poterne with nothing but its embedded database, limits off. */
+  startEmbedded(options: { accounts: number; cheapPasswords?: boolean }): Promise<Poterne>
   load(load: Load): Promise<LoadResult>
   progress(text: string): void
   close(): Promise<void>
@@ -75,16 +79,24 @@ export function createBench({ quick, executable, progress }: BenchOptions): Benc
       const all = mergeSettings(
         base,
         { database: { url: databaseUrl }, redis: { url: redis.url, key_prefix: keyPrefix } },
-        cheapPasswords
-          ? { password: { memory_kib: cheapHash.memoryCost, iterations: cheapHash.timeCost } }
-          : {},
+        passwordSettings(cheapPasswords),
         settings ?? {},
       )
       const poterne = await startPoterne({ executable: await bench.executable(), settings: all })
       if (accounts > 0) {
-        await addAccounts(databaseUrl, { count: accounts, hash: cheapPasswords ? cheapHash : hashSettings })
+        await addAccounts(databaseUrl, { count: accounts, hash: hashOf(cheapPasswords) })
       }
       return { ...poterne, databaseUrl, redisUrl: redis.url, keyPrefix }
+    },
+    async startEmbedded({ accounts, cheapPasswords = false }) {
+      const dataDir = join(newDirectory('embedded'), 'data')
+      await addEmbeddedAccounts(dataDir, { count: accounts, hash: hashOf(cheapPasswords) })
+      const settings = mergeSettings(
+        loadSettings((await bench.smtp()).port),
+        { storage: { data_dir: dataDir } },
+        passwordSettings(cheapPasswords),
+      )
+      return startPoterne({ executable: await bench.executable(), settings })
     },
     async load(load) {
       const result = await runLoad(load)
@@ -102,6 +114,11 @@ export function createBench({ quick, executable, progress }: BenchOptions): Benc
   }
   return bench
 }
+
+const hashOf = (cheapPasswords: boolean) => (cheapPasswords ? cheapHash : hashSettings)
+
+const passwordSettings = (cheapPasswords: boolean): Settings =>
+  cheapPasswords ? { password: { memory_kib: cheapHash.memoryCost, iterations: cheapHash.timeCost } } : {}
 
 /** Later ones win, key by key. */
 export function mergeSettings(...all: Settings[]): Settings {

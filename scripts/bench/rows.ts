@@ -1,6 +1,7 @@
 /** The rows of the table, in its order. */
 import type { Row } from './row.ts'
 import { requestOtpRow, verifyAccountRow } from './rows/codes.ts'
+import { embeddedRow } from './rows/embedded.ts'
 import { floodRow } from './rows/flood.ts'
 import { growthRow } from './rows/growth.ts'
 import { loginsRow, registrationsRow } from './rows/hashing.ts'
@@ -25,6 +26,7 @@ export const rows: Row[] = [
   meRow,
   refreshLatencyRow,
   memoryRow,
+  embeddedRow,
   startRow,
   growthRow,
   sizeRow,
