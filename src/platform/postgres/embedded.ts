@@ -14,11 +14,11 @@ import {
   findForeignFile,
   prepareDataDirectory,
 } from '../data-directory.ts'
-import { lockDirectory } from '../directory-lock.ts'
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
+import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
 import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
@@ -40,13 +40,6 @@ const WATCH_INTERVAL_MS = 1000
 /** Within this time another process opens the files that were released for it. */
 const RELEASE_MS = 3000
 
-export class DataDirectoryLocked extends Error {
-  override name = 'DataDirectoryLocked'
-  constructor(readonly directory: string) {
-    super(`storage.data_dir: ${resolve(directory)} is in use by another poterne: stop that one first`)
-  }
-}
-
 /** There is not enough space to open the database. */
 export class DataDirectoryFull extends Error {
   override name = 'DataDirectoryFull'
@@ -64,41 +57,6 @@ export class SnapshotRefused extends Error {
     const mebibytes = Math.ceil(neededBytes / 2 ** 20)
     super(
       `storage.data_dir: ${resolve(dataDir)} needs ${mebibytes} MiB of free space for a copy: make space on its disk`,
-    )
-  }
-}
-
-function lockData(directory: string): () => void {
-  const lock = tryLock(directory)
-  if (typeof lock !== 'function') throw new DataDirectoryLocked(directory)
-  return lock
-}
-
-interface DirectoryLock {
-  /** Throws DataDirectoryLocked. */
-  take(): void
-  release(): void
-}
-
-function createLock(directory: string): DirectoryLock {
-  let unlock: (() => void) | null = null
-  return {
-    take() {
-      unlock = lockData(directory)
-    },
-    release() {
-      unlock?.()
-      unlock = null
-    },
-  }
-}
-
-function tryLock(directory: string): ReturnType<typeof lockDirectory> {
-  try {
-    return lockDirectory(directory)
-  } catch {
-    throw new DataDirectoryRefused(
-      `storage.data_dir: ${currentUser()} cannot write ${resolve(directory, 'lock')}: let that user own the directory and what is in it`,
     )
   }
 }
