@@ -1,6 +1,7 @@
 /**
  * What a restored database must not bring back: read from the database that it replaces, and applied again.
  */
+
 import { sql } from 'drizzle-orm'
 import {
   accountCodes,
@@ -11,13 +12,13 @@ import {
   eventDetails,
   events,
   messages,
-  replacedContacts,
   sessions,
   signingKeys,
   tickets,
   twoFactorRemovals,
 } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
+import { deleteAccounts, forgetEventDetails } from '../accounts/erasure-sql.ts'
 
 export const findErased = defineStatement({
   name: 'restore.find_erased',
@@ -82,22 +83,12 @@ export const eraseAgain = defineStatement({
   params: { uuids: 'text' },
   row: { uuid: 'uuid' },
   sql: (p) => sql`
-  with gone as (
-    delete from ${accounts}
-     where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
-    returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
-              case when phone_confirmed_at is not null then phone end as phone),
-  destinations as (
-    select email as destination from gone where email is not null
-    union select phone from gone where phone is not null
-    union select destination_key from ${replacedContacts} join gone on gone.id = account_id),
+  with ${deleteAccounts(sql`uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)`)},
   dropped as (
     delete from ${messages}
      where account_uuid in (select uuid from gone)
         or (destination <> '' and lower(destination) in (select destination from destinations))),
-  forgotten as (
-    delete from ${eventDetails} using ${events}, gone
-     where ${events}.account = gone.uuid and event_id = ${events}.id)
+  ${forgetEventDetails}
   select uuid from gone`,
 })
 

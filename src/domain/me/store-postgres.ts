@@ -3,20 +3,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../platform/postgres/failure.ts'
-import {
-  accounts,
-  contactChanges,
-  eventDetails,
-  events,
-  identities,
-  messages,
-  passkeys,
-  replacedContacts,
-  sessions,
-} from '../../platform/postgres/schema.ts'
+import { contactChanges, identities, messages, passkeys, sessions } from '../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type Statement } from '../../platform/postgres/statement.ts'
 import { holdAccount, sessionLives } from '../accounts/account-sql.ts'
 import { endMeansOf } from '../accounts/administrator-means-sql.ts'
+import { deleteAccounts, forgetEventDetails } from '../accounts/erasure-sql.ts'
 import { recordEvents } from '../events/event-sql.ts'
 import { noticeParams, queueNotices } from '../outbox/queue-sql.ts'
 import type { ErasureStore } from './store.ts'
@@ -28,15 +19,7 @@ import type { ErasureStore } from './store.ts'
  * is added by this statement and stays; the worker removes its destination when it is sent.
  */
 const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQL) => sql`
-  with gone as (
-    delete from ${accounts}
-     where id = ${p.accountId} and ${condition}
-    returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
-              case when phone_confirmed_at is not null then phone end as phone),
-  destinations as (
-    select email as destination from gone where email is not null
-    union select phone from gone where phone is not null
-    union select destination_key from ${replacedContacts} join gone on gone.id = account_id),
+  with ${deleteAccounts(sql`id = ${p.accountId} and ${condition}`)},
   subjects as (
     select uuid from gone
     union select code_subject from ${contactChanges} join gone on gone.id = account_id),
@@ -51,9 +34,7 @@ const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQ
        and (outcome is null or account_uuid is not null)),
   dropped as (delete from ${messages} where id in (select id from unwanted)),
   notices as (${queueNotices(p, sql`gone`)}),
-  forgotten as (
-    delete from ${eventDetails} using ${events}, gone
-     where ${events}.account = gone.uuid and event_id = ${events}.id)
+  ${forgetEventDetails}
   select uuid from gone`
 
 const erase = defineStatement({
