@@ -4,8 +4,9 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { messages } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../platform/postgres/statement.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
+import { DECOYS_LANE } from '../outbox/lanes.ts'
 import type { Channel } from '../outbox/message.ts'
-import { aboutAccount, DECOYS_LANE } from '../outbox/queue-sql.ts'
+import { aboutAccount } from '../outbox/queue-sql.ts'
 import type { MessageAdministrationStore, MessageState } from './store.ts'
 
 export const messageState = sql`

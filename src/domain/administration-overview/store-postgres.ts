@@ -6,7 +6,7 @@ import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import type { MessageState } from '../administration-messages/store.ts'
 import { messageState } from '../administration-messages/store-postgres.ts'
 import type { EventType } from '../events/event.ts'
-import { DECOYS_LANE } from '../outbox/queue-sql.ts'
+import { DECOYS_LANE } from '../outbox/lanes.ts'
 import type { OverviewStore } from './store.ts'
 
 const countAccounts = defineStatement({

@@ -5,6 +5,7 @@ import type { SentCodePurpose } from '../codes/store.ts'
 import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
+import { isCausedByStranger } from '../outbox/lanes.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
 import type { Funnel } from '../sms-funnel/funnel.ts'
@@ -154,14 +155,14 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
   }
 
-  async function isRefusedToStranger({ lane, channel, destination }: QueuedMessage): Promise<boolean> {
-    if (lane !== 1 || channel !== 'email') return false
-    return (await refusedAddresses?.isRefused(destination).catch(() => false)) ?? false
+  async function isRefusedToStranger(message: QueuedMessage): Promise<boolean> {
+    if (!isCausedByStranger(message) || message.channel !== 'email') return false
+    return (await refusedAddresses?.isRefused(message.destination).catch(() => false)) ?? false
   }
 
   /** What strangers cause is counted over the whole service, once for each message. Null: it may go. */
   async function waitOfStranger(message: QueuedMessage): Promise<AttemptResult | null> {
-    if (message.lane !== 1 || message.channel !== 'email' || message.detail !== null) return null
+    if (!isCausedByStranger(message) || message.channel !== 'email' || message.detail !== null) return null
     const waitMs = (await strangersTurn?.().catch(() => CODES_RETRY_MS)) ?? 0
     if (waitMs === 0) return null
     const ageMs = nowMs() - message.createdAt.getTime()

@@ -3,6 +3,7 @@
  * sees each through its attempt. Nothing here ends with an error: an outbox that is away is asked again.
  */
 import { causeOf } from '../../platform/cause.ts'
+import { isCausedByStranger } from '../outbox/lanes.ts'
 import type { Channel } from '../outbox/message.ts'
 import type { LaneRoom, QueuedMessage } from '../outbox/store.ts'
 import { type AttemptOptions, createAttempt } from './attempt.ts'
@@ -78,10 +79,9 @@ export function createChannelWorker(channel: Channel, options: ChannelWorkerOpti
 
   /** How many more messages of each kind may be taken. */
   function roomLeft(): LaneRoom {
-    const lanes = [...underWay.values()].map(({ lane }) => lane)
-    const strangers = lanes.filter((lane) => lane === 1).length
+    const strangers = [...underWay.values()].filter(isCausedByStranger).length
     return {
-      owners: concurrency.owners - (lanes.length - strangers),
+      owners: concurrency.owners - (underWay.size - strangers),
       strangers: concurrency.strangers - strangers,
     }
   }

@@ -11,6 +11,7 @@ import { currentDeviceName, currentRequestId } from '../../platform/request-cont
 import type { SentCodePurpose } from '../codes/store.ts'
 import { decoyDestination } from '../decoys/decoys.ts'
 import type { CallerGroup } from '../limits/callers.ts'
+import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { NewMessage } from './message.ts'
 
 /** The parameters of a message, beside `now`; `messageParams` makes their values. */
@@ -27,10 +28,6 @@ export const messageParamTypes = {
   messageLane: 'int',
   messageRequestId: 'text?',
 } as const
-
-/** The lanes of the worker, by number: column `lane`. */
-export const LANES = { owner: 0, password: 0, stranger: 1 }
-export const DECOYS_LANE = 2
 
 /** The account a message is about: its code's subject where it does not say. */
 export const aboutAccount = sql`coalesce(account_uuid, code_subject)`

@@ -19,11 +19,10 @@ import type { SentCodePurpose } from '../codes/store.ts'
 import type { NewEvent } from '../events/event.ts'
 import { changeAndRecord } from '../events/event-sql.ts'
 import type { CallerGroup } from '../limits/callers.ts'
+import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { Channel, NewMessage } from './message.ts'
 import {
   aboutAccount,
-  DECOYS_LANE,
-  LANES,
   messageParams,
   messageParamTypes,
   queueMessage,

@@ -20,7 +20,7 @@ export interface QueuedMessage {
   id: number
   channel: Channel
   destination: string
-  /** 1: caused by a stranger. */
+  /** See lanes.ts. */
   lane: number
   requestId: string | null
   accountUuid: string | null
