@@ -2,7 +2,9 @@
 import type { Language } from '../../texts/languages.ts'
 import type { PreparedCode } from '../account-codes/store.ts'
 import type { Account } from '../accounts/account.ts'
-import type { Email, Identifier, Phone } from '../identifiers/identifier.ts'
+import type { Email } from '../identifiers/email.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Phone } from '../identifiers/phone.ts'
 import type { NewMessage } from '../outbox/message.ts'
 
 export interface MadeAccount {

@@ -1,6 +1,7 @@
 /** Which identifiers a message could reach at all, decided by the configuration and by their kind and number alone. */
 import type { Config } from '../../platform/config/types.ts'
-import type { Identifier, Phone } from '../identifiers/identifier.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Phone } from '../identifiers/phone.ts'
 import { parsePhone, takesSms } from '../identifiers/phone.ts'
 import { covers } from '../sms-gateways/gateways.ts'
 

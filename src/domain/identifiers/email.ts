@@ -3,7 +3,14 @@
  * addresses, a display name, a header line, or another address in look-alike letters is refused, not repaired.
  */
 import { domainToASCII } from 'node:url'
-import type { Email } from './identifier.ts'
+
+export interface Email {
+  kind: 'email'
+  /** As the person wrote it, trimmed; messages are sent there. */
+  destination: string
+  /** In lower case with an ASCII domain; this is what is compared. */
+  key: string
+}
 
 /** RFC 5321, 4.5.3.1: a path of 256 with its brackets; local part 64. RFC 1035, 2.3.4: name 253, label 63. */
 const MAXIMUM_LENGTH = 254

@@ -1,24 +1,7 @@
 /** An e-mail address or a phone number, in the form that is compared and stored. */
 import { decoyIdentifier } from '../decoys/decoys.ts'
-import { parseEmail } from './email.ts'
-import { parsePhone } from './phone.ts'
-
-export interface Email {
-  kind: 'email'
-  /** As the person wrote it, trimmed; messages are sent there. */
-  destination: string
-  /** In lower case with an ASCII domain; this is what is compared. */
-  key: string
-}
-
-export interface Phone {
-  kind: 'phone'
-  /** E.164 with the leading plus; the same as `key`. */
-  destination: string
-  key: string
-  /** ISO 3166 alpha-2, or null for a number of no single country. */
-  country: string | null
-}
+import { type Email, parseEmail } from './email.ts'
+import { type Phone, parsePhone } from './phone.ts'
 
 export type Identifier = Email | Phone
 

@@ -3,7 +3,15 @@
  * does not guess a number from an extension, vanity letters or a second number.
  */
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import type { Phone } from './identifier.ts'
+
+export interface Phone {
+  kind: 'phone'
+  /** E.164 with the leading plus; the same as `key`. */
+  destination: string
+  key: string
+  /** ISO 3166 alpha-2, or null for a number of no single country. */
+  country: string | null
+}
 
 /** E.164 allows 15 digits; with separators and direction marks there are still no more characters than this. */
 const MAXIMUM_LENGTH = 64

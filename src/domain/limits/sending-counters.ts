@@ -4,7 +4,8 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/types.ts'
-import type { Identifier, Phone } from '../identifiers/identifier.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Phone } from '../identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
 import { type ByAddress, bucket, DAY_MS, HOUR_MS, type Tag, window } from './rules.ts'
 import type { Charge } from './store.ts'

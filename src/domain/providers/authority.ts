@@ -3,7 +3,7 @@
  * verified an address that has a new holder by now, or repeat what the administrator of a tenant typed: opening an
  * account on such a statement would give it to somebody else.
  */
-import type { Email } from '../identifiers/identifier.ts'
+import type { Email } from '../identifiers/email.ts'
 
 export interface EmailClaims {
   email?: unknown

@@ -1,5 +1,5 @@
 /** What every sign-in provider does for us, whatever its protocol, and how it can fail. */
-import type { Email } from '../identifiers/identifier.ts'
+import type { Email } from '../identifiers/email.ts'
 
 /** The person who signed in, identified by issuer and subject alone. */
 export interface ProviderIdentity {

@@ -4,7 +4,9 @@
  */
 import type { Language } from '../../texts/languages.ts'
 import type { Account } from '../accounts/account.ts'
-import type { Email, Identifier, Phone } from '../identifiers/identifier.ts'
+import type { Email } from '../identifiers/email.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Phone } from '../identifiers/phone.ts'
 
 export interface Registration {
   /** Used if this is the first registration that waits for the identifier. */

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import { setCurrentSession } from '../../platform/request-context.ts'
 import type { AccountSession } from '../accounts/account.ts'
 import type { Services, Stores } from '../services.ts'
-import type { AccessTokenClaims } from '../tokens/access-token.ts'
+import type { AccessTokenClaims } from '../tokens/claims.ts'
 
 /** What handlers of Bearer routes get as `signedIn`. The account was read with this request. */
 export interface Authenticated extends AccountSession {

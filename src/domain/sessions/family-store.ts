@@ -4,7 +4,7 @@
  */
 import type { Account } from '../accounts/account.ts'
 import type { NewMessage } from '../outbox/message.ts'
-import type { TokenSubject } from '../tokens/access-token.ts'
+import type { TokenSubject } from '../tokens/claims.ts'
 
 export interface Rotation {
   familyHash: Uint8Array

@@ -8,6 +8,7 @@ import { jwt } from '@elysiajs/jwt'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { AppError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { AccessTokenClaims, TokenSubject } from './claims.ts'
 import { SIGNING_ALGORITHM } from './key-rotation.ts'
 import type { KeyService, SigningKey } from './key-service.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
@@ -21,22 +22,6 @@ const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_
 const LIFETIME_MARGIN_SECONDS = 60
 /** Our tokens have about 500 characters; a much longer one is not worth decoding. */
 const MAXIMUM_LENGTH = 4096
-
-export interface TokenSubject {
-  accountUuid: string
-  sessionId: string
-  roleId: number
-  /** The time of the login; the same for all tokens of a session. */
-  authTime: Date
-  /** The methods of the login, as RFC 8176 values. */
-  amr: string[]
-}
-
-export interface AccessTokenClaims extends TokenSubject {
-  tokenId: string
-  issuedAt: Date
-  expiresAt: Date
-}
 
 export interface AccessTokenService {
   /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */

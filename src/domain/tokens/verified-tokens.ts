@@ -4,7 +4,7 @@
  * caller must still check what changes with time: expiry, whether the key is still published, and the session.
  */
 import { createHash } from 'node:crypto'
-import type { AccessTokenClaims } from './access-token.ts'
+import type { AccessTokenClaims } from './claims.ts'
 
 export interface VerifiedToken {
   claims: AccessTokenClaims

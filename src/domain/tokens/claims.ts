@@ -1,0 +1,17 @@
+/** What access tokens say, and what they are made from. */
+
+export interface TokenSubject {
+  accountUuid: string
+  sessionId: string
+  roleId: number
+  /** The time of the login; the same for all tokens of a session. */
+  authTime: Date
+  /** The methods of the login, as RFC 8176 values. */
+  amr: string[]
+}
+
+export interface AccessTokenClaims extends TokenSubject {
+  tokenId: string
+  issuedAt: Date
+  expiresAt: Date
+}
