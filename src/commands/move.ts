@@ -130,7 +130,11 @@ function linesForServer({ server, storage }: Config, to: string): string[] {
     server.secret === null
       ? ['[server]', `secret = "\${SERVER_SECRET}"   # what ${directory}/secret holds`, ...previous, '']
       : []
-  return [...secret, '[database]', `url = "${url}"${url === to ? '' : '   # with its password'}`]
+  return [
+    ...secret,
+    '[database]',
+    `url = "${url}"${url === to && process.env.PGPASSWORD === undefined ? '' : '   # with its password'}`,
+  ]
 }
 
 const linesForEmbedded = ({ storage }: Config): string[] => [

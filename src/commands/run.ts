@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import { WORKER_COMMAND } from '../platform/own-process.ts'
+import { databaseCode } from '../platform/postgres/failure.ts'
 import { CommandFailure } from './failure.ts'
 import { versionLine } from './version.ts'
 
@@ -47,8 +48,13 @@ function inherit(parent: Command, command: Command): void {
   for (const each of command.commands) inherit(command, each)
 }
 
+const READ_ONLY = '25006'
+const READ_ONLY_REMEDY =
+  'the database accepts no writes. If a move of its data was interrupted, run `poterne move --undo`; otherwise name the primary in database.url'
+
 /** The innermost cause, because errors that wrap it may quote a query and its parameters. */
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown cause'
-  return error.cause instanceof Error ? describeCause(error.cause) : error.message
+  if (error.cause instanceof Error) return describeCause(error.cause)
+  return databaseCode(error) === READ_ONLY ? `${error.message}: ${READ_ONLY_REMEDY}` : error.message
 }

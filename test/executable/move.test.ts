@@ -149,6 +149,15 @@ test('the data moves to a server and back, also after a kill, the old one is mar
       `The data is in use again. What was written to embedded in ${data_dir} since is not in it.\n`,
     ])
     await server.kill('SIGTERM')
+
+    // As a move leaves it whose machine stopped.
+    const [{ name }] = (await target`select quote_ident(current_database()) as name`) as unknown as [
+      { name: string },
+    ]
+    await target.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+    const stuck = await runExecutable(['serve', ...server.configArgs])
+    expect([stuck.code, stuck.error]).toEqual([1, expect.stringContaining('run `poterne move --undo`')])
+    expect((await runExecutable(['move', '--undo', ...server.configArgs])).code).toBe(0)
     await server.start()
     await waitFor(async () => (await server.post('login', ada)).status === 200, { what: 'a login' })
   } finally {
