@@ -23,11 +23,8 @@ import { createTwoFactorRemovalRoutes } from './domain/two-factor-removals/route
 import { createUndoRoutes } from './domain/undo/routes.ts'
 import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
-import {
-  createDocumentation,
-  type DocumentationOptions,
-  publicDocumentation,
-} from './platform/http/documentation.ts'
+import type { DocumentationOptions } from './platform/http/described-interface.ts'
+import { createDocumentation, publicDocumentation } from './platform/http/documentation.ts'
 import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
 
 /** What the routes call. */

@@ -1,6 +1,6 @@
 /** What the description of the interface of administration says beside its operations: who may call each, and how. */
 import { type ErrorCode, errorStatus } from '../../errors.ts'
-import type { InterfaceDescription } from '../../platform/http/documentation.ts'
+import type { InterfaceDescription } from '../../platform/http/described-interface.ts'
 import { ERROR_CODES_KEY } from '../../platform/http/error-responses.ts'
 import type { Tag } from '../../platform/http/openapi-tags.ts'
 import type { AdminRoute } from './access.ts'

@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib'
 import { swagger } from '@elysiajs/swagger'
 import { assetPaths } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
-import type { DocumentationOptions, RoutesOf } from './documentation.ts'
+import type { DocumentationOptions, RoutesOf } from './described-interface.ts'
 import { toOpenapiDocument } from './openapi-document.ts'
 
 const SCRIPT_LIFETIME_SECONDS = 24 * 3600

@@ -3,32 +3,10 @@
  * nothing of any other host, and its policy forbids it to. What it shows is loaded for the first who asks.
  */
 import { Elysia } from 'elysia'
+import type { DocumentationOptions, RoutesOf } from './described-interface.ts'
 import type { DocumentationPages } from './documentation-pages.ts'
-import type { Tag } from './openapi-tags.ts'
 
 export { errorResponses } from './error-responses.ts'
-
-export interface DocumentationOptions {
-  /** Where clients reach the service; the page sends its trial requests there. */
-  baseUrl: string
-  version: string
-  addresses: { page: string; document: string; script: string }
-  /** In the title of the page. */
-  title: string
-  description(): Promise<InterfaceDescription>
-}
-
-/** What an interface is, beside its operations. */
-export interface InterfaceDescription {
-  introduction: string
-  tags: Tag[]
-  securitySchemes: Record<string, object>
-  /** Adds to what is gathered from the routes. */
-  complete(gathered: unknown): unknown
-}
-
-/** Internals of an Elysia app by which @elysiajs/swagger reads the routes of the app that uses it. */
-export type RoutesOf = Record<'getGlobalRoutes' | 'getGlobalDefinitions', () => unknown>
 
 /** Of the public interface: all but what differs between services. */
 export const publicDocumentation = {

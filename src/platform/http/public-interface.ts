@@ -1,6 +1,6 @@
 /** What the description of the public interface says beside its operations. */
 import { builtInTags, languageName } from '../../texts/languages.ts'
-import type { InterfaceDescription } from './documentation.ts'
+import type { InterfaceDescription } from './described-interface.ts'
 import { journey } from './openapi-tags.ts'
 
 const languageList = new Intl.ListFormat('en', { type: 'conjunction' }).format(builtInTags.map(languageName))

@@ -1,0 +1,24 @@
+/** An interface as its documentation describes it. */
+import type { Tag } from './openapi-tags.ts'
+
+export interface DocumentationOptions {
+  /** Where clients reach the service; the page sends its trial requests there. */
+  baseUrl: string
+  version: string
+  addresses: { page: string; document: string; script: string }
+  /** In the title of the page. */
+  title: string
+  description(): Promise<InterfaceDescription>
+}
+
+/** What an interface is, beside its operations. */
+export interface InterfaceDescription {
+  introduction: string
+  tags: Tag[]
+  securitySchemes: Record<string, object>
+  /** Adds to what is gathered from the routes. */
+  complete(gathered: unknown): unknown
+}
+
+/** Internals of an Elysia app by which @elysiajs/swagger reads the routes of the app that uses it. */
+export type RoutesOf = Record<'getGlobalRoutes' | 'getGlobalDefinitions', () => unknown>
