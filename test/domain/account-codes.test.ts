@@ -232,8 +232,8 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
       'email',
       'phone',
       'password',
-      'metadata',
       'role_id',
+      'metadata',
     ])
     expect((await call('POST', 'accounts', {})).body.errors[0].code).toBe('identifier_required')
   })

@@ -197,6 +197,22 @@ const examples: Record<string, Example> = {
     summary: 'The last backup is 2d 0h 30m 0s old',
     quiet: [of('poterne_backup_last_success_timestamp_seconds', `${-DAY}x60`), of('up', '1x60')],
   },
+  PoterneBackupFailed: {
+    // By one replica, after a backup that another one made.
+    fires: {
+      ...of('poterne_backup_last_failure_timestamp_seconds', `${DAY}x10`),
+      ...of('poterne_backup_last_success_timestamp_seconds', `${DAY / 2}x10`, 'b'),
+    },
+    at: 5,
+    summary: 'The last scheduled backup failed',
+    quiet: [
+      {
+        ...of('poterne_backup_last_failure_timestamp_seconds', `${DAY}x10`),
+        ...of('poterne_backup_last_success_timestamp_seconds', `${2 * DAY}x10`, 'b'),
+      },
+      of('poterne_backup_last_success_timestamp_seconds', `${DAY}x10`),
+    ],
+  },
   PoterneSigningKeyOld: {
     fires: of('poterne_signing_key_age_seconds', `${101 * DAY}x90`),
     at: 80,
