@@ -45,6 +45,8 @@ const seeds = [
 const sessionOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid
 
+const heldIn = (out: string) => Number(/no write was accepted for ([\d.]+) s/.exec(out)?.[1])
+
 const say = (what: Record<string, unknown>) => console.log(JSON.stringify(what))
 
 const atFullSize = soaking ? test : () => {}
@@ -156,17 +158,22 @@ atFullSize(
       const { url } = await createDatabase({ migrated: false })
       const moved = await runExecutable(['move', '--to', url, ...service.configArgs])
       expect([moved.error, moved.code]).toEqual(['', 0])
-      const held = Number(/no write was accepted for ([\d.]+) s/.exec(moved.out)?.[1])
-      say({ moveHeldSeconds: held, moved: moved.out.split('\n').at(-2) })
+      say({ moveHeldSeconds: heldIn(moved.out), moved: moved.out.split('\n').at(-2) })
       const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim()
       const server = await startExecutable({
         shape: 'postgres',
-        storage: { server: { secret }, database: { url } },
+        storage: {
+          ...{ server: { secret }, database: { url } },
+          storage: { data_dir: join(newDirectory('back'), 'data') },
+        },
       })
       started.push(server)
       const newest = new Map(acknowledged.map(({ session, refresh }) => [session, refresh]))
       for (const refresh_token of [...newest.values()].slice(-CLIENTS))
         expect((await server.post('refresh', { refresh_token })).status).toBe(200)
+      const back = await runExecutable(['move', '--to', 'embedded', ...server.configArgs])
+      expect([back.error, back.code]).toEqual(['', 0])
+      say({ moveBackHeldSeconds: heldIn(back.out), moved: back.out.split('\n').at(-2) })
     } finally {
       for (const each of started) await each.close()
     }

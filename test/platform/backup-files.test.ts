@@ -102,6 +102,7 @@ describe('a sealed file', () => {
     writeFileSync(newer, 'poterne backup 2\n{}\n')
     expect(await refusal(open(newer))).toContain('made by a newer poterne')
     expect(await refusal(open('/nowhere/at-all'))).toBe('cannot be read (ENOENT)')
+    expect(await refusal(open(newDirectory('backup')))).toBe('is no file')
     const sealed = await seal(Buffer.from('x'))
     expect(await refusal(open(sealed, [secret('cd')]))).toMatch(
       /^is sealed with another server secret \(key [\da-f]{8}\): name a file that holds it with --secret-file$/,

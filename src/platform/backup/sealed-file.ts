@@ -6,7 +6,7 @@
  * out before it was authenticated.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { type BackupKey, findFileKey, type KeyHeader, makeFileKey } from './keys.ts'
 import { BackupRefused, cannotWrite } from './refused.ts'
 
@@ -82,9 +82,13 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
 
 /** The content, chunk by chunk. Throws BackupRefused for a file that is none, is newer, damaged, or sealed otherwise. */
 export async function* readSealedFile(path: string, keys: readonly BackupKey[]): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+  const refuse = (error: NodeJS.ErrnoException) => {
     throw new BackupRefused(`cannot be read (${error.code})`)
-  })
+  }
+  // It is read twice, and a pipe that nobody writes to would be waited for.
+  const found = await stat(path).catch(refuse)
+  if (!found.isFile()) throw new BackupRefused('is no file')
+  const file = await open(path, 'r').catch(refuse)
   try {
     const start = Buffer.alloc(MAXIMUM_HEADER)
     const { bytesRead } = await file.read(start, 0, MAXIMUM_HEADER, 0)
