@@ -3,7 +3,6 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { readPassphrase } from '../../src/platform/backup/keys.ts'
 import { verifyBackup } from '../../src/platform/backup/read.ts'
 import { poterneCommand, type RunOptions, spawnExecutable } from '../helpers/executable.ts'
 import { processStart, signal } from '../helpers/processes.ts'
@@ -15,17 +14,11 @@ import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
-const passphraseFile = join(newDirectory('passphrase'), 'file')
-writeFileSync(passphraseFile, 'a passphrase of some length\n', { mode: 0o600 })
+const secret = 'ab'.repeat(32)
 
 const database = use(async () => {
   const { url, drop } = await createDatabase()
-  const settings = {
-    server: { secret: 'ab'.repeat(32) },
-    database: { url },
-    backup: { passphrase_file: passphraseFile },
-  }
-  const { file: config } = writeSettings(settings)
+  const { file: config } = writeSettings({ server: { secret }, database: { url } })
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   return {
     ...{ url, config, sql },
@@ -57,7 +50,7 @@ function childOf(pid: number): number | undefined {
 }
 
 const isWhole = async (file: string) =>
-  (await verifyBackup(file, [readPassphrase(passphraseFile)])).parts.length > 0
+  (await verifyBackup(file, [{ kind: 'secret', secret: Buffer.from(secret, 'hex') }])).parts.length > 0
 
 test('a trial restore whose process the system kills is a warning of a backup that is good', async () => {
   const directory = newDirectory('backups')
