@@ -1,7 +1,7 @@
 /** `bun run routes`: every operation of the public interface, on one screen. */
-import { routes } from '../src/app.ts'
+import { readRoutes } from '../src/app.ts'
 
-const columns = routes.map(({ method, path, operation, authentication, file }) => [
+const columns = readRoutes().map(({ method, path, operation, authentication, file }) => [
   method,
   path,
   operation,

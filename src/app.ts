@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { createContactRoutes } from './domain/contacts/routes.ts'
 import type { Mailbox } from './domain/dev/mailbox.ts'
-import { createDevRoutes } from './domain/dev/routes.ts'
+import type { createDevRoutes } from './domain/dev/routes.ts'
 import { createHealthRoutes } from './domain/health/routes.ts'
 import { createIdentityRoutes } from './domain/identities/routes.ts'
 import { createLoginRoutes } from './domain/login/routes.ts'
@@ -125,19 +125,20 @@ const table = `
   GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      sms-funnel
 `
 
-export const routes: AppRoute[] = table
-  .trim()
-  .split('\n')
-  .map((line) => {
-    const [method, path, operation, authentication, room] = line.trim().split(/\s+/) as [
-      string,
-      string,
-      string,
-      AppRoute['authentication'],
-      string,
-    ]
-    return { method, path, operation, authentication, file: `src/domain/${room}/routes.ts` }
-  })
+export const readRoutes = (): AppRoute[] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [method, path, operation, authentication, room] = line.trim().split(/\s+/) as [
+        string,
+        string,
+        string,
+        AppRoute['authentication'],
+        string,
+      ]
+      return { method, path, operation, authentication, file: `src/domain/${room}/routes.ts` }
+    })
 
 export interface AppOptions extends HttpBaseOptions {
   /** Where clients reach the service; the issuer of its tokens. */
@@ -145,12 +146,14 @@ export interface AppOptions extends HttpBaseOptions {
   passkeys: Config['passkeys']
   /** Cookies only over TLS. */
   secureCookies: boolean
+  /** Only with --dev. */
+  devRoutes?: typeof createDevRoutes | null
   /** Null: no documentation. */
   documentation: Pick<DocumentationOptions, 'baseUrl' | 'version'> | null
 }
 
 export function createApp(services: AppServices, appOptions: AppOptions) {
-  const { baseUrl, documentation, passkeys, secureCookies, ...options } = appOptions
+  const { baseUrl, devRoutes, documentation, passkeys, secureCookies, ...options } = appOptions
   const httpBase = createHttpBase(options)
   const bearer = createBearer(services.authentication.authenticate)
   const app = new Elysia(appSettings)
@@ -174,7 +177,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createUndoRoutes(httpBase, services.undo, options.catalog))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
-  if (services.mailbox) app.use(createDevRoutes(services.mailbox, options.catalog))
+  if (services.mailbox && devRoutes) app.use(devRoutes(services.mailbox, options.catalog))
   if (documentation) app.use(createDocumentation({ ...documentation, ...publicDocumentation }))
   return app
 }

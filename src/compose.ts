@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApp } from './app.ts'
+import { type AppOptions, createApp } from './app.ts'
 import { type Administration, createAdministration } from './compose/administration.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
@@ -47,6 +47,8 @@ export interface ComposeOptions {
   network?: Network
   /** Default: nothing is measured. */
   metrics?: Metrics
+  /** The pages of --dev, which only compose() loads. */
+  devRoutes?: AppOptions['devRoutes']
 }
 
 export interface Service {
@@ -80,7 +82,8 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
     })
-    const service = build({ ...options, metrics: await openMetrics(config) }, connections)
+    const devRoutes = options.dev ? (await import('./domain/dev/routes.ts')).createDevRoutes : null
+    const service = build({ ...options, devRoutes, metrics: await openMetrics(config) }, connections)
     await service.start()
     return service
   } catch (error) {
@@ -160,6 +163,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     { ...services, mailbox, ping },
     {
       baseUrl,
+      devRoutes: options.devRoutes ?? null,
       passkeys: config.passkeys,
       catalog,
       trustedProxies,

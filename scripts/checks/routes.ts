@@ -1,6 +1,6 @@
 /** The route tables of src/app.ts and src/admin-app.ts against the routes that are mounted, and against the files they name. */
 import { adminRoutes } from '../../src/admin-app.ts'
-import { routes } from '../../src/app.ts'
+import { readRoutes } from '../../src/app.ts'
 import { mountedAdminRoutes, mountedRoutes } from '../mounted-routes.ts'
 import { type Check, readFiles } from './source-files.ts'
 
@@ -15,7 +15,7 @@ interface Row {
 
 export const checkRoutes: Check = async () => {
   const files = new Map((await readFiles('src/domain/**/routes.ts')).map(({ path, text }) => [path, text]))
-  const described = routes.map((route) => ({ ...route, about: route.authentication }))
+  const described = readRoutes().map((route) => ({ ...route, about: route.authentication }))
   const mounted = mountedRoutes().map((route) => ({ ...route, about: route.authentication }))
   const ofAdministration = adminRoutes.map((route) => ({ ...route, about: '' }))
   return [

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import Ajv from 'ajv'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
-import { routes } from '../../src/app.ts'
+import { readRoutes } from '../../src/app.ts'
 import { eventTypes } from '../../src/domain/events/event.ts'
 import { toOcsf } from '../../src/domain/events/ocsf.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
@@ -91,8 +91,8 @@ describe('every call of the public interface that changes something', () => {
 
     const identifier = newEmail()
     await post('register', registration(identifier, 'a stranger came first'))
-    await step('register', 'registration.contested', () => post('register', registration(identifier)))
     await inbox.nextCode(identifier)
+    await step('register', 'registration.contested', () => post('register', registration(identifier)))
     const otp = await inbox.nextCode(identifier)
     await step('verifyAccount', 'account.confirmed', () =>
       post('verify-account', { identifier, otp, password: PASSWORD }),
@@ -197,7 +197,9 @@ describe('every call of the public interface that changes something', () => {
     const end = await fresh()
     await step('eraseAccount', 'account.erased', () => remove('me', factor, end.access_token))
 
-    const writing = routes.filter(({ method }) => method !== 'GET').map(({ operation }) => operation)
+    const writing = readRoutes()
+      .filter(({ method }) => method !== 'GET')
+      .map(({ operation }) => operation)
     const missing = writing.filter((operation) => !done.has(operation) && !withoutEvent.has(operation))
     expect(missing).toEqual([])
   })
