@@ -2,7 +2,6 @@
  * An operating-system lock on a directory: it ends with the process that holds it, however that ends. So a directory for
  * temporary files tells whether anybody still needs it.
  */
-import { Database as LockFile } from 'bun:sqlite'
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -10,6 +9,8 @@ const NAME = 'lock'
 
 /** The function that releases it. `unavailable`: the file system knows no locks. Throws where no file can be made there. */
 export function lockDirectory(directory: string): (() => void) | 'taken' | 'unavailable' {
+  // Loaded here, since a service with servers locks nothing.
+  const { Database: LockFile } = require('bun:sqlite') as typeof import('bun:sqlite')
   const lock = new LockFile(resolve(directory, NAME), { create: true })
   try {
     lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')

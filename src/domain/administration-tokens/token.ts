@@ -3,7 +3,6 @@
  * secrets know one, and by which a mistyped one is refused without a question to the database.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 
 const PREFIX = 'pot_adm_'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -35,7 +34,7 @@ export const hashOfToken = (token: string): Buffer => createHash('sha256').updat
 
 /** CRC-32 in base 62, filled with zeros on the left. */
 function checksumOf(random: string): string {
-  let rest = crc32(random)
+  let rest = Bun.hash.crc32(random)
   let digits = ''
   while (digits.length < CHECKSUM_LENGTH) {
     digits = ALPHABET[rest % ALPHABET.length] + digits
