@@ -3,10 +3,11 @@ import postgres from 'postgres'
 import type { Attempts } from '../../src/domain/attempts/service.ts'
 import { createCodeService } from '../../src/domain/codes/service.ts'
 import { createRedisCodeStore } from '../../src/domain/codes/store-redis.ts'
+import { LASTING_KEY } from '../../src/domain/secrets/vaults.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
-import { createServerSecret } from '../../src/platform/secret.ts'
+import { createServerSecret, type LastingLabel, type ServerSecret } from '../../src/platform/secret.ts'
 import { SERVER_SECRET } from './poterne.ts'
 
 export const PASSWORD = 'correct horse battery'
@@ -62,6 +63,20 @@ async function insertAccounts({ first = 1, count, hash = hashSettings }: HashedA
   return { text, params: [await Bun.password.hash(PASSWORD, hash), first, first + count - 1] }
 }
 
+/** As the poterne that made this database has it. */
+async function secretOf(databaseUrl: string): Promise<ServerSecret> {
+  const secret = createServerSecret(Buffer.from(SERVER_SECRET, 'hex'))
+  const rows = await onDatabase(
+    databaseUrl,
+    (sql) => sql<{ label: LastingLabel; sealed_key: Buffer }[]>`select label, sealed_key from lasting_keys`,
+  )
+  const opened = rows.map(
+    ({ label, sealed_key }) => [label, secret.tryToOpen(LASTING_KEY, sealed_key)!.bytes] as const,
+  )
+  secret.useLastingKeys(new Map(opened))
+  return secret
+}
+
 /** Waiting for the code that comes with each; a code lives an hour. */
 export async function addWaiting(
   { databaseUrl, redisUrl, keyPrefix }: { databaseUrl: string; redisUrl: string; keyPrefix: string },
@@ -86,7 +101,7 @@ export async function addWaiting(
       store: createRedisCodeStore(redis),
       // Only read when a code is taken.
       attempts: {} as Attempts,
-      secret: createServerSecret(Buffer.from(SERVER_SECRET, 'hex')),
+      secret: await secretOf(databaseUrl),
       clock: { now: () => new Date() },
       config: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20, login: true },
     })

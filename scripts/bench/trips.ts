@@ -21,6 +21,8 @@ export interface TripCounter {
 const IDLE_MS = 1500
 
 const WRITES = /\b(insert|update|delete)\b/i
+/** The comment with which a statement begins. */
+const NAME = /^\s*\/\*[^*]*\*\//
 
 /** A script counts once, and what it calls inside not at all. */
 const SCRIPTS = new Set(['evalsha', 'eval'])
@@ -33,11 +35,11 @@ export async function countTrips(databaseUrl: string, redisUrl: string): Promise
       (sql) => sql<{ query: string; calls: number }[]>`
         select query, calls::int from pg_stat_statements s join pg_database d on d.oid = s.dbid
          where d.datname = current_database() and query not like '%pg_stat_statements%'
-           and query ~* '^\\s*(select|insert|update|delete|with)'`,
+           and query ~* '^\\s*(/\\*[^*]*\\*/\\s*)?(select|insert|update|delete|with)'`,
     )
     const sum = (isWrite: boolean) =>
       rows
-        .filter(({ query }) => WRITES.test(query) === isWrite)
+        .filter(({ query }) => WRITES.test(query.replace(NAME, '')) === isWrite)
         .reduce((total, { calls }) => total + calls, 0)
     return { reads: sum(false), writes: sum(true), redis: await readScripts(redisUrl) }
   }
