@@ -9,7 +9,7 @@ import { createSweep, daysBefore } from '../../platform/postgres/sweep.ts'
 import type { Account } from '../accounts/account.ts'
 import { accountRow, endOtherClaims, unqualifiedColumns, verifyIdentifier } from '../accounts/account-sql.ts'
 import type { NewEvent } from '../events/event.ts'
-import { changeAndRecord } from '../events/event-sql.ts'
+import { changeAndRecord, eventCtes, eventParams, eventParamTypes } from '../events/event-sql.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import {
   messageParams,
@@ -127,6 +127,7 @@ const confirmBy = (kind: Identifier['kind']) => {
       digest: 'text?',
       uuid: 'uuid',
       seenAt: 'timestamptz',
+      ...eventParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
@@ -140,7 +141,8 @@ const confirmBy = (kind: Identifier['kind']) => {
         from contested
        where ${isThatRegistration(p)} and ${keyColumn} = ${p.key}
       returning ${accounts}.*),
-    ${endOtherClaims(p, kind)}
+    ${endOtherClaims(p, kind)},
+    ${eventCtes(p, sql`proved`)}
     select * from proved`,
   })
 }
@@ -241,13 +243,10 @@ export function createRegistrationStore(database: Database): RegistrationStore {
     async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, now) {
       const digest = password?.digest ?? null
       const params = { uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now }
-      const record = {
-        at: now,
-        eventsOf: ({ uuid }: Account): NewEvent[] => [
-          { type: 'account.registered', account: uuid, data: { contact: kind } },
-          { type: 'account.confirmed', account: uuid, data: { contact: kind } },
-        ],
-      }
+      const eventsOf = ({ uuid }: Pick<Account, 'uuid'>): NewEvent[] => [
+        { type: 'account.registered', account: uuid, data: { contact: kind } },
+        { type: 'account.confirmed', account: uuid, data: { contact: kind } },
+      ]
       return verifyIdentifier(kind, () =>
         retryDeadlocks(async () => {
           const apart =
@@ -257,9 +256,11 @@ export function createRegistrationStore(database: Database): RegistrationStore {
                   database,
                   confirmApart[kind],
                   { ...params, newUuid: randomUUID() },
-                  record,
+                  { at: now, eventsOf },
                 )
-          return apart ?? changeAndRecord(database, confirm[kind], params, record)
+          return (
+            apart ?? database.first(confirm[kind], { ...params, ...eventParams(eventsOf({ uuid }), now) })
+          )
         }),
       )
     },
