@@ -45,6 +45,13 @@ const reserve = defineStatement({
    order by place`,
 })
 
+/**
+ * For PostgreSQL, which takes a table of counters for empty where it has no statistics yet: it would read all of it, or
+ * all of a day, to find the rows of a few keys, and those that were deleted since the last vacuum with them. So the
+ * subjects are named as well, and the day (`day + 0`) is no condition of an index.
+ */
+const subjects = sql`array(select subject from keys)`
+
 /** Locks the budgets first, as `reserve` does: PostgreSQL alone would begin with the last part of the statement. */
 const release = defineStatement({
   name: 'attempts.release',
@@ -53,20 +60,24 @@ const release = defineStatement({
   with ${unawaited}, ${keysOf(p.keys)},
   locked as materialized (
     select spent.subject, spent.purpose from keys join ${codeBudgets} spent
-        on spent.subject = keys.subject and spent.purpose = keys.budget and spent.day = ${p.day}
+        on spent.subject = keys.subject and spent.purpose = keys.budget and spent.day + 0 = ${p.day}
+     where spent.subject = any (${subjects})
      order by keys.subject
        for update of spent),
   budgets_first as materialized (select count(*) as locks from locked),
   given_back as (
     update ${codeBudgets} as budget set wrong = wrong - 1 from locked, unawaited
-     where budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day = ${p.day}
+     where budget.subject = any (${subjects})
+       and budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day + 0 = ${p.day}
        and wrong > 0 and unawaited.off is not null),
   lowered as (
     update ${codeFailures} as failures set in_a_row = in_a_row - 1 from keys, budgets_first
-     where locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
+     where failures.subject = any (${subjects})
+       and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
        and not ${p.wasRight} and in_a_row > 0)
   delete from ${codeFailures} as failures using keys, budgets_first
-   where locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
+   where failures.subject = any (${subjects})
+     and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
      and ${p.wasRight}`,
 })
 
