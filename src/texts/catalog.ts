@@ -41,16 +41,13 @@ export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOp
   const known = new Set(tags)
   const merged = new Map<Language, Texts>()
   /** Merged when the language is first asked for: most services speak few of theirs. */
-  const textsOf = (tag: Language) => {
-    const texts = merged.get(tag) ?? mergeTexts(tag, { own, fallback })
-    merged.set(tag, texts)
-    return texts
-  }
+  const textsOf = (tag: Language) => merged.getOrInsertComputed(tag, () => mergeTexts(tag, { own, fallback }))
+  const defaults = () => (known.has(language) ? textsOf(language) : languages.en)
   return {
     tags,
     language,
     has: (tag) => known.has(tag),
-    of: (tag) => (known.has(tag) ? textsOf(tag) : known.has(language) ? textsOf(language) : languages.en),
+    of: (tag) => (known.has(tag) ? textsOf(tag) : defaults()),
     pick: (acceptLanguage) => pickLanguage(acceptLanguage, tags, language),
   }
 }

@@ -35,11 +35,7 @@ export function createRenderer(
   const { logoUrl, colour, layoutHtml } = config.texts
   const look = { service, logoUrl, colour, layoutHtml }
   const languages = new Map<Language, ReturnType<typeof createLanguage>>()
-  const languageOf = (tag: Language) => {
-    const language = languages.get(tag) ?? createLanguage(tag, catalog)
-    languages.set(tag, language)
-    return language
-  }
+  const languageOf = (tag: Language) => languages.getOrInsertComputed(tag, () => createLanguage(tag, catalog))
   return (message, code, minutes) => {
     const { id, channel, destination: to } = message
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')

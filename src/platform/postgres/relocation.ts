@@ -144,7 +144,8 @@ export interface CopiedCount {
 /** Everything that signing in needs, with the numbering of all rows; both sides are counted. Throws BackupRefused. */
 export async function copyLivingRows(source: CopySession, target: CopySession): Promise<CopiedCount> {
   let rows = 0
-  for (const table of copiedTables()) {
+  const tables = copiedTables()
+  for (const table of tables) {
     const where = laterRows[table.name] === undefined ? 'true' : `not (${laterRows[table.name]})`
     // Marks are about one database.
     if (table.name === 'relocations' || where === 'not (true)') continue
@@ -153,7 +154,7 @@ export async function copyLivingRows(source: CopySession, target: CopySession): 
     if (there !== here) throw new BackupRefused(`of ${here} rows has ${there}`, `the copy of ${table.name}`)
     rows += there
   }
-  return { rows, tables: copiedTables().length }
+  return { rows, tables: tables.length }
 }
 
 export async function copySequences(
