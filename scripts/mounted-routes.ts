@@ -20,6 +20,7 @@ export function mountedRoutes(): Mounted[] {
     trustedProxies: [],
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
+    devRoutes: null,
     documentation: null,
     passkeys: {
       rpId: 'example.com',

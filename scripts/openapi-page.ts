@@ -25,14 +25,14 @@ const passkeys = {
 const absent: unknown = new Proxy(() => {}, { get: () => absent })
 
 export async function openapiPage(): Promise<string> {
-  const services = new Proxy({}, { get: (_, name) => (name === 'mailbox' ? null : absent) })
-  const app = createApp(services as Parameters<typeof createApp>[0], {
+  const app = createApp(absent as Parameters<typeof createApp>[0], {
     baseUrl: BASE_URL,
     passkeys,
     catalog: createCatalog({ language: 'en' }),
     trustedProxies: [],
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
+    devRoutes: null,
     documentation: { baseUrl: BASE_URL, version: packageJson.version },
     secureCookies: true,
   })

@@ -1,7 +1,6 @@
 /** The public routes: the table below, and the plugins that are mounted. Knows neither SQL nor configuration: services come in, an app goes out. */
 import { Elysia } from 'elysia'
 import { createContactRoutes } from './domain/contacts/routes.ts'
-import type { Mailbox } from './domain/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/dev/routes.ts'
 import { createHealthRoutes } from './domain/health/routes.ts'
 import { createIdentityRoutes } from './domain/identities/routes.ts'
@@ -50,8 +49,6 @@ export type AppServices = Pick<
   keys: Pick<KeyService, 'published'>
   /** Throws when a store does not answer. */
   ping: () => Promise<void>
-  /** Only with --dev. */
-  mailbox: Mailbox | null
 }
 
 export interface AppRoute {
@@ -146,8 +143,8 @@ export interface AppOptions extends HttpBaseOptions {
   passkeys: Config['passkeys']
   /** Cookies only over TLS. */
   secureCookies: boolean
-  /** Only with --dev. */
-  devRoutes?: typeof createDevRoutes | null
+  /** Null: without --dev. */
+  devRoutes: ReturnType<typeof createDevRoutes> | null
   /** Null: no documentation. */
   documentation: Pick<DocumentationOptions, 'baseUrl' | 'version'> | null
 }
@@ -177,7 +174,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createUndoRoutes(httpBase, services.undo, options.catalog))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
-  if (services.mailbox && devRoutes) app.use(devRoutes(services.mailbox, options.catalog))
+  if (devRoutes) app.use(devRoutes)
   if (documentation) app.use(createDocumentation({ ...documentation, ...publicDocumentation }))
   return app
 }

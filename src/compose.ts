@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AppOptions, createApp } from './app.ts'
+import { createApp } from './app.ts'
 import { type Administration, createAdministration } from './compose/administration.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
@@ -15,6 +15,7 @@ import { choresOf, createStores } from './compose/stores.ts'
 import { createReach } from './domain/delivery/reach.ts'
 import { createSender } from './domain/delivery/service.ts'
 import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
+import type { createDevRoutes } from './domain/dev/routes.ts'
 import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
 import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
 import { countAnswer } from './domain/metrics/answers.ts'
@@ -48,7 +49,7 @@ export interface ComposeOptions {
   /** Default: nothing is measured. */
   metrics?: Metrics
   /** The pages of --dev, which only compose() loads. */
-  devRoutes?: AppOptions['devRoutes']
+  createDevRoutes?: typeof createDevRoutes | null
 }
 
 export interface Service {
@@ -82,8 +83,8 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
     })
-    const devRoutes = options.dev ? (await import('./domain/dev/routes.ts')).createDevRoutes : null
-    const service = build({ ...options, devRoutes, metrics: await openMetrics(config) }, connections)
+    const createDevRoutes = options.dev ? (await import('./domain/dev/routes.ts')).createDevRoutes : null
+    const service = build({ ...options, createDevRoutes, metrics: await openMetrics(config) }, connections)
     await service.start()
     return service
   } catch (error) {
@@ -160,10 +161,10 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   let scrapes: ScrapeListener | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
-    { ...services, mailbox, ping },
+    { ...services, ping },
     {
       baseUrl,
-      devRoutes: options.devRoutes ?? null,
+      devRoutes: (mailbox && options.createDevRoutes?.(mailbox, catalog)) ?? null,
       passkeys: config.passkeys,
       catalog,
       trustedProxies,
