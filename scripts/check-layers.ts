@@ -1,13 +1,13 @@
 /**
  * The direction of imports in src/, checked from the import lines alone. Between the floors:
  * texts <- platform <- domain <- app <- compose <- commands <- main; everybody may import errors.ts.
- * Inside the domain, a room may import only the rooms that `domainOrder` lists before it, and pick only their
+ * Inside the domain, a room may import only the rooms that `domainFolders` lists before it, and pick only their
  * services and stores from domain/services.ts.
  */
 import { dirname, join } from 'node:path'
 
 export interface SourceFile {
-  /** From the root of the checkout: `src/domain/codes/store.ts`. */
+  /** From the root of the checkout: `src/domain/messages/codes/store.ts`. */
   path: string
   text: string
 }
@@ -24,65 +24,50 @@ export const floors = [
   ['main'],
 ]
 
-/** The rooms of src/domain, lowest first. */
-export const domainOrder = [
-  'metrics',
-  'decoys',
-  'identifiers',
-  'events',
-  'hashing',
-  'tickets',
-  'tokens',
-  'limits',
-  'attempts',
-  'codes',
-  'outbox',
-  'senders',
-  'smtp',
-  'sms-gateways',
-  'rendering',
-  'sms-funnel',
-  'delivery',
-  'accounts',
-  'account-codes',
-  'devices',
-  'sessions',
-  'authenticators',
-  'secrets',
-  'sign-in',
-  'providers',
-  'identities',
-  'passkeys',
-  'registration',
-  'login',
-  'login-by-code',
-  'two-factor',
-  'undo',
-  'passwords',
-  'contacts',
-  'me',
-  'social',
-  'two-factor-removals',
-  'administration',
-  'idempotency',
-  'administrators',
-  'administration-sessions',
-  'administration-tokens',
-  'administration-page',
-  'administration-accounts',
-  'administration-people',
-  'administration-factors',
-  'administration-events',
-  'administration-messages',
-  'administration-limits',
-  'administration-overview',
-  'administration-keys',
-  'housekeeping',
-  'backups',
-  'doctor',
-  'health',
-  'dev',
-]
+/** The folders of src/domain with their rooms, lowest first. */
+export const domainFolders: Record<string, string[]> = {
+  foundation: ['metrics', 'decoys', 'identifiers', 'events', 'hashing', 'tickets'],
+  limits: ['limits', 'attempts'],
+  messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
+  accounts: ['accounts', 'account-codes', 'devices'],
+  sessions: ['tokens', 'sessions'],
+  credentials: ['authenticators', 'secrets', 'providers'],
+  'sign-in': [
+    'sign-in',
+    'identities',
+    'passkeys',
+    'registration',
+    'login',
+    'login-by-code',
+    'two-factor',
+    'undo',
+    'passwords',
+    'social',
+  ],
+  'self-service': ['contacts', 'me', 'two-factor-removals'],
+  administration: [
+    'access',
+    'idempotency',
+    'administrators',
+    'administrator-sessions',
+    'api-tokens',
+    'page',
+    'directory',
+    'people',
+    'factors',
+    'audit',
+    'message-log',
+    'limit-lifts',
+    'overview',
+    'signing-keys',
+  ],
+  operations: ['housekeeping', 'backups', 'doctor', 'health', 'dev'],
+}
+
+/** Every room as `folder/room`, lowest first. */
+export const domainOrder = Object.entries(domainFolders).flatMap(([folder, rooms]) =>
+  rooms.map((room) => `${folder}/${room}`),
+)
 
 interface PackageRule {
   packages: RegExp
@@ -132,7 +117,7 @@ export function checkLayers(files: SourceFile[]): string[] {
 function readServiceRooms(files: SourceFile[]): Map<string, string> {
   const text = files.find(({ path }) => path === SERVICES)?.text ?? ''
   const roomOfType = new Map<string, string>()
-  for (const [, names, room] of text.matchAll(/import type \{([^}]*)\} from '\.\/([a-z-]+)\//g)) {
+  for (const [, names, room] of text.matchAll(/import type \{([^}]*)\} from '\.\/([a-z-]+\/[a-z-]+)\//g)) {
     for (const name of (names as string).split(',')) roomOfType.set(name.trim(), room as string)
   }
   const rooms = new Map<string, string>()
@@ -155,7 +140,7 @@ function picksOf(path: string, text: string, rooms: Map<string, string>): string
   )
 }
 
-/** The rooms that each room imports or picks from, both as `domainOrder` names them. */
+/** The rooms that each room imports or picks from, both as `folder/room`. */
 export function roomImports(files: SourceFile[]): Map<string, Set<string>> {
   const rooms = readServiceRooms(files)
   const imports = new Map(domainOrder.map((room) => [room, new Set<string>()]))
@@ -206,5 +191,9 @@ function explainRooms(from: string, to: string): string | null {
 }
 
 const floorOf = (path: string) => (path.split('/')[1] as string).replace(/\.ts$/, '')
-const roomOf = (path: string) => path.split('/')[2] as string
+/** `src/domain/sign-in/login/routes.ts` → `sign-in/login`; a file that lies in no room: its own name. */
+const roomOf = (path: string) => {
+  const [folder, room, file] = path.split('/').slice(2)
+  return file === undefined ? (room ?? (folder as string)) : `${folder}/${room}`
+}
 const rankOf = (floor: string) => floors.findIndex((names) => names.includes(floor))

@@ -3,27 +3,27 @@
  * the listener of administration lead here.
  */
 import { Elysia } from 'elysia'
-import type { Access, AdminCaller, AdminRoute } from './domain/administration/access.ts'
-import { createSocketDoor, type Door } from './domain/administration/door.ts'
-import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/listener-door.ts'
-import { createAccountAdministrationRoutes } from './domain/administration-accounts/routes.ts'
-import { createAuditTrailRoutes } from './domain/administration-events/routes.ts'
-import { createAccountFactorRoutes } from './domain/administration-factors/routes.ts'
-import { createSigningKeyRoutes } from './domain/administration-keys/routes.ts'
-import { createLimitRoutes } from './domain/administration-limits/routes.ts'
-import { createMessageRoutes } from './domain/administration-messages/routes.ts'
-import { createOverviewRoutes } from './domain/administration-overview/routes.ts'
-import { createPageRoutes } from './domain/administration-page/routes.ts'
-import { createPeopleRoutes } from './domain/administration-people/routes.ts'
-import { createPageSessionRoutes } from './domain/administration-sessions/routes.ts'
-import { PROVED_MS } from './domain/administration-sessions/service.ts'
-import { createTokenRoutes } from './domain/administration-tokens/routes.ts'
-import { createAdministratorRoutes } from './domain/administrators/routes.ts'
-import { createBackupRoutes } from './domain/backups/routes.ts'
-import { createDoctorRoutes } from './domain/doctor/routes.ts'
-import type { DoctorService } from './domain/doctor/service.ts'
-import { onceWith } from './domain/idempotency/service.ts'
-import { createSecretRoutes } from './domain/secrets/routes.ts'
+import type { Access, AdminCaller, AdminRoute } from './domain/administration/access/access.ts'
+import { createSocketDoor, type Door } from './domain/administration/access/door.ts'
+import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/access/listener-door.ts'
+import { createPageSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
+import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
+import { createAdministratorRoutes } from './domain/administration/administrators/routes.ts'
+import { createTokenRoutes } from './domain/administration/api-tokens/routes.ts'
+import { createAuditTrailRoutes } from './domain/administration/audit/routes.ts'
+import { createAccountAdministrationRoutes } from './domain/administration/directory/routes.ts'
+import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
+import { onceWith } from './domain/administration/idempotency/service.ts'
+import { createLimitRoutes } from './domain/administration/limit-lifts/routes.ts'
+import { createMessageRoutes } from './domain/administration/message-log/routes.ts'
+import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
+import { createPageRoutes } from './domain/administration/page/routes.ts'
+import { createPeopleRoutes } from './domain/administration/people/routes.ts'
+import { createSigningKeyRoutes } from './domain/administration/signing-keys/routes.ts'
+import { createSecretRoutes } from './domain/credentials/secrets/routes.ts'
+import { createBackupRoutes } from './domain/operations/backups/routes.ts'
+import { createDoctorRoutes } from './domain/operations/doctor/routes.ts'
+import type { DoctorService } from './domain/operations/doctor/service.ts'
 import type { Services } from './domain/services.ts'
 import type { Clock } from './platform/clock.ts'
 import { isLoopbackHost } from './platform/config/formats.ts'
@@ -39,62 +39,62 @@ import {
 import { createPageCookies } from './platform/http/page-cookie.ts'
 
 /**
- * Method, path under /admin/v1, operation, what it asks for (domain/administration/access.ts), room; `!` marks what asks
+ * Method, path under /admin/v1, operation, what it asks for (domain/administration/access/access.ts), room; `!` marks what asks
  * for password and second factor again on the page. `bun run check` compares it with what is mounted, and the door opens
  * for nothing else.
  */
 const table = `
-  GET     /accounts                                listAccounts             accounts:read     administration-accounts
-  GET     /accounts/:uuid                          showAccount              accounts:read     administration-accounts
-  POST    /accounts                                createAccount            accounts:write    administration-people
-  PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration-accounts
-  DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration-accounts
-  POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration-people
-  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration-people
-  DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration-factors
-  GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration-factors
-  DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration-factors
-  GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration-factors
-  DELETE  /accounts/:uuid/identities/:id           removeAccountIdentity    accounts:recover! administration-factors
-  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write!   administration-people
-  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write!   administration-people
-  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write!   administration-people
-  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write!   administration-people
-  GET     /accounts/:uuid/export                   exportAccountData        accounts:export   administration-accounts
-  GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration-accounts
-  DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration-accounts
-  DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration-accounts
-  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration-events
-  GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration-messages
-  GET     /messages                                listMessages             messages:read     administration-messages
-  POST    /messages/:id/retry                      retryMessage             messages:write    administration-messages
-  DELETE  /limits/:identifier                      liftLimits               limits:write      administration-limits
-  GET     /sms/report                              reportSms                accounts:read     administration-messages
-  GET     /statistics                              readStatistics           accounts:read     administration-overview
-  GET     /events                                  listAllEvents            events:read       administration-events
-  GET     /administrators                          listAdministrators       owner             administrators
-  POST    /administrators                          addAdministrator         owner!            administrators
-  DELETE  /administrators/:uuid                    removeAdministrator      owner!            administrators
-  GET     /tokens                                  listTokens               tokens:write      administration-tokens
-  POST    /tokens                                  createToken              tokens:write!     administration-tokens
-  DELETE  /tokens/:id                              revokeToken              tokens:write!     administration-tokens
-  GET     /keys                                    listSigningKeys          owner             administration-keys
-  POST    /keys/rotate                             rotateSigningKey         owner!            administration-keys
-  POST    /keys/revoke                             revokeSigningKey         owner!            administration-keys
-  POST    /backups                                 noteBackup               operator          backups
-  POST    /backups/snapshot                        copyDatabase             operator          backups
-  POST    /backups/release                         releaseDatabase          operator          backups
-  GET     /doctor                                  examineStores            operator          doctor
-  POST    /doctor/probes                           startProbe               operator          doctor
-  GET     /doctor/probes/:mark                     readProbe                operator          doctor
-  POST    /session                                 beginPageSession         open              administration-sessions
-  POST    /session/app                             requestPageApp           open              administration-sessions
-  POST    /session/passkey                         requestPagePasskey       open              administration-sessions
-  POST    /session/verify                          verifyPageSession        open              administration-sessions
-  GET     /session                                 showPageSession          page              administration-sessions
-  POST    /session/reauthenticate                  provePageSession         page              administration-sessions
-  DELETE  /session                                 endPageSession           page              administration-sessions
-  GET     /secret                                  showSecretStatus         owner             secrets
+  GET     /accounts                                listAccounts             accounts:read     administration/directory
+  GET     /accounts/:uuid                          showAccount              accounts:read     administration/directory
+  POST    /accounts                                createAccount            accounts:write    administration/people
+  PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration/directory
+  DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration/directory
+  POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
+  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration/people
+  DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
+  GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration/factors
+  DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration/factors
+  GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration/factors
+  DELETE  /accounts/:uuid/identities/:id           removeAccountIdentity    accounts:recover! administration/factors
+  PUT     /accounts/:uuid/email                    putAccountEmail          accounts:write!   administration/people
+  DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write!   administration/people
+  PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write!   administration/people
+  DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write!   administration/people
+  GET     /accounts/:uuid/export                   exportAccountData        accounts:export   administration/directory
+  GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration/directory
+  DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration/directory
+  DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration/directory
+  GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration/audit
+  GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration/message-log
+  GET     /messages                                listMessages             messages:read     administration/message-log
+  POST    /messages/:id/retry                      retryMessage             messages:write    administration/message-log
+  DELETE  /limits/:identifier                      liftLimits               limits:write      administration/limit-lifts
+  GET     /sms/report                              reportSms                accounts:read     administration/message-log
+  GET     /statistics                              readStatistics           accounts:read     administration/overview
+  GET     /events                                  listAllEvents            events:read       administration/audit
+  GET     /administrators                          listAdministrators       owner             administration/administrators
+  POST    /administrators                          addAdministrator         owner!            administration/administrators
+  DELETE  /administrators/:uuid                    removeAdministrator      owner!            administration/administrators
+  GET     /tokens                                  listTokens               tokens:write      administration/api-tokens
+  POST    /tokens                                  createToken              tokens:write!     administration/api-tokens
+  DELETE  /tokens/:id                              revokeToken              tokens:write!     administration/api-tokens
+  GET     /keys                                    listSigningKeys          owner             administration/signing-keys
+  POST    /keys/rotate                             rotateSigningKey         owner!            administration/signing-keys
+  POST    /keys/revoke                             revokeSigningKey         owner!            administration/signing-keys
+  POST    /backups                                 noteBackup               operator          operations/backups
+  POST    /backups/snapshot                        copyDatabase             operator          operations/backups
+  POST    /backups/release                         releaseDatabase          operator          operations/backups
+  GET     /doctor                                  examineStores            operator          operations/doctor
+  POST    /doctor/probes                           startProbe               operator          operations/doctor
+  GET     /doctor/probes/:mark                     readProbe                operator          operations/doctor
+  POST    /session                                 beginPageSession         open              administration/administrator-sessions
+  POST    /session/app                             requestPageApp           open              administration/administrator-sessions
+  POST    /session/passkey                         requestPagePasskey       open              administration/administrator-sessions
+  POST    /session/verify                          verifyPageSession        open              administration/administrator-sessions
+  GET     /session                                 showPageSession          page              administration/administrator-sessions
+  POST    /session/reauthenticate                  provePageSession         page              administration/administrator-sessions
+  DELETE  /session                                 endPageSession           page              administration/administrator-sessions
+  GET     /secret                                  showSecretStatus         owner             credentials/secrets
 `
 
 export const adminRoutes: AdminRoute[] = table
@@ -229,7 +229,9 @@ const documentation = {
   addresses: { page: '/admin/docs', document: ADMIN_DOCUMENT, script: '/admin/docs/reference.js' },
   title: 'Poterne administration',
   async description() {
-    const { administrationInterface } = await import('./domain/administration/interface-description.ts')
+    const { administrationInterface } = await import(
+      './domain/administration/access/interface-description.ts'
+    )
     return administrationInterface(adminRoutes)
   },
 }

@@ -1,25 +1,25 @@
 /** The public routes: the table below, and the plugins that are mounted. Knows neither SQL nor configuration: services come in, an app goes out. */
 import { Elysia } from 'elysia'
-import { createContactRoutes } from './domain/contacts/routes.ts'
-import type { createDevRoutes } from './domain/dev/routes.ts'
-import { createHealthRoutes } from './domain/health/routes.ts'
-import { createIdentityRoutes } from './domain/identities/routes.ts'
-import { createLoginRoutes } from './domain/login/routes.ts'
-import { createLoginByCodeRoutes } from './domain/login-by-code/routes.ts'
-import { createAccountRoutes } from './domain/me/routes.ts'
-import { createPasskeyRoutes, createWellKnownRoutes } from './domain/passkeys/routes.ts'
-import { wellKnownFiles } from './domain/passkeys/well-known.ts'
-import { createPasswordRoutes } from './domain/passwords/routes.ts'
-import { createRegistrationRoutes } from './domain/registration/routes.ts'
+import { createReceiptRoutes } from './domain/messages/sms-funnel/routes.ts'
+import type { createDevRoutes } from './domain/operations/dev/routes.ts'
+import { createHealthRoutes } from './domain/operations/health/routes.ts'
+import { createContactRoutes } from './domain/self-service/contacts/routes.ts'
+import { createAccountRoutes } from './domain/self-service/me/routes.ts'
+import { createTwoFactorRemovalRoutes } from './domain/self-service/two-factor-removals/routes.ts'
 import type { Services } from './domain/services.ts'
-import { createSessionRoutes } from './domain/sessions/routes.ts'
-import { createReceiptRoutes } from './domain/sms-funnel/routes.ts'
-import { createSocialRoutes } from './domain/social/routes.ts'
-import type { KeyService } from './domain/tokens/key-service.ts'
-import { createDiscoveryRoutes, createKeyRoutes } from './domain/tokens/routes.ts'
-import { createTwoFactorRoutes } from './domain/two-factor/routes.ts'
-import { createTwoFactorRemovalRoutes } from './domain/two-factor-removals/routes.ts'
-import { createUndoRoutes } from './domain/undo/routes.ts'
+import { createSessionRoutes } from './domain/sessions/sessions/routes.ts'
+import type { KeyService } from './domain/sessions/tokens/key-service.ts'
+import { createDiscoveryRoutes, createKeyRoutes } from './domain/sessions/tokens/routes.ts'
+import { createIdentityRoutes } from './domain/sign-in/identities/routes.ts'
+import { createLoginRoutes } from './domain/sign-in/login/routes.ts'
+import { createLoginByCodeRoutes } from './domain/sign-in/login-by-code/routes.ts'
+import { createPasskeyRoutes, createWellKnownRoutes } from './domain/sign-in/passkeys/routes.ts'
+import { wellKnownFiles } from './domain/sign-in/passkeys/well-known.ts'
+import { createPasswordRoutes } from './domain/sign-in/passwords/routes.ts'
+import { createRegistrationRoutes } from './domain/sign-in/registration/routes.ts'
+import { createSocialRoutes } from './domain/sign-in/social/routes.ts'
+import { createTwoFactorRoutes } from './domain/sign-in/two-factor/routes.ts'
+import { createUndoRoutes } from './domain/sign-in/undo/routes.ts'
 import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import type { DocumentationOptions } from './platform/http/described-interface.ts'
@@ -63,63 +63,63 @@ export interface AppRoute {
 
 /** Method, path, operation, authentication, room. `bun run check` compares it with what is mounted. */
 const table = `
-  GET     /healthz                                 healthz                  none      health
-  GET     /readyz                                  readyz                   none      health
-  GET     /.well-known/jwks.json                   listKeys                 none      tokens
-  GET     /.well-known/oauth-authorization-server  describeIssuer           none      tokens
-  GET     /.well-known/openid-configuration        describeIssuerToOpenId   none      tokens
-  POST    /api/v1/auth/register                    register                 none      registration
-  POST    /api/v1/auth/verify-account              verifyAccount            none      registration
-  POST    /api/v1/auth/resend-verification         resendVerification       none      registration
-  POST    /api/v1/auth/resend-confirmation         resendConfirmation       none      registration
-  POST    /api/v1/auth/login                       logIn                    none      login
-  POST    /api/v1/auth/2fa/request-otp             requestTwoFactorCode     optional  login-by-code
-  POST    /api/v1/auth/2fa/verify                  verifyTwoFactor          none      login-by-code
-  POST    /api/v1/auth/refresh                     refresh                  none      sessions
-  POST    /api/v1/auth/logout                      logOut                   optional  sessions
-  POST    /api/v1/auth/logout-all                  logOutEverywhere         bearer    sessions
-  GET     /api/v1/auth/sessions                    listSessions             bearer    sessions
-  DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions
-  GET     /api/v1/auth/me                          getAccount               bearer    me
-  PATCH   /api/v1/auth/me                          changeAccountLanguage    bearer    me
-  GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    me
-  GET     /api/v1/auth/me/export                   exportAccount            bearer    me
-  GET     /api/v1/auth/events                      listEvents               bearer    me
-  DELETE  /api/v1/auth/me                          eraseAccount             bearer    me
-  POST    /api/v1/auth/2fa/enable                  requestTwoFactor         bearer    two-factor
-  POST    /api/v1/auth/2fa/enable/confirm          confirmTwoFactor         bearer    two-factor
-  POST    /api/v1/auth/2fa/totp                    requestAuthenticatorApp  bearer    two-factor
-  POST    /api/v1/auth/2fa/totp/confirm            confirmAuthenticatorApp  bearer    two-factor
-  POST    /api/v1/auth/2fa/disable                 disableTwoFactor         bearer    two-factor
-  POST    /api/v1/auth/2fa/recovery-codes          replaceRecoveryCodes     bearer    two-factor
-  POST    /api/v1/auth/password/forgot             forgotPassword           none      passwords
-  POST    /api/v1/auth/password/reset              resetPassword            none      passwords
-  POST    /api/v1/auth/password/change             changePassword           bearer    passwords
-  POST    /api/v1/auth/email/change                changeEmail              bearer    contacts
-  POST    /api/v1/auth/email/confirm               confirmEmail             bearer    contacts
-  POST    /api/v1/auth/phone/change                changePhone              bearer    contacts
-  POST    /api/v1/auth/phone/confirm               confirmPhone             bearer    contacts
-  DELETE  /api/v1/auth/email                       removeEmail              bearer    contacts
-  DELETE  /api/v1/auth/phone                       removePhone              bearer    contacts
-  GET     /api/v1/auth/social                      listProviders            none      social
-  GET     /api/v1/auth/social/:provider/authorize  authorizeProvider        none      social
-  GET     /api/v1/auth/social/:provider/callback   finishProvider           none      social
-  POST    /api/v1/auth/social/:provider/callback   finishProviderByForm     none      social
-  POST    /api/v1/auth/social/exchange             exchangeSocialCode       none      social
-  POST    /api/v1/auth/social/:provider/token      signInNatively           none      social
-  GET     /api/v1/auth/identities                  listIdentities           bearer    identities
-  POST    /api/v1/auth/identities/:provider        linkIdentity             bearer    identities
-  DELETE  /api/v1/auth/identities/:provider        unlinkIdentity           bearer    identities
-  POST    /api/v1/auth/passkeys/login/options      passkeyLogInOptions         none      passkeys
-  POST    /api/v1/auth/passkeys/login              logInWithPasskey            none      passkeys
-  POST    /api/v1/auth/passkeys/registration/options passkeyRegistrationOptions  bearer    passkeys
-  POST    /api/v1/auth/passkeys/registration       addPasskey                  bearer    passkeys
-  POST    /api/v1/auth/passkeys/step-up/options    passkeyStepUpOptions        bearer    passkeys
-  GET     /api/v1/auth/passkeys                    listPasskeys                bearer    passkeys
-  PATCH   /api/v1/auth/passkeys/:id                renamePasskey               bearer    passkeys
-  DELETE  /api/v1/auth/passkeys/:id                removePasskey               bearer    passkeys
-  POST    /api/v1/sms/receipts/:gateway            putReceipt               none      sms-funnel
-  GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      sms-funnel
+  GET     /healthz                                 healthz                  none      operations/health
+  GET     /readyz                                  readyz                   none      operations/health
+  GET     /.well-known/jwks.json                   listKeys                 none      sessions/tokens
+  GET     /.well-known/oauth-authorization-server  describeIssuer           none      sessions/tokens
+  GET     /.well-known/openid-configuration        describeIssuerToOpenId   none      sessions/tokens
+  POST    /api/v1/auth/register                    register                 none      sign-in/registration
+  POST    /api/v1/auth/verify-account              verifyAccount            none      sign-in/registration
+  POST    /api/v1/auth/resend-verification         resendVerification       none      sign-in/registration
+  POST    /api/v1/auth/resend-confirmation         resendConfirmation       none      sign-in/registration
+  POST    /api/v1/auth/login                       logIn                    none      sign-in/login
+  POST    /api/v1/auth/2fa/request-otp             requestTwoFactorCode     optional  sign-in/login-by-code
+  POST    /api/v1/auth/2fa/verify                  verifyTwoFactor          none      sign-in/login-by-code
+  POST    /api/v1/auth/refresh                     refresh                  none      sessions/sessions
+  POST    /api/v1/auth/logout                      logOut                   optional  sessions/sessions
+  POST    /api/v1/auth/logout-all                  logOutEverywhere         bearer    sessions/sessions
+  GET     /api/v1/auth/sessions                    listSessions             bearer    sessions/sessions
+  DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions/sessions
+  GET     /api/v1/auth/me                          getAccount               bearer    self-service/me
+  PATCH   /api/v1/auth/me                          changeAccountLanguage    bearer    self-service/me
+  GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    self-service/me
+  GET     /api/v1/auth/me/export                   exportAccount            bearer    self-service/me
+  GET     /api/v1/auth/events                      listEvents               bearer    self-service/me
+  DELETE  /api/v1/auth/me                          eraseAccount             bearer    self-service/me
+  POST    /api/v1/auth/2fa/enable                  requestTwoFactor         bearer    sign-in/two-factor
+  POST    /api/v1/auth/2fa/enable/confirm          confirmTwoFactor         bearer    sign-in/two-factor
+  POST    /api/v1/auth/2fa/totp                    requestAuthenticatorApp  bearer    sign-in/two-factor
+  POST    /api/v1/auth/2fa/totp/confirm            confirmAuthenticatorApp  bearer    sign-in/two-factor
+  POST    /api/v1/auth/2fa/disable                 disableTwoFactor         bearer    sign-in/two-factor
+  POST    /api/v1/auth/2fa/recovery-codes          replaceRecoveryCodes     bearer    sign-in/two-factor
+  POST    /api/v1/auth/password/forgot             forgotPassword           none      sign-in/passwords
+  POST    /api/v1/auth/password/reset              resetPassword            none      sign-in/passwords
+  POST    /api/v1/auth/password/change             changePassword           bearer    sign-in/passwords
+  POST    /api/v1/auth/email/change                changeEmail              bearer    self-service/contacts
+  POST    /api/v1/auth/email/confirm               confirmEmail             bearer    self-service/contacts
+  POST    /api/v1/auth/phone/change                changePhone              bearer    self-service/contacts
+  POST    /api/v1/auth/phone/confirm               confirmPhone             bearer    self-service/contacts
+  DELETE  /api/v1/auth/email                       removeEmail              bearer    self-service/contacts
+  DELETE  /api/v1/auth/phone                       removePhone              bearer    self-service/contacts
+  GET     /api/v1/auth/social                      listProviders            none      sign-in/social
+  GET     /api/v1/auth/social/:provider/authorize  authorizeProvider        none      sign-in/social
+  GET     /api/v1/auth/social/:provider/callback   finishProvider           none      sign-in/social
+  POST    /api/v1/auth/social/:provider/callback   finishProviderByForm     none      sign-in/social
+  POST    /api/v1/auth/social/exchange             exchangeSocialCode       none      sign-in/social
+  POST    /api/v1/auth/social/:provider/token      signInNatively           none      sign-in/social
+  GET     /api/v1/auth/identities                  listIdentities           bearer    sign-in/identities
+  POST    /api/v1/auth/identities/:provider        linkIdentity             bearer    sign-in/identities
+  DELETE  /api/v1/auth/identities/:provider        unlinkIdentity           bearer    sign-in/identities
+  POST    /api/v1/auth/passkeys/login/options      passkeyLogInOptions         none      sign-in/passkeys
+  POST    /api/v1/auth/passkeys/login              logInWithPasskey            none      sign-in/passkeys
+  POST    /api/v1/auth/passkeys/registration/options passkeyRegistrationOptions  bearer    sign-in/passkeys
+  POST    /api/v1/auth/passkeys/registration       addPasskey                  bearer    sign-in/passkeys
+  POST    /api/v1/auth/passkeys/step-up/options    passkeyStepUpOptions        bearer    sign-in/passkeys
+  GET     /api/v1/auth/passkeys                    listPasskeys                bearer    sign-in/passkeys
+  PATCH   /api/v1/auth/passkeys/:id                renamePasskey               bearer    sign-in/passkeys
+  DELETE  /api/v1/auth/passkeys/:id                removePasskey               bearer    sign-in/passkeys
+  POST    /api/v1/sms/receipts/:gateway            putReceipt               none      messages/sms-funnel
+  GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      messages/sms-funnel
 `
 
 export const readRoutes = (): AppRoute[] =>

@@ -12,16 +12,16 @@ import { requireNotMoved } from './compose/move.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
 import { choresOf, createStores } from './compose/stores.ts'
-import { createReach } from './domain/delivery/reach.ts'
-import { createSender } from './domain/delivery/service.ts'
-import { createMailbox, type Mailbox } from './domain/dev/mailbox.ts'
-import type { createDevRoutes } from './domain/dev/routes.ts'
-import { createHousekeeping, type Housekeeping } from './domain/housekeeping/service.ts'
-import { createPostgresLimitStore } from './domain/limits/store-postgres.ts'
-import { countAnswer } from './domain/metrics/answers.ts'
-import { type Metrics, noMetrics } from './domain/metrics/metrics.ts'
-import { createBreaker } from './domain/senders/breaker.ts'
-import type { MessageSender } from './domain/senders/sender.ts'
+import { countAnswer } from './domain/foundation/metrics/answers.ts'
+import { type Metrics, noMetrics } from './domain/foundation/metrics/metrics.ts'
+import { createPostgresLimitStore } from './domain/limits/limits/store-postgres.ts'
+import { createReach } from './domain/messages/delivery/reach.ts'
+import { createSender } from './domain/messages/delivery/service.ts'
+import { createBreaker } from './domain/messages/senders/breaker.ts'
+import type { MessageSender } from './domain/messages/senders/sender.ts'
+import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
+import type { createDevRoutes } from './domain/operations/dev/routes.ts'
+import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
 import type { Services, Stores } from './domain/services.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
@@ -83,7 +83,9 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
     })
-    const createDevRoutes = options.dev ? (await import('./domain/dev/routes.ts')).createDevRoutes : null
+    const createDevRoutes = options.dev
+      ? (await import('./domain/operations/dev/routes.ts')).createDevRoutes
+      : null
     const service = build({ ...options, createDevRoutes, metrics: await openMetrics(config) }, connections)
     await service.start()
     return service

@@ -1,9 +1,9 @@
 /** Accounts by the thousand, written by SQL: confirmed ones that share one digest, and ones that wait for a code. */
 import postgres from 'postgres'
-import type { Attempts } from '../../src/domain/attempts/service.ts'
-import { createCodeService } from '../../src/domain/codes/service.ts'
-import { createRedisCodeStore } from '../../src/domain/codes/store-redis.ts'
-import { LASTING_KEY } from '../../src/domain/secrets/vaults.ts'
+import { LASTING_KEY } from '../../src/domain/credentials/secrets/vaults.ts'
+import type { Attempts } from '../../src/domain/limits/attempts/service.ts'
+import { createCodeService } from '../../src/domain/messages/codes/service.ts'
+import { createRedisCodeStore } from '../../src/domain/messages/codes/store-redis.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'

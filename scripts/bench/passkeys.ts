@@ -1,6 +1,6 @@
 /** Passkeys by the thousand, written by SQL, and assertions by them that are ready to be sent. */
 import { generateKeyPairSync } from 'node:crypto'
-import { createChallenges } from '../../src/domain/passkeys/challenge.ts'
+import { createChallenges } from '../../src/domain/sign-in/passkeys/challenge.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 import { coseKeyOf, signWithPasskey } from '../../test/helpers/passkey-authenticator.ts'
 import { onDatabase } from './accounts.ts'

@@ -5,6 +5,11 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { Command } from 'commander'
 import { withStores } from '../compose.ts'
+import { createProviderService } from '../domain/credentials/providers/service.ts'
+import { parseIdentifier } from '../domain/foundation/identifiers/identifier.ts'
+import type { MessageSender } from '../domain/messages/senders/sender.ts'
+import { createSmsSender } from '../domain/messages/sms-gateways/gateways.ts'
+import { createEmailSender } from '../domain/messages/smtp/mail-servers.ts'
 import {
   failure,
   type NamedFinding,
@@ -12,16 +17,11 @@ import {
   ok,
   type RunningService,
   warning,
-} from '../domain/doctor/check.ts'
-import { checks } from '../domain/doctor/checks.ts'
-import { examine } from '../domain/doctor/examine.ts'
-import { explainFailure } from '../domain/doctor/explain.ts'
-import { NO_REDIS } from '../domain/doctor/redis-checks.ts'
-import { parseIdentifier } from '../domain/identifiers/identifier.ts'
-import { createProviderService } from '../domain/providers/service.ts'
-import type { MessageSender } from '../domain/senders/sender.ts'
-import { createSmsSender } from '../domain/sms-gateways/gateways.ts'
-import { createEmailSender } from '../domain/smtp/mail-servers.ts'
+} from '../domain/operations/doctor/check.ts'
+import { checks } from '../domain/operations/doctor/checks.ts'
+import { examine } from '../domain/operations/doctor/examine.ts'
+import { explainFailure } from '../domain/operations/doctor/explain.ts'
+import { NO_REDIS } from '../domain/operations/doctor/redis-checks.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { LoadedConfig } from '../platform/config/load.ts'
 import { describeProblem } from '../platform/config/report.ts'

@@ -1,7 +1,7 @@
 /** `poterne events list | follow`: the audit trail. */
 import { Command } from 'commander'
-import type { EventRecord } from '../domain/events/event.ts'
-import { toOcsf } from '../domain/events/ocsf.ts'
+import type { EventRecord } from '../domain/foundation/events/event.ts'
+import { toOcsf } from '../domain/foundation/events/ocsf.ts'
 import { version } from '../platform/version.ts'
 import {
   addDoorCommand,

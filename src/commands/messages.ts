@@ -1,6 +1,6 @@
 /** `poterne messages list | retry` and `poterne limits lift`: what became of messages, and what keeps them away. */
 import { Command } from 'commander'
-import type { MessageRecord } from '../domain/administration-messages/service.ts'
+import type { MessageRecord } from '../domain/administration/message-log/service.ts'
 import {
   addDoorCommand,
   type DoorOptions,

@@ -1,8 +1,8 @@
 /** `poterne serve`: runs the service until SIGTERM or SIGINT, then finishes the requests under way. A second signal exits. */
 import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
-import { seedPeople } from '../domain/dev/seed.ts'
-import { lockSeededAccount } from '../domain/dev/seed-store-postgres.ts'
+import { seedPeople } from '../domain/operations/dev/seed.ts'
+import { lockSeededAccount } from '../domain/operations/dev/seed-store-postgres.ts'
 import { openSocket, ownSocketPath } from '../platform/admin-socket.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'

@@ -1,8 +1,8 @@
 /** `poterne sms report`: what became of SMS, by gateway and country. */
 import { Command, InvalidArgumentError } from 'commander'
 import { withService } from '../compose.ts'
-import { type SmsReportRow, smsReport } from '../domain/sms-funnel/report.ts'
-import { stages } from '../domain/sms-funnel/store.ts'
+import { type SmsReportRow, smsReport } from '../domain/messages/sms-funnel/report.ts'
+import { stages } from '../domain/messages/sms-funnel/store.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 
 const NOTHING = 'No SMS in this time.\n'

@@ -2,8 +2,12 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type CheckedLanguage, checkTexts, type TextFinding } from '../domain/rendering/check-texts.ts'
-import { previewPage } from '../domain/rendering/preview-page.ts'
+import {
+  type CheckedLanguage,
+  checkTexts,
+  type TextFinding,
+} from '../domain/messages/rendering/check-texts.ts'
+import { previewPage } from '../domain/messages/rendering/preview-page.ts'
 import type { Config } from '../platform/config/types.ts'
 import { createCatalog, fallbackOf } from '../texts/catalog.ts'
 import { canonicalTag, isBuiltIn, languageName } from '../texts/languages.ts'

@@ -1,7 +1,7 @@
 /** The doors of administration. What is behind them is loaded for the first who comes: a service starts without it. */
 import type { AdminApp, AdminListener, AdminListenerOptions, AdminServices } from '../admin-app.ts'
-import type { StoreContext } from '../domain/doctor/check.ts'
-import type { DoctorService } from '../domain/doctor/service.ts'
+import type { StoreContext } from '../domain/operations/doctor/check.ts'
+import type { DoctorService } from '../domain/operations/doctor/service.ts'
 import type { AddressProbes } from '../platform/http/address-probes.ts'
 
 export interface Administration {
@@ -23,7 +23,7 @@ export function createAdministration(
   { listen, probes, examined, ...options }: AdministrationOptions,
 ): Administration {
   const doctor = once(async () => {
-    const { createDoctorService } = await import('../domain/doctor/service.ts')
+    const { createDoctorService } = await import('../domain/operations/doctor/service.ts')
     return createDoctorService(examined, probes)
   })
   const app = once(async (): Promise<AdminApp> => {

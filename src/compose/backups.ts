@@ -1,7 +1,7 @@
 /** How the service makes its scheduled backups: in a process of its own, so that requests come first. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { FinishedBackup } from '../domain/backups/store.ts'
+import type { FinishedBackup } from '../domain/operations/backups/store.ts'
 import { backupName, removeOldBackups } from '../platform/backup/files.ts'
 import { type BackupJob, keyToJob, type MadeBackup } from '../platform/backup/job.ts'
 import { type BackupKey, readPassphrase } from '../platform/backup/keys.ts'

@@ -1,6 +1,6 @@
 /** What is measured around the services: the stores they ask, and the gauges that a scrape reads. */
-import type { GaugeName } from '../domain/metrics/definitions.ts'
-import { type Metrics, noMetrics } from '../domain/metrics/metrics.ts'
+import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
+import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
 import type { Services, Stores } from '../domain/services.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
@@ -11,7 +11,7 @@ import type { Connections } from './connections.ts'
 
 export async function openMetrics({ metrics }: Pick<Config, 'metrics'>): Promise<Metrics> {
   if (metrics.listen === null) return noMetrics
-  const { createPrometheusMetrics } = await import('../domain/metrics/prometheus.ts')
+  const { createPrometheusMetrics } = await import('../domain/foundation/metrics/prometheus.ts')
   return createPrometheusMetrics()
 }
 

@@ -2,8 +2,9 @@
  * Moves all data between the embedded database and a PostgreSQL server. What signing in needs goes first, while the old
  * database refuses to write; then the old one is marked, and events and finished messages follow.
  */
-import { forgetErasedAgain } from '../domain/backups/restore-sql.ts'
-import { createEventStore } from '../domain/events/store-postgres.ts'
+
+import { createEventStore } from '../domain/foundation/events/store-postgres.ts'
+import { forgetErasedAgain } from '../domain/operations/backups/restore-sql.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { type Progress, readMigration, readSequences } from '../platform/backup/write.ts'
 import { type CopySession, databaseOf } from '../platform/postgres/copy.ts'

@@ -1,6 +1,12 @@
 /** Replaces the data of a database by that of a backup: all of it or nothing. */
-import { type Cleansed, cleanse, openSealedRows, readLaterKnowledge } from '../domain/backups/restored.ts'
-import { recordEvents } from '../domain/events/event-sql.ts'
+
+import { recordEvents } from '../domain/foundation/events/event-sql.ts'
+import {
+  type Cleansed,
+  cleanse,
+  openSealedRows,
+  readLaterKnowledge,
+} from '../domain/operations/backups/restored.ts'
 import { type BackupKey, secretKeyId } from '../platform/backup/keys.ts'
 import { loadBackup, requireKnownMigration } from '../platform/backup/load.ts'
 import { type Manifest, rowsIn } from '../platform/backup/manifest.ts'

@@ -1,5 +1,5 @@
 /** Whether the stores can be relied on: at the start, each minute, and when a load balancer asks. */
-import type { LimitStore } from '../domain/limits/store.ts'
+import type { LimitStore } from '../domain/limits/limits/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'

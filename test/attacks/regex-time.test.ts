@@ -5,12 +5,16 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { maskDigest, parseDigest } from '../../src/domain/hashing/digest.ts'
-import { checkPassword, createPasswordRules, normalizePassword } from '../../src/domain/hashing/password.ts'
-import { parseEmail } from '../../src/domain/identifiers/email.ts'
-import { parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
-import { maskDestination } from '../../src/domain/identifiers/mask.ts'
-import { parsePhone } from '../../src/domain/identifiers/phone.ts'
+import { maskDigest, parseDigest } from '../../src/domain/foundation/hashing/digest.ts'
+import {
+  checkPassword,
+  createPasswordRules,
+  normalizePassword,
+} from '../../src/domain/foundation/hashing/password.ts'
+import { parseEmail } from '../../src/domain/foundation/identifiers/email.ts'
+import { parseIdentifier } from '../../src/domain/foundation/identifiers/identifier.ts'
+import { maskDestination } from '../../src/domain/foundation/identifiers/mask.ts'
+import { parsePhone } from '../../src/domain/foundation/identifiers/phone.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'

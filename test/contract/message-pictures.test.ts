@@ -1,7 +1,7 @@
 /** Every message in a browser, as wide as a telephone and as a window: in a short run two languages on a telephone. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { createSamples, messagePurposes } from '../../src/domain/rendering/sample-messages.ts'
+import { createSamples, messagePurposes } from '../../src/domain/messages/rendering/sample-messages.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
 import { textDirection } from '../../src/texts/languages.ts'
 import { launchBrowser } from '../helpers/browser.ts'

@@ -1,8 +1,8 @@
 /** How fast the outbox is while thousands wait in it. It measures time: see `timed` in scripts/test. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import type { CodeMessage } from '../../src/domain/outbox/store.ts'
-import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
+import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { measureBelow } from '../helpers/soak.ts'
 import { after, coded, leaseMs, openOutbox, outboxes, room, start } from './outboxes.ts'

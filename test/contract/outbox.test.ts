@@ -6,9 +6,9 @@ import {
   messageParamTypes,
   queueMessage,
   supersedePending,
-} from '../../src/domain/outbox/queue-sql.ts'
-import type { CodeMessage } from '../../src/domain/outbox/store.ts'
-import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
+} from '../../src/domain/messages/outbox/queue-sql.ts'
+import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { after, coded, leaseMs, notice, openOutbox, outboxes, room, start } from './outboxes.ts'

@@ -1,5 +1,5 @@
 /** The two databases that an outbox lies in, and messages for it. */
-import type { NewMessage } from '../../src/domain/outbox/message.ts'
+import type { NewMessage } from '../../src/domain/messages/outbox/message.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { adminRoutes } from '../../src/admin-app.ts'
-import { type AdminRoute, type Scope, scopes } from '../../src/domain/administration/access.ts'
+import { type AdminRoute, type Scope, scopes } from '../../src/domain/administration/access/access.ts'
 import { addAdministrator, asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
 import { type Answer, newEmail } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'

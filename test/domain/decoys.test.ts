@@ -6,9 +6,9 @@ import {
   decoyIdentifier,
   decoyPassword,
   decoySubject,
-} from '../../src/domain/decoys/decoys.ts'
-import { parseDigest } from '../../src/domain/hashing/digest.ts'
-import { parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
+} from '../../src/domain/foundation/decoys/decoys.ts'
+import { parseDigest } from '../../src/domain/foundation/hashing/digest.ts'
+import { parseIdentifier } from '../../src/domain/foundation/identifiers/identifier.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 
 const secret = createServerSecret(new Uint8Array(32).fill(7))

@@ -12,18 +12,18 @@ import {
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { SendingCodes } from '../../src/domain/delivery/attempt.ts'
+import type { SendingCodes } from '../../src/domain/messages/delivery/attempt.ts'
 import {
   createDeliveryWorker,
   type DeliveryWorker,
   type DeliveryWorkerOptions,
-} from '../../src/domain/delivery/worker.ts'
-import type { NewMessage } from '../../src/domain/outbox/message.ts'
-import type { MessageStore } from '../../src/domain/outbox/store.ts'
-import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
-import { createRenderer } from '../../src/domain/rendering/render.ts'
-import type { MessageSender, RenderedMessage, SendOutcome } from '../../src/domain/senders/sender.ts'
-import { createSmtpSender } from '../../src/domain/smtp/smtp.ts'
+} from '../../src/domain/messages/delivery/worker.ts'
+import type { NewMessage } from '../../src/domain/messages/outbox/message.ts'
+import type { MessageStore } from '../../src/domain/messages/outbox/store.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
+import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from '../../src/domain/messages/senders/sender.ts'
+import { createSmtpSender } from '../../src/domain/messages/smtp/smtp.ts'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
-import { exportedLists } from '../../src/domain/me/export-store.ts'
+import { exportedLists } from '../../src/domain/self-service/me/export-store.ts'
 import * as schema from '../../src/platform/postgres/schema.ts'
 import { createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail } from '../helpers/api-client.ts'

@@ -1,7 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { maskDigest, parseDigest } from '../../src/domain/hashing/digest.ts'
-import { checkPassword, createPasswordRules, normalizePassword } from '../../src/domain/hashing/password.ts'
-import { type Identifier, parseIdentifier } from '../../src/domain/identifiers/identifier.ts'
+import { maskDigest, parseDigest } from '../../src/domain/foundation/hashing/digest.ts'
+import {
+  checkPassword,
+  createPasswordRules,
+  normalizePassword,
+} from '../../src/domain/foundation/hashing/password.ts'
+import { type Identifier, parseIdentifier } from '../../src/domain/foundation/identifiers/identifier.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { fastest } from '../helpers/timing.ts'
 

@@ -1,8 +1,8 @@
 /** What goes away by itself, and when, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { createHousekeeping } from '../../src/domain/housekeeping/service.ts'
-import { createHousekeepingStore } from '../../src/domain/housekeeping/store-postgres.ts'
+import { createHousekeeping } from '../../src/domain/operations/housekeeping/service.ts'
+import { createHousekeepingStore } from '../../src/domain/operations/housekeeping/store-postgres.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'

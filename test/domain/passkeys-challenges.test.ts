@@ -1,6 +1,6 @@
 /** Challenges that are kept nowhere: only what this service gave, for that purpose, in the last five minutes. */
 import { describe, expect, test } from 'bun:test'
-import { type ChallengePurpose, createChallenges } from '../../src/domain/passkeys/challenge.ts'
+import { type ChallengePurpose, createChallenges } from '../../src/domain/sign-in/passkeys/challenge.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 
 const account = '7d1f7b58-2d2e-4c8f-9a8e-0a4f5be2a111'

@@ -1,7 +1,11 @@
 /** What is taken for a passkey, and for a signature by one; every deviation by itself is refused. */
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { challengeOf, verifyAssertion, verifyRegistration } from '../../src/domain/passkeys/verification.ts'
+import {
+  challengeOf,
+  verifyAssertion,
+  verifyRegistration,
+} from '../../src/domain/sign-in/passkeys/verification.ts'
 import type { AssertionBody, Attestation } from '../../src/platform/http/passkey-schemas.ts'
 import {
   type AuthenticatorQuirks,

@@ -1,9 +1,9 @@
 /** SMS against real HTTP gateways: encoding, failover, and what a gateway cannot do to the service. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer } from 'node:http'
-import { createBreaker } from '../../src/domain/senders/breaker.ts'
-import type { RenderedMessage } from '../../src/domain/senders/sender.ts'
-import { createSmsSender } from '../../src/domain/sms-gateways/gateways.ts'
+import { createBreaker } from '../../src/domain/messages/senders/breaker.ts'
+import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
+import { createSmsSender } from '../../src/domain/messages/sms-gateways/gateways.ts'
 import type { GatewayConfig } from '../../src/platform/config/types.ts'
 import { newPhone, registration } from '../helpers/api-client.ts'
 import { type GatewayBehaviour, startGateway, type TestGateway } from '../helpers/gateway.ts'

@@ -1,8 +1,8 @@
 /** E-mail against a real SMTP server: what is sent, what is refused, and what never leaves in clear. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer } from 'node:net'
-import type { MessageSender, RenderedMessage } from '../../src/domain/senders/sender.ts'
-import { createSmtpSender, type SmtpTimeouts } from '../../src/domain/smtp/smtp.ts'
+import type { MessageSender, RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
+import { createSmtpSender, type SmtpTimeouts } from '../../src/domain/messages/smtp/smtp.ts'
 import type { SmtpConfig } from '../../src/platform/config/types.ts'
 import { type SmtpOptions, startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 import { measured } from '../helpers/timing.ts'

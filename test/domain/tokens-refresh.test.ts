@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { createRefreshTokens } from '../../src/domain/tokens/refresh-token.ts'
+import { createRefreshTokens } from '../../src/domain/sessions/tokens/refresh-token.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 import { seed } from '../random/seed.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose'
 import postgres from 'postgres'
-import { SEAL_LABEL } from '../../src/domain/tokens/key-rotation.ts'
+import { SEAL_LABEL } from '../../src/domain/sessions/tokens/key-rotation.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { type Executable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'

@@ -3,8 +3,8 @@
  * "sending ID" on standard output and never ends.
  */
 
-import { createDeliveryWorker } from '../../src/domain/delivery/worker.ts'
-import { createMessageStore } from '../../src/domain/outbox/store-postgres.ts'
+import { createDeliveryWorker } from '../../src/domain/messages/delivery/worker.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 

@@ -1,6 +1,6 @@
 /** What a message that arrived is for, as its reader tells: from its words. */
 
-import type { MessagePurpose } from '../../src/domain/outbox/message.ts'
+import type { MessagePurpose } from '../../src/domain/messages/outbox/message.ts'
 import { serviceName } from '../../src/platform/config/service-name.ts'
 import { fr } from '../../src/texts/fr.ts'
 import { createTemplates, type MessageTemplate } from '../../src/texts/messages.ts'

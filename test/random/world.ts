@@ -3,7 +3,7 @@
  * addresses of their own and read their own mail, a clock to move, and faults. Every answer is judged by the service's
  * own document; every secret that anybody learns is noted, to be searched for afterwards.
  */
-import type { MessagePurpose } from '../../src/domain/outbox/message.ts'
+import type { MessagePurpose } from '../../src/domain/messages/outbox/message.ts'
 import type { Answer } from '../helpers/api-client.ts'
 import { createDatabase, redisPrefix, startPostgres, startRedis } from '../helpers/servers.ts'
 import {

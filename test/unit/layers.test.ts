@@ -11,15 +11,19 @@ describe('imports', () => {
     ['src/texts/fr.ts', "import type { A } from '../platform/config/types.ts'", 'texts imports platform'],
     ['src/texts/fr.ts', "import type { A } from '../domain/login/service.ts'", 'texts imports domain'],
     [
-      'src/domain/codes/service.ts',
-      "import { a } from '../login/service.ts'",
-      'room codes imports login, a later room',
+      'src/domain/messages/codes/service.ts',
+      "import { a } from '../../sign-in/login/service.ts'",
+      'room messages/codes imports sign-in/login, a later room',
     ],
-    ['src/domain/login/routes.ts', "import { createApp } from '../../app.ts'", 'domain imports app'],
     [
-      'src/domain/login/routes.ts',
+      'src/domain/sign-in/login/routes.ts',
+      "import { createApp } from '../../../app.ts'",
+      'domain imports app',
+    ],
+    [
+      'src/domain/sign-in/login/routes.ts',
       "import { a } from '../cellar/service.ts'",
-      'room cellar is missing in the order',
+      'room sign-in/cellar is missing in the order',
     ],
     ['src/app.ts', "export { compose } from './compose.ts'", 'app imports compose'],
     ['src/compose.ts', "const a = await import('./commands/serve.ts')", 'compose imports commands'],
@@ -29,12 +33,12 @@ describe('imports', () => {
   })
 
   test.each([
-    ['src/domain/login/service.ts', 'elysia'],
-    ['src/domain/tokens/service.ts', '@elysiajs/swagger'],
-    ['src/domain/codes/service.ts', 'drizzle-orm'],
-    ['src/domain/codes/store-redis.ts', 'drizzle-orm/pg-core'],
+    ['src/domain/sign-in/login/service.ts', 'elysia'],
+    ['src/domain/sessions/tokens/service.ts', '@elysiajs/swagger'],
+    ['src/domain/messages/codes/service.ts', 'drizzle-orm'],
+    ['src/domain/messages/codes/store-redis.ts', 'drizzle-orm/pg-core'],
     ['src/compose.ts', 'postgres'],
-    ['src/domain/codes/store-postgres.ts', 'ioredis'],
+    ['src/domain/messages/codes/store-postgres.ts', 'ioredis'],
     ['src/commands/serve.ts', '@electric-sql/pglite'],
   ])('%s may not import %s', (path, name) => {
     expect(check(path, `import x from '${name}'`)).toEqual([`${path}: ${expectedPlace(name)}`])
@@ -59,8 +63,8 @@ describe('imports', () => {
   test('a room may pick the services and stores of its own and of earlier rooms only', () => {
     const services = {
       path: 'src/domain/services.ts',
-      text: `import type { LimitStore } from './limits/store.ts'
-import type { LoginService } from './login/service.ts'
+      text: `import type { LimitStore } from './limits/limits/store.ts'
+import type { LoginService } from './sign-in/login/service.ts'
 export interface Stores {
   limits: LimitStore
 }
@@ -71,30 +75,33 @@ export interface Services {
     }
     const picking = (path: string, text: string) => checkLayers([services, { path, text }])
     const limits = "Pick<Services, 'clock'> & { stores: Pick<Stores, 'limits'> }"
-    expect(picking('src/domain/limits/service.ts', limits)).toEqual([])
-    expect(picking('src/domain/login/service.ts', `${limits} & Pick<Services, 'login'>`)).toEqual([])
-    expect(picking('src/domain/codes/service.ts', "Pick<Services, 'clock' | 'login'>")).toEqual([
-      'src/domain/codes/service.ts: room codes imports login, a later room',
+    expect(picking('src/domain/limits/limits/service.ts', limits)).toEqual([])
+    expect(picking('src/domain/sign-in/login/service.ts', `${limits} & Pick<Services, 'login'>`)).toEqual([])
+    expect(picking('src/domain/messages/codes/service.ts', "Pick<Services, 'clock' | 'login'>")).toEqual([
+      'src/domain/messages/codes/service.ts: room messages/codes imports sign-in/login, a later room',
     ])
   })
 
   test('every import of a multi-line statement and of one line is seen', () => {
     const text =
-      "import {\n  a,\n  b,\n} from '../../domain/codes/a.ts'\nexport * from '../../domain/codes/b.ts'; import '../../domain/codes/c.ts'"
+      "import {\n  a,\n  b,\n} from '../../domain/messages/codes/a.ts'\nexport * from '../../domain/messages/codes/b.ts'; import '../../domain/messages/codes/c.ts'"
     expect(check('src/platform/http/x.ts', text)).toHaveLength(3)
   })
 
   test.each([
-    ['src/domain/codes/store-postgres.ts', "import { sql } from 'drizzle-orm'"],
-    ['src/domain/codes/budget-store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/domain/messages/codes/store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/domain/messages/codes/budget-store-postgres.ts', "import { sql } from 'drizzle-orm'"],
     ['src/platform/redis/connection.ts', "import Redis from 'ioredis'"],
-    ['src/domain/login/routes.ts', "import { Elysia } from 'elysia'\nimport { a } from './service.ts'"],
     [
-      'src/domain/login/service.ts',
-      "import { AppError } from '../../errors.ts'\nimport { b } from '../codes/x.ts'",
+      'src/domain/sign-in/login/routes.ts',
+      "import { Elysia } from 'elysia'\nimport { a } from './service.ts'",
     ],
-    ['src/domain/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
-    ['src/domain/codes/service.ts', "import { a } from '../limits/callers.ts'"],
+    [
+      'src/domain/sign-in/login/service.ts',
+      "import { AppError } from '../../../errors.ts'\nimport { b } from '../../messages/codes/x.ts'",
+    ],
+    ['src/domain/sessions/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
+    ['src/domain/messages/codes/service.ts', "import { a } from '../../limits/limits/callers.ts'"],
     ['src/commands/version.ts', "import manifest from '../../package.json' with { type: 'json' }"],
     ['src/main.ts', "import { serve } from './commands/serve.ts'"],
     ['scripts/bench/run.ts', "import postgres from 'postgres'"],
@@ -110,15 +117,21 @@ function expectedPlace(name: string): string {
   return `imports ${name}, which belongs in platform/postgres/, store-postgres.ts and *-sql.ts`
 }
 
-test('the diagram of the rooms leaves out an arrow where a longer way leads to the same room', () => {
+test('a diagram leaves out an arrow where a longer way leads to the same place', () => {
   const files = [
-    { path: 'src/domain/login/service.ts', text: "import '../accounts/a.ts'; import '../codes/b.ts'" },
-    { path: 'src/domain/accounts/a.ts', text: "import { b } from '../codes/b.ts'; import './own.ts'" },
-    { path: 'src/domain/codes/b.ts', text: "import { c } from '../../platform/clock.ts'" },
+    {
+      path: 'src/domain/sign-in/login/service.ts',
+      text: "import '../sign-in/a.ts'; import '../../accounts/accounts/a.ts'; import '../../messages/codes/b.ts'",
+    },
+    { path: 'src/domain/accounts/accounts/a.ts', text: "import { b } from '../../messages/codes/b.ts'" },
+    { path: 'src/domain/messages/codes/b.ts', text: "import { c } from '../../../platform/clock.ts'" },
   ]
-  const drawn = drawDiagrams('before\n<!-- rooms -->\nold\n<!-- /rooms -->\nafter', files)
+  const drawn = drawDiagrams(
+    'before\n<!-- folders -->\nold\n<!-- /folders -->\n<!-- sign-in -->\n<!-- /sign-in -->\nafter',
+    files,
+  )
   const arrows = drawn.split('\n').filter((line) => line.includes('-->') && !line.startsWith('<'))
-  expect(arrows).toEqual(['  login --> accounts', '  accounts --> codes'])
-  expect(drawn).toStartWith('before\n<!-- rooms -->\n```mermaid\nflowchart TD\n')
-  expect(drawn).toEndWith('\n```\n<!-- /rooms -->\nafter')
+  expect(arrows).toEqual(['  sign-in --> accounts', '  accounts --> messages', '  login --> sign-in'])
+  expect(drawn).toStartWith('before\n<!-- folders -->\n```mermaid\nflowchart TD\n')
+  expect(drawn).toEndWith('\n```\n<!-- /sign-in -->\nafter')
 })

@@ -1,0 +1,146 @@
+/**
+ * Codes of 16 letters that an administrator makes for somebody: a recovery code for who lost every way in, an invitation
+ * for a new account. `password/reset` takes them in place of the six digits. What wrong tries, other codes and other
+ * people's requests do ends none of them, so that nobody can keep the person from using theirs.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import {
+  groupLetters,
+  isLetterCode,
+  lettersFrom,
+  lettersOf,
+  matchesSalted,
+  saltedHash,
+} from '../../messages/codes/letters.ts'
+import type { AccountCodeKind } from '../../messages/codes/store.ts'
+import type { NewMessage } from '../../messages/outbox/message.ts'
+import type { Services, Stores } from '../../services.ts'
+import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
+import type { OpenAccountCode, PreparedCode } from './store.ts'
+
+/** Whom a code is for; the account need not be there yet. */
+export type CodeHolder = Pick<
+  Account,
+  'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'
+>
+
+export interface CodeWish {
+  kind: AccountCodeKind
+  lifetimeSeconds: number
+  sendTo: Contact | null
+}
+
+export interface AccountCodes {
+  /**
+   * What `issue` makes, for a transaction of the caller's (put-sql.ts). Throws `channel_not_available`,
+   * `too_many_requests`.
+   */
+  prepare(holder: CodeHolder, wish: CodeWish): Promise<PreparedCode>
+  /**
+   * The older one of its kind is dead. `sendTo`: it goes there, and `code` is null; otherwise whoever asked is shown it.
+   * Every verified contact is told. Throws `account_not_found`, `channel_not_available`, `too_many_requests`.
+   */
+  issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }>
+  /** Whether what was typed has the form of such a code. */
+  hasForm(typed: string): boolean
+  /** The account whose open code this is, of those that the identifier or uuid may name. Nothing is used up. */
+  match(name: Identifier | { uuid: string }, typed: string): Promise<MatchedCode | null>
+}
+
+export interface MatchedCode extends Omit<OpenAccountCode, 'sentTo'> {
+  account: Account
+  /** The contact that it proves; null where it was sent nowhere. */
+  sentTo: Identifier | null
+}
+
+type Needs = Pick<Services, 'notices' | 'limits' | 'secret' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'accountCodes'>
+}
+
+/** What the worker needs of them: see SendingCodes. */
+export function createAccountCodeSending({
+  stores,
+  secret,
+  clock,
+}: Omit<Needs, 'notices' | 'limits' | 'config'>) {
+  const letters = (id: string, seed: Uint8Array) => lettersFrom(secret.tag('account code', id, seed))
+  return {
+    letters,
+    /** Whether the code of this message is still open. Its life began when it was made. */
+    async start({ subject }: { subject: string }, seed: Uint8Array): Promise<boolean> {
+      const open = await stores.accountCodes.findOpen(subject, clock.now())
+      return open !== null && matchesSalted(open.hash, open.accountUuid, letters(subject, seed))
+    },
+    reveal: ({ subject }: { subject: string }, seed: Uint8Array) => groupLetters(letters(subject, seed)),
+  }
+}
+
+export function createAccountCodes(needs: Needs): AccountCodes {
+  const { notices, limits, clock, config } = needs
+  const store = needs.stores.accountCodes
+  const { letters: lettersOfSeed } = createAccountCodeSending(needs)
+  const { defaultCountry } = config.accounts
+  const read = (contact: string) => parseIdentifier(contact, defaultCountry)
+
+  async function admit({ destination }: Contact, kind: AccountCodeKind): Promise<Identifier> {
+    const identifier = read(destination)
+    if (identifier === null || !limits.counters.mayReceive(identifier)) {
+      throw new AppError('channel_not_available')
+    }
+    await limits.charge(limits.counters.accountCodes(identifier, kind))
+    return identifier
+  }
+
+  /** The message with the code tells its own destination. */
+  async function messagesOf(
+    account: CodeHolder,
+    sendTo: Contact | null,
+    message: Pick<NewMessage, 'purpose' | 'values' | 'code'>,
+  ): Promise<NewMessage[]> {
+    const others = verifiedContacts(account).filter(({ destination }) => destination !== sendTo?.destination)
+    const told = await notices.about(account, 'recovery_created', others)
+    if (sendTo === null) return told
+    const { language, uuid: accountUuid } = account
+    return [{ ...sendTo, ...message, language, accountUuid }, ...told]
+  }
+
+  async function prepare(
+    holder: CodeHolder,
+    { kind, lifetimeSeconds, sendTo }: CodeWish,
+  ): Promise<PreparedCode> {
+    const sentTo = sendTo && (await admit(sendTo, kind))
+    const expiresAt = new Date(clock.now().getTime() + lifetimeSeconds * 1000)
+    const id = randomUUID()
+    const seed = randomBytes(16)
+    const letters = lettersOfSeed(id, seed)
+    const messages = await messagesOf(holder, sendTo, {
+      purpose: kind,
+      values: { expires_at: expiresAt.toISOString() },
+      code: { subject: id, purpose: kind, group: 'owner', seed },
+    })
+    const hash = saltedHash(holder.uuid, letters)
+    const code = { id, kind, hash, sentTo: sentTo?.key ?? null, expiresAt }
+    return { code, messages, shown: sendTo === null ? groupLetters(letters) : null }
+  }
+
+  return {
+    prepare,
+    async issue(account, wish) {
+      const prepared = await prepare(account, wish)
+      if (!(await store.put(account, prepared, clock.now()))) throw new AppError('account_not_found')
+      return { code: prepared.shown, expiresAt: prepared.code.expiresAt }
+    },
+    hasForm: isLetterCode,
+    async match(name, typed) {
+      const now = clock.now()
+      const open =
+        'uuid' in name ? await store.findByUuid(name.uuid, now) : await store.findByIdentifier(name, now)
+      const letters = lettersOf(typed)
+      const found = open.find(({ account, hash }) => matchesSalted(hash, account.uuid, letters))
+      if (found === undefined) return null
+      return { ...found, sentTo: found.sentTo === null ? null : read(found.sentTo) }
+    },
+  }
+}

@@ -1,0 +1,26 @@
+/** Uses up a recovery or invitation code, in the transaction of what it opens. */
+import { sql } from 'drizzle-orm'
+import type { Executor } from '../../../platform/postgres/database.ts'
+import { accountCodes } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import type { OpenAccountCode } from './store.ts'
+
+const spend = defineStatement({
+  name: 'account_codes.spend',
+  params: { accountId: 'bigint', kind: 'text', hash: 'bytea', now: 'timestamptz' },
+  row: { kind: 'text' },
+  sql: (p) => sql`
+  delete from ${accountCodes}
+   where account_id = ${p.accountId} and kind = ${p.kind} and hash = ${p.hash} and expires_at > ${p.now}
+  returning kind`,
+})
+
+/** False where somebody else used it, or where it is not open any more. */
+export async function spendAccountCode(
+  transaction: Executor,
+  accountId: number,
+  { kind, hash }: Pick<OpenAccountCode, 'kind' | 'hash'>,
+  now: Date,
+): Promise<boolean> {
+  return (await transaction.first(spend, { accountId, kind, hash, now })) !== null
+}

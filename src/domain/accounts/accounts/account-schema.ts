@@ -1,0 +1,63 @@
+/** The fields by which clients name an account, and the account as answers show it. */
+import { t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+
+export const identifierField = t.String({
+  description: 'E-mail address or phone number of the account',
+  examples: ['ada@example.com'],
+})
+
+export const passwordField = t.String({ description: 'Password of the account' })
+
+/** A new password and its confirmation. */
+export const newPasswordFields = {
+  password: t.String({ description: '8 to 256 characters, not a common one, not the identifier' }),
+  password_confirmation: t.String({ description: 'The same password again' }),
+}
+
+/** Clients rely on exactly these 24 fields, in this order. */
+export const accountSchema = component(
+  'Account',
+  t.Object(
+    {
+      failed_attempts: integer({ examples: [0] }),
+      id: integer(),
+      uuid: t.String({ format: 'uuid' }),
+      email: nullable(t.String({ examples: ['ada@example.com'] })),
+      phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
+      password_digest: t.String({
+        description:
+          'PHC string. Salt and hash are replaced unless configured "full". Empty without a password',
+        examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
+      }),
+      accountable_type: t.String({ examples: ['User'] }),
+      accountable_id: integer(),
+      role_id: integer(),
+      remember_created_at: nullable(timeField(), { examples: [null] }),
+      sign_in_count: integer(),
+      current_sign_in_at: nullable(timeField()),
+      last_sign_in_at: nullable(timeField()),
+      current_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
+      last_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
+      account_confirmed_at: nullable(timeField()),
+      account_confirmed: t.Boolean(),
+      unlock_token: nullable(t.String(), { examples: [null] }),
+      locked_at: nullable(timeField(), { examples: [null] }),
+      two_factor_enabled: t.Boolean({ examples: [false] }),
+      provider: t.String({
+        description: '`local`, or the provider with which the account was created',
+        examples: ['local'],
+      }),
+      provider_uid: nullable(t.String(), { examples: [null] }),
+      created_at: timeField(),
+      updated_at: timeField(),
+    },
+    { description: 'The account; times are UTC.' },
+  ),
+)
+
+export const accountAnswer = component(
+  'AccountAnswer',
+  t.Object({ status: t.Literal(200), account: accountSchema }, { description: 'The account as it is now.' }),
+)

@@ -1,0 +1,120 @@
+/** SQL about the table `accounts` that the statements of several rooms share. */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
+import { accounts, registrationClaims, sessions } from '../../../platform/postgres/schema.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  rowOf,
+  type Statement,
+} from '../../../platform/postgres/statement.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+
+export const accountRow = rowOf(accounts)
+
+const hold = defineStatement({
+  name: 'accounts.hold_account',
+  params: { accountId: 'bigint' },
+  sql: (p) => sql`select 1 from ${accounts} where id = ${p.accountId} for update`,
+})
+
+/** Other changes of the account wait until the transaction ends. */
+export async function holdAccount(transaction: Executor, accountId: number): Promise<void> {
+  await transaction.all(hold, { accountId })
+}
+
+/**
+ * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
+ * null. Other changes of the account commit before the statement, which then sees them, or wait for it. Lock and change
+ * cannot be one statement: a statement sees the rows as they were when it began, before it waited for the lock.
+ */
+export const updateLockedAccount = <Params extends { accountId: number }, Row extends object>(
+  database: Database,
+  change: Statement<Params, Row>,
+  params: Params,
+  record?: { at: Date; eventsOf: (row: Row) => NewEvent[] },
+): Promise<Row | null> =>
+  retryDeadlocks(() =>
+    database.transaction(async (transaction) => {
+      await holdAccount(transaction, params.accountId)
+      const row = await transaction.first(change, params)
+      if (row !== null && record) await recordEvents(transaction, record.eventsOf(row), record.at)
+      return row
+    }),
+  )
+
+/**
+ * The caller's session has not ended since the call began. A request that started before a password reset must not change
+ * anything after it.
+ */
+export const sessionLives = (p: Placeholders<'sessionId' | 'accountId'>) => sql`exists (
+  select 1 from ${sessions}
+   where ${sessions}.id = ${p.sessionId} and ${sessions}.account_id = ${p.accountId}
+     and ${sessions}.revoked_at is null)`
+
+/**
+ * The columns of the comparable form and of the time of its verification, without their table, as SET requires; `cleared`
+ * are the assignments that remove the contact.
+ */
+export const unqualifiedColumns = {
+  email: {
+    key: sql.raw('email_key'),
+    verifiedAt: sql.raw('email_confirmed_at'),
+    addedAt: sql.raw('email_added_at'),
+    addedBy: sql.raw('email_added_by'),
+    cleared: sql.raw('email = null, email_key = null'),
+  },
+  phone: {
+    key: sql.raw('phone'),
+    verifiedAt: sql.raw('phone_confirmed_at'),
+    addedAt: sql.raw('phone_added_at'),
+    addedBy: sql.raw('phone_added_by'),
+    cleared: sql.raw('phone = null'),
+  },
+}
+
+/** How many other claims end with a verification, of confirmed accounts and of registrations each; more are harmless. */
+const CLAIMS_AT_ONCE = sql.raw('1000')
+
+/**
+ * CTEs that end everything else when an identifier is verified: the registration that waited for it, the claims of other
+ * accounts, and the records of who named it. They follow a CTE `proved` with the `id` of the account that owns it now.
+ * The work is bounded however many claims there are: a claim to an identifier that somebody has
+ * verified has no effect, and a registration loses it when it is confirmed.
+ */
+export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['kind']): SQL {
+  const { key: keyColumn, verifiedAt, cleared } = unqualifiedColumns[kind]
+  const claims = (confirmed: SQL) => sql`
+    (select id from ${accounts}
+      where ${keyColumn} = ${key} and ${verifiedAt} is null and account_confirmed_at is ${confirmed}
+      order by id limit ${CLAIMS_AT_ONCE})`
+  return sql`
+    ended as (
+      delete from ${accounts} using proved
+       where ${accounts}.waiting_for = ${key} and ${accounts}.id <> proved.id),
+    cleared as (
+      update ${accounts} set ${cleared} from proved
+       where ${accounts}.id = any (array(${claims(sql`not null`)} union all ${claims(sql`null`)}))
+         and ${accounts}.${keyColumn} = ${key} and ${accounts}.${verifiedAt} is null
+         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id),
+    forgotten as (
+      delete from ${registrationClaims} using proved where contact = ${key})`
+}
+
+/** Runs a statement that verifies an identifier; null if somebody else verified it first. */
+export async function verifyIdentifier<T>(
+  kind: Identifier['kind'],
+  work: () => Promise<T | null>,
+): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    const index = kind === 'email' ? 'accounts_email_proved' : 'accounts_phone_proved'
+    if (violates(error, index)) return null
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * What a session can add to an account to sign in with later. A password reset removes everything that an intruder
+ * may have added: what a session added within the last seven days and after the destination of the reset was
+ * verified. What came with the account stays, including the identity that opened it.
+ */
+
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { identities, passkeys } from '../../../platform/postgres/schema.ts'
+import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import { unqualifiedColumns } from './account-sql.ts'
+
+interface Addition {
+  /** Names the CTE that removes it. */
+  name: string
+  /** Has `account_id`. */
+  table: SQLWrapper
+  addedAt: SQL
+  /** The column of the session; null where it came with the account. */
+  addedBy: SQL
+  /** How the notice to the owner names it, see `removed` of MessageFacts. */
+  label: SQL
+}
+
+const additions: Addition[] = [
+  {
+    name: 'identities',
+    table: identities,
+    addedAt: sql`created_at`,
+    addedBy: sql`added_by`,
+    label: sql`'identity ' || provider`,
+  },
+  {
+    name: 'passkeys',
+    table: passkeys,
+    addedAt: sql`created_at`,
+    addedBy: sql`added_by_session`,
+    label: sql`'passkey'`,
+  },
+]
+
+const isRecent = (p: Placeholders<'now'>, addedBy: SQL, addedAt: SQL, since: SQL) =>
+  sql`(${addedBy} is not null and ${addedAt} > ${p.now} - interval '7 days' and ${addedAt} > ${since})`
+
+/**
+ * Whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at `since`.
+ * `now` is the end of the seven days; what was added after it counts too.
+ */
+export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind'], since: SQL): SQL {
+  const { verifiedAt, addedBy, addedAt } = unqualifiedColumns[kind]
+  return sql`(${verifiedAt} is not null and ${isRecent(p, addedBy, addedAt, since)})`
+}
+
+/**
+ * CTEs that remove the rest, for the account of the CTE `proved` with its columns `id`, `since` and `lost_contact`, and
+ * `removed`, one row with the names of all that went, a line each; null where nothing did.
+ */
+export function removeRecentAdditions(p: Placeholders<'now'>): SQL {
+  const removals = additions.map(
+    ({ name, table, addedAt, addedBy, label }) => sql`
+    ${sql.raw(`no_${name}`)} as (
+      delete from ${table} using proved
+       where ${table}.account_id = proved.id and ${isRecent(p, addedBy, addedAt, sql`proved.since`)}
+      returning ${label} as label)`,
+  )
+  const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)
+  return sql`${sql.join(removals, sql`,`)},
+    removed as (
+      select string_agg(label, e'\\n') as labels from (
+        select lost_contact as label from proved where lost_contact is not null
+        ${sql.join(labels, sql` `)}) each_label)`
+}

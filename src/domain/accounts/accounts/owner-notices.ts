@@ -1,0 +1,56 @@
+/**
+ * Notices to the owner of an account: one for each verified contact, queued by the statement that makes the change.
+ * They never contain a code.
+ */
+
+import { currentRequest } from '../../../platform/request-context.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { NewMessage, NoticePurpose } from '../../messages/outbox/message.ts'
+import type { Services } from '../../services.ts'
+import { type Account, type Contact, verifiedContacts } from './account.ts'
+
+/** The notice to this destination carries an undo link. */
+export interface UndoNotice {
+  destination: string
+  seed: string
+}
+
+export interface OwnerNotices {
+  /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
+  about(
+    account: Pick<Account, 'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'>,
+    purpose: NoticePurpose,
+    contacts?: Contact[],
+    undo?: UndoNotice | null,
+  ): Promise<NewMessage[]>
+}
+
+/** Notices of what a call without session did, or tried: they name the address that it came from. */
+export function withAddressOfCaller(notices: NewMessage[]): NewMessage[] {
+  const address = currentRequest()?.address
+  return address ? notices.map((notice) => ({ ...notice, values: { ...notice.values, address } })) : notices
+}
+
+type Needs = Pick<Services, 'limits' | 'config'>
+
+export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
+  const { defaultCountry } = config.accounts
+  return {
+    async about(account, purpose, contacts = verifiedContacts(account), undo = null) {
+      const { language } = account
+      const notices: NewMessage[] = []
+      for (const { channel, destination } of contacts) {
+        const identifier = parseIdentifier(destination, defaultCountry)
+        if (identifier === null) continue
+        const isUndo = undo?.destination === destination
+        const isAdmitted = isUndo
+          ? limits.admitsUndoNotice(identifier)
+          : limits.admitsNotice(identifier, purpose)
+        if (!(await isAdmitted)) continue
+        const notice = { channel, destination, purpose, language, accountUuid: account.uuid }
+        notices.push(isUndo ? { ...notice, values: { undo: undo.seed } } : notice)
+      }
+      return notices
+    },
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Which calls come from a device that the account signed in with: those are the owner's, and pay on counters of their
+ * own. Where an answer must be alike for everybody only a fingerprint tells, since an address is shared; a login may
+ * also come from a public address of the account's last sign-ins.
+ */
+import type { Clock } from '../../../platform/clock.ts'
+import { bucketAddress, isPublicAddress } from '../../../platform/http/client-address.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import { decoyAccount } from '../../foundation/decoys/decoys.ts'
+import { type Caller, onKnownDevice, stranger } from '../../limits/limits/callers.ts'
+import type { Account } from '../accounts/account.ts'
+import type { KnownDeviceStore } from './store.ts'
+
+export interface DeviceTags {
+  device: Uint8Array | null
+  address: Uint8Array | null
+}
+
+export interface KnownDevices {
+  /** Who calls, by the fingerprint alone. Without one nothing is asked of the database. */
+  recognize(
+    account: Account | null,
+    client: { fingerprint: string | null; addressBucket: string },
+  ): Promise<Caller>
+  /** Who calls, also by the address. */
+  recognizeAtLogin(
+    account: Account | null,
+    client: { fingerprint: string | null; address: string; addressBucket: string },
+  ): Promise<Caller>
+  /**
+   * Whether the account had signed in so long ago with this device or, where the client names none, from this public
+   * address.
+   */
+  knewFor(
+    account: Pick<Account, 'id' | 'uuid'>,
+    client: { fingerprint: string | null; address: string },
+    ms: number,
+  ): Promise<boolean>
+  /** The tag of a device; null where it named no fingerprint. */
+  tagOf(accountUuid: string, fingerprint: string | null): Uint8Array | null
+  /** What a sign-in makes known; an address only where it is public. */
+  tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
+}
+
+interface Options {
+  store: KnownDeviceStore
+  secret: ServerSecret
+  clock: Clock
+}
+
+export function createKnownDevices({ store, secret, clock }: Options): KnownDevices {
+  const deviceTag = (uuid: string, fingerprint: string | null) =>
+    fingerprint === null ? null : secret.tag('known device', uuid, fingerprint)
+  const addressTag = (uuid: string, address: string) =>
+    isPublicAddress(address) ? secret.tag('known address', uuid, bucketAddress(address)) : null
+
+  async function recognizeBy(
+    account: Account | null,
+    fingerprint: string | null,
+    address: string | null,
+    client: { addressBucket: string },
+  ): Promise<Caller> {
+    const { id, uuid } = account ?? decoyAccount
+    const tags = {
+      device: deviceTag(uuid, fingerprint),
+      address: address === null ? null : addressTag(uuid, address),
+    }
+    if (tags.device === null && tags.address === null) return stranger(client, account)
+    const known = await store.find(id, tags, clock.now())
+    if (account === null) return stranger(client)
+    if (known.device) return onKnownDevice(account, `${fingerprint}`, client)
+    if (known.address) return onKnownDevice(account, `at ${client.addressBucket}`, client)
+    return stranger(client, account)
+  }
+
+  return {
+    recognize: (account, client) => recognizeBy(account, client.fingerprint, null, client),
+    recognizeAtLogin: (account, client) => recognizeBy(account, client.fingerprint, client.address, client),
+    async knewFor({ id, uuid }, { fingerprint, address }, ms) {
+      const device = deviceTag(uuid, fingerprint)
+      const tags = { device, address: device === null ? addressTag(uuid, address) : null }
+      const now = clock.now()
+      return store.knewBefore(id, tags, new Date(now.getTime() - ms), now)
+    },
+    tagOf: deviceTag,
+    tagsOf: (uuid, { fingerprint, address }) => ({
+      device: deviceTag(uuid, fingerprint),
+      address: addressTag(uuid, address),
+    }),
+  }
+}

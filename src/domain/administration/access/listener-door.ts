@@ -1,0 +1,83 @@
+/**
+ * The door of the TCP listener: tokens for scripts, a cookie for the page. What a browser may be led to send from
+ * another site is refused: another host, another origin, a write without the page's token.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import type { AdminCaller, AdminRoute, Role } from './access.ts'
+import { createDoor, type Door, type DoorRules, type Knock, NOBODY } from './door.ts'
+
+/** A session of the page, as its cookie names it. */
+export interface SignedInAdministrator {
+  uuid: string
+  role: Role
+  sessionId: string
+  provedAt: Date
+}
+
+export interface ListenerDoorOptions extends DoorRules {
+  /** As `Host` names the listener: `127.0.0.1:8081`. */
+  hosts: () => string[]
+  /** Of its pages, as `Origin` names them. */
+  origins: () => string[]
+  /** Throws `invalid_token`, `token_expired`, `too_many_requests`. */
+  authenticateToken: (authorization: string, client: Knock['client']) => Promise<AdminCaller>
+  /** Null where the request brings no cookie of a living session. */
+  findSession: (
+    cookieHeader: string | undefined,
+  ) => Promise<{ administrator: SignedInAdministrator; csrfToken: string } | null>
+  now: () => Date
+  /** How long password and second factor count as just proved. */
+  provedMs: number
+}
+
+export const ADMIN_DOCUMENT = '/admin/v1/openapi.json'
+
+const OWN_SITES = new Set([undefined, 'same-origin', 'none'])
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export function createListenerDoor(options: ListenerDoorOptions): Door {
+  const { hosts, origins, authenticateToken, findSession, now, provedMs } = options
+
+  async function recognizePage({ method, headers }: Knock, route: AdminRoute): Promise<AdminCaller> {
+    const found = await findSession(headers.cookie)
+    if (found === null) throw new AppError('invalid_token', { cause: 'not_signed_in' })
+    const { uuid, role, sessionId, provedAt } = found.administrator
+    if (!READS.has(method) && !isSame(headers['x-csrf-token'], found.csrfToken))
+      throw new AppError('insufficient_scope', { cause: 'csrf_token' })
+    if (route.destructive && now().getTime() - provedAt.getTime() > provedMs)
+      throw new AppError('reauthentication_required')
+    return { type: 'administrator', id: uuid, name: null, role, sessionId }
+  }
+
+  const door = createDoor(options, async (knock, route) => {
+    requireOwnSite(knock)
+    if (route.access === 'open') return NOBODY
+    const { authorization } = knock.headers
+    if (authorization !== undefined) return authenticateToken(authorization, knock.client)
+    return recognizePage(knock, route)
+  })
+
+  function requireOwnSite({ headers }: Knock): void {
+    const { origin } = headers
+    const isOwn = OWN_SITES.has(headers['sec-fetch-site']) && (!origin || origins().includes(origin))
+    if (!isOwn) throw new AppError('insufficient_scope', { cause: 'other_site' })
+  }
+
+  return {
+    async admit(knock) {
+      // A name that somebody else's DNS leads here is not ours (DNS rebinding).
+      if (!hosts().includes(knock.headers.host?.toLowerCase() ?? ''))
+        throw new AppError('route_not_found', { cause: 'other_host' })
+      // The files of the page, and the description of the interface, are the same for everybody.
+      if (!knock.route.startsWith('/admin/v1/') || knock.route === ADMIN_DOCUMENT) return NOBODY
+      return door.admit(knock)
+    },
+  }
+}
+
+function isSame(sent: string | undefined, expected: string): boolean {
+  const bytes = Buffer.from(sent ?? '')
+  const wanted = Buffer.from(expected)
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted)
+}

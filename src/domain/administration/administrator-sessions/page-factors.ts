@@ -1,0 +1,103 @@
+/**
+ * The second factor of the page of administration: an authenticator app or a passkey. Codes that are sent, and recovery
+ * codes, open nothing here.
+ */
+import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import type { Caller } from '../../limits/limits/callers.ts'
+import type { Services, Stores } from '../../services.ts'
+import { createAssertionCheck } from '../../sign-in/passkeys/assertion-check.ts'
+import { CHALLENGE_LIFETIME_MS, createChallenges } from '../../sign-in/passkeys/challenge.ts'
+import { amrOf } from '../../sign-in/passkeys/passkey.ts'
+import type { WebAuthnOptions } from '../../sign-in/passkeys/service.ts'
+import { mainIdentifier } from '../../sign-in/sign-in/named-account.ts'
+
+export type PageMethod = 'passkey' | 'totp'
+
+/** What the page brings beside the password. */
+export interface PageProof {
+  otp?: string | null | undefined
+  credential?: AssertionBody | null | undefined
+}
+
+export interface PageFactors {
+  /** Empty where an app is to be set up first, if `mayEnrol`: the account has no second factor at all. */
+  find(account: Account): Promise<{ methods: PageMethod[]; mayEnrol: boolean }>
+  /** `context`: the sign-in or the session for which the passkey signs. */
+  passkeyOptions(account: Pick<Account, 'uuid'>, context: string): WebAuthnOptions
+  /**
+   * Uses up what was brought; gives how it was proved (RFC 8176). Throws `validation_failed`, `invalid_code`,
+   * `too_many_attempts`, `too_many_requests`, `invalid_passkey`, `unknown_passkey`, `two_factor_required`.
+   */
+  take(account: Account, proof: PageProof, context: string, caller: Caller): Promise<string[]>
+}
+
+type Needs = Pick<
+  Services,
+  'authenticators' | 'secondFactor' | 'limits' | 'secret' | 'notices' | 'events' | 'clock' | 'config'
+> & { stores: Pick<Stores, 'passkeys'> }
+
+export function createPageFactors(needs: Needs): PageFactors {
+  const { authenticators, secondFactor, limits, config, stores } = needs
+  const relyingParty = pageRelyingParty(config)
+  const challenges = createChallenges(needs)
+  const assertions = createAssertionCheck(needs, {
+    challenges,
+    relyingParty: relyingParty ?? { id: '', origins: [] },
+  })
+  const purposeOf = (uuid: string, context: string) =>
+    ({ kind: 'administration', accountUuid: uuid, sessionId: context }) as const
+
+  async function find(account: Account) {
+    const [held, passkeys] = await Promise.all([
+      secondFactor.find(account),
+      relyingParty === null ? [] : stores.passkeys.list(account.id),
+    ])
+    const methods: PageMethod[] = []
+    if (passkeys.some(({ rpId }) => rpId === relyingParty?.id)) methods.push('passkey')
+    if (held.app === 'usable') methods.push('totp')
+    // Whoever has another second factor proves that one first, in their account: a password alone adds none.
+    return { methods, mayEnrol: methods.length === 0 && !account.twoFactorEnabled }
+  }
+
+  async function takePasskey(account: Account, credential: AssertionBody, context: string, caller: Caller) {
+    await limits.charge(limits.counters.passkeyAttempts(caller.addressBucket))
+    const checked = await assertions.check(credential, purposeOf(account.uuid, context))
+    if (checked.account.id !== account.id) throw new AppError('invalid_passkey')
+    await assertions.spend(checked)
+    return amrOf(checked.passkey)
+  }
+
+  return {
+    find,
+    passkeyOptions: ({ uuid }, context) => ({
+      challenge: Buffer.from(challenges.create(purposeOf(uuid, context))).toString('base64url'),
+      rpId: relyingParty?.id ?? '',
+      allowCredentials: [],
+      userVerification: 'required',
+      timeout: CHALLENGE_LIFETIME_MS,
+    }),
+    async take(account, { otp, credential }, context, caller) {
+      if (credential) return takePasskey(account, credential, context, caller)
+      if (!otp) throw new AppError('validation_failed', { fields: [{ field: 'otp', code: 'required' }] })
+      await limits.chargeVisit('verification', caller)
+      const { methods } = await find(account)
+      if (!methods.includes('totp')) throw new AppError('two_factor_required', { twoFactor: { methods } })
+      if (authenticators.isRecoveryCode(otp)) throw new AppError('invalid_code')
+      const identifier = mainIdentifier(account, config.accounts.defaultCountry)
+      await secondFactor.takeCode(account, identifier, { typed: otp, caller, name: '' })
+      return ['otp', 'mfa']
+    },
+  }
+}
+
+/** Null where there is no page, or where a browser would refuse a passkey of this relying party on it. */
+function pageRelyingParty({ admin, passkeys }: Pick<Config, 'admin' | 'passkeys'>) {
+  const { rpId } = passkeys
+  const origin = admin.baseUrl ?? (admin.listen && `http://localhost:${admin.listen.port}`)
+  if (rpId === null || origin === null) return null
+  const { hostname } = new URL(origin)
+  return hostname === rpId || hostname.endsWith(`.${rpId}`) ? { id: rpId, origins: [origin] } : null
+}

@@ -1,0 +1,285 @@
+/** Signing in and out on the page of administration, by cookie. The page is the only client of these. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { PageCookies } from '../../../platform/http/page-cookie.ts'
+import { assertionField } from '../../../platform/http/passkey-schemas.ts'
+import { nullable, optionalField } from '../../../platform/http/schemas.ts'
+import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
+import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
+import { type AdminCaller, type AdministratorCaller, scopesOf } from '../access/access.ts'
+import { roleField, scopeField } from '../access/access-schema.ts'
+import { PENDING_MS } from './pending-sign-in.ts'
+import { DEVICE_MS, LIFETIME_MS, type PageSessions, PROVED_MS } from './service.ts'
+
+const ok = 200 as const
+const time = (description: string) => t.String({ description, format: 'date-time' })
+
+const begunAnswer = component(
+  'PageSignInBegun',
+  t.Object(
+    {
+      status: t.Literal(200),
+      methods: t.Array(t.Union([t.Literal('passkey'), t.Literal('totp')]), {
+        description:
+          'The second factors that can finish it. Empty: `session/app` sets one up, where the account has none',
+        examples: [['totp']],
+      }),
+    },
+    { description: 'The password is right. The cookie names the sign-in for ten minutes.' },
+  ),
+)
+
+const openedAnswer = component(
+  'PageSignedIn',
+  t.Object(
+    {
+      status: t.Literal(200),
+      csrf_token: t.String({
+        description: 'Every write of this session carries it as `X-CSRF-Token`',
+        examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+      }),
+      recovery_codes: t.Optional(
+        t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
+          description: 'Only where an app was set up with it: they are shown once',
+        }),
+      ),
+    },
+    { description: 'Signed in: the cookie names the session.' },
+  ),
+)
+
+const sessionAnswer = component(
+  'PageSession',
+  t.Object(
+    {
+      status: t.Literal(200),
+      csrf_token: t.String({ examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'] }),
+      administrator: t.Object({
+        uuid: t.String({ examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
+        email: nullable(t.String({ examples: ['ada@example.com'] })),
+        phone: nullable(t.String({ examples: ['+33612345678'] })),
+        role: roleField,
+      }),
+      scopes: t.Array(scopeField, {
+        description: 'What the role reaches; support staff have some of them only in part',
+      }),
+      proved_until: time('Until then destructive actions ask for nothing more'),
+      ends_at: time('At the latest; half an hour without a request ends it too'),
+    },
+    { description: 'Who is signed in on the page.' },
+  ),
+)
+
+const appAnswer = component(
+  'PageAuthenticatorApp',
+  t.Object(
+    {
+      status: t.Literal(200),
+      secret: t.String({
+        description: 'Base32, for typing in',
+        examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+      }),
+      otpauth_uri: t.String({ examples: ['otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXP'] }),
+      qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
+    },
+    { description: 'What the app has to scan. Its first code goes to `session/verify`.' },
+  ),
+)
+
+const optionsAnswer = component(
+  'PagePasskeyOptions',
+  t.Object(
+    {
+      status: t.Literal(200),
+      options: t.Object(
+        { challenge: t.String({ examples: ['AAABk1m2c3R5'] }) },
+        { additionalProperties: true },
+      ),
+    },
+    { description: 'For `navigator.credentials.get`.' },
+  ),
+)
+
+const doneAnswer = (name: string, description: string) =>
+  component(name, t.Object({ status: t.Literal(200) }, { description }))
+
+const proofFields = {
+  otp: optionalField(otpField),
+  credential: t.Optional(
+    t.Union([assertionField, t.Null()], {
+      description: 'Instead of `otp`: the signature of a passkey over the options of `session/passkey`',
+    }),
+  ),
+}
+
+const factorErrors = [
+  'invalid_token',
+  'account_locked',
+  'two_factor_required',
+  'invalid_code',
+  'invalid_passkey',
+  'unknown_passkey',
+  'too_many_attempts',
+  'too_many_requests',
+] as const
+
+const detail = (operationId: string, summary: string, description: string) => ({
+  tags: ['Session'],
+  operationId,
+  summary,
+  description,
+})
+
+const administratorOf = (caller: AdminCaller): AdministratorCaller => {
+  if (caller.type !== 'administrator') throw new AppError('insufficient_scope')
+  return caller
+}
+
+export function createPageSessionRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  pages: PageSessions,
+  cookies: PageCookies,
+) {
+  const sessionRoutes = new Elysia({ name: 'administration-sessions', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .post(
+      '/session',
+      async ({ body, headers, client, set }) => {
+        const device = cookies.device.read(headers.cookie)
+        const { cookie, methods } = await pages.begin(body, { ...client, device })
+        set.headers['set-cookie'] = cookies.session.write(cookie, PENDING_MS)
+        return { status: ok, methods }
+      },
+      {
+        body: t.Object({ identifier: identifierField, password: passwordField }),
+        response: {
+          200: begunAnswer,
+          ...errorResponses('invalid_credentials', 'account_locked', 'too_many_requests', 'server_busy'),
+        },
+        detail: detail(
+          'beginPageSession',
+          'Begin a sign-in with the password',
+          'The answer is the same for a wrong password and for an account that is no administrator.',
+        ),
+      },
+    )
+    .post(
+      '/session/app',
+      async ({ headers }) => ({
+        status: ok,
+        ...(await pages.requestApp(cookies.session.read(headers.cookie))),
+      }),
+      {
+        response: {
+          200: appAnswer,
+          ...errorResponses('invalid_token', 'account_locked', 'two_factor_required'),
+        },
+        detail: detail(
+          'requestPageApp',
+          'Set up an authenticator app',
+          'For an administrator who has no second factor. With `two_factor_required` the account has another one, which the page does not take: an app or a passkey is added in the account itself.',
+        ),
+      },
+    )
+    .post(
+      '/session/passkey',
+      async ({ headers }) => ({
+        status: ok,
+        options: await pages.passkeyOptions(cookies.session.read(headers.cookie)),
+      }),
+      {
+        response: { 200: optionsAnswer, ...errorResponses('invalid_token', 'account_locked') },
+        detail: detail(
+          'requestPagePasskey',
+          'Ask for the options of a passkey',
+          'For the second factor of a sign-in under way, or of a session that proves it again.',
+        ),
+      },
+    )
+    .post(
+      '/session/verify',
+      async ({ body, headers, client, set }) => {
+        const device = cookies.device.read(headers.cookie)
+        const named = cookies.session.read(headers.cookie)
+        const { cookie, ...opened } = await pages.verify(named, body, { ...client, device })
+        set.headers['set-cookie'] = [
+          cookies.session.write(cookie, LIFETIME_MS),
+          cookies.device.write(opened.device, DEVICE_MS),
+        ]
+        const { device: _, ...answer } = opened
+        return { status: ok, ...answer }
+      },
+      {
+        body: t.Object(proofFields),
+        response: { 200: openedAnswer, ...errorResponses(...factorErrors, 'invalid_credentials') },
+        detail: detail(
+          'verifyPageSession',
+          'Finish a sign-in with the second factor',
+          'A code that was sent, or a recovery code, is no second factor here.',
+        ),
+      },
+    )
+  return sessionRoutes
+    .get(
+      '/session',
+      async ({ caller, headers }) => {
+        const administrator = administratorOf(caller)
+        const cookie = cookies.session.read(headers.cookie)
+        const session = await pages.find(cookie)
+        if (session === null || cookie === undefined) throw new AppError('invalid_token')
+        const { uuid, email, phone, role, provedAt, endsAt } = session
+        return {
+          status: ok,
+          csrf_token: pages.csrfTokenOf(cookie),
+          administrator: { uuid, email, phone, role },
+          scopes: [...scopesOf(administrator)],
+          proved_until: new Date(provedAt.getTime() + PROVED_MS).toISOString(),
+          ends_at: endsAt.toISOString(),
+        }
+      },
+      {
+        response: { 200: sessionAnswer, ...errorResponses('invalid_token') },
+        detail: detail('showPageSession', 'Read the session', 'For a page that was loaded again.'),
+      },
+    )
+    .post(
+      '/session/reauthenticate',
+      async ({ caller, body, client }) => {
+        await pages.reauthenticate(administratorOf(caller), body, client)
+        return { status: ok }
+      },
+      {
+        body: t.Object({ password: passwordField, ...proofFields }),
+        response: {
+          200: doneAnswer('PageSessionProved', 'Destructive actions are open for five minutes.'),
+          ...errorResponses(...factorErrors, 'server_busy'),
+        },
+        detail: detail(
+          'provePageSession',
+          'Prove password and second factor again',
+          'For a destructive action that answered `reauthentication_required`.',
+        ),
+      },
+    )
+    .delete(
+      '/session',
+      async ({ caller, set }) => {
+        await pages.end(administratorOf(caller))
+        set.headers['set-cookie'] = cookies.session.remove()
+        return { status: ok }
+      },
+      {
+        response: {
+          200: doneAnswer('PageSessionEnded', 'The session is over.'),
+          ...errorResponses('invalid_token'),
+        },
+        detail: detail('endPageSession', 'Sign out', 'The cookie is removed.'),
+      },
+    )
+}

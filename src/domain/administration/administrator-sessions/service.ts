@@ -1,0 +1,289 @@
+/**
+ * Signing in on the page of administration: password, then an authenticator app or a passkey. Between the two, and
+ * afterwards, a cookie names the caller; each step gives a new one. The session is one of the account's own, so that
+ * whatever ends those ends it too.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { renderSVG } from 'uqr'
+import { AppError } from '../../../errors.ts'
+import { setCurrentActor } from '../../../platform/request-context.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import { decoyUuid } from '../../foundation/decoys/decoys.ts'
+import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { type Caller, inSession, withPassword } from '../../limits/limits/callers.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { WebAuthnOptions } from '../../sign-in/passkeys/service.ts'
+import { wrongPassword } from '../../sign-in/sign-in/reauthentication.ts'
+import type { AdministratorCaller } from '../access/access.ts'
+import { createPageFactors, type PageMethod, type PageProof } from './page-factors.ts'
+import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
+import type { PageSession } from './store.ts'
+
+export interface NewPageApp {
+  /** Base32, for who cannot scan. */
+  secret: string
+  otpauth_uri: string
+  qr_svg: string
+}
+
+export interface OpenedPageSession {
+  cookie: string
+  /** Names the browser from now on. */
+  device: string
+  csrf_token: string
+  /** Only where an app was set up with it: they are shown once. */
+  recovery_codes?: string[]
+}
+
+interface Client {
+  address: string
+  addressBucket: string
+}
+
+interface SigningInClient extends Client {
+  /** As the browser was named at a sign-in before. */
+  device: string | undefined
+}
+
+type Cookie = string | undefined
+
+export interface PageSessions {
+  /**
+   * `methods` empty: an app has to be set up first. Throws `invalid_credentials`, also for whoever is no administrator,
+   * `account_locked`, `too_many_requests`, `server_busy`.
+   */
+  begin(
+    body: { identifier: string; password: string },
+    client: SigningInClient,
+  ): Promise<{ cookie: string; methods: PageMethod[] }>
+  /** An app to set up, in place of one that was asked for before. Throws `invalid_token`, `two_factor_required`. */
+  requestApp(cookie: Cookie): Promise<NewPageApp>
+  /** For a passkey as the second factor: of the sign-in that the cookie names, or of the session. */
+  passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>
+  /** Throws `invalid_token` where the sign-in is too long ago, and what PageFactors.take does. */
+  verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedPageSession>
+  /** Null where the cookie names no living session of an administrator. */
+  find(cookie: Cookie): Promise<PageSession | null>
+  /** What writes of this session carry. */
+  csrfTokenOf(cookie: string): string
+  /** Password and second factor again. Throws `validation_failed` for a wrong password, and what `verify` does. */
+  reauthenticate(
+    caller: AdministratorCaller,
+    proof: PageProof & { password: string },
+    client: Client,
+  ): Promise<void>
+  end(caller: AdministratorCaller): Promise<void>
+}
+
+type Needs = Parameters<typeof createPageFactors>[0] &
+  Pick<Services, 'passwordCheck' | 'devices' | 'attempts' | 'refreshTokens'> & {
+    stores: Pick<Stores, 'accounts' | 'administrators' | 'pageSessions' | 'passkeys' | 'sessions' | 'tickets'>
+  }
+
+export const IDLE_MS = 30 * 60_000
+export const LIFETIME_MS = 8 * 3_600_000
+/** How long password and second factor count as just proved. */
+export const PROVED_MS = 5 * 60_000
+
+/** As long as a device is known. */
+export const DEVICE_MS = 90 * 86_400_000
+const DEVICE = /^[\w-]{43}$/
+
+export const hashOfCookie = (cookie: string): Buffer => createHash('sha256').update(cookie).digest()
+/** Apart from what a client of the public interface names. */
+const fingerprintOf = (device: string | undefined) =>
+  device !== undefined && DEVICE.test(device) ? `administration ${device}` : null
+
+const newCookie = () => randomBytes(32).toString('base64url')
+
+export function createPageSessions(needs: Needs): PageSessions {
+  const { passwordCheck, devices, attempts, authenticators, refreshTokens, limits } = needs
+  const { secret, events, clock, config, stores } = needs
+  const factors = createPageFactors(needs)
+  const pending = createPendingSignIns(needs)
+
+  async function requirePending(cookie: Cookie): Promise<{ account: Account; signIn: PendingSignIn }> {
+    const signIn = cookie === undefined ? null : await pending.find(cookie)
+    const account = signIn && (await stores.accounts.findByUuid(signIn.accountUuid))
+    if (!signIn || !account || !signIn.isFor(account))
+      throw new AppError('invalid_token', { cause: 'no_sign_in' })
+    if (account.lockedAt !== null) throw new AppError('account_locked')
+    return { account, signIn }
+  }
+
+  async function callerOf(account: Account, client: SigningInClient): Promise<Caller> {
+    const recognized = await devices.recognizeAtLogin(account, {
+      ...client,
+      fingerprint: fingerprintOf(client.device),
+    })
+    return recognized.group === 'owner' ? recognized : withPassword(account, client)
+  }
+
+  async function find(cookie: Cookie): Promise<PageSession | null> {
+    if (cookie === undefined) return null
+    const now = clock.now()
+    return stores.pageSessions.find(hashOfCookie(cookie), new Date(now.getTime() - IDLE_MS), now)
+  }
+
+  const csrfTokenOf = (cookie: string) =>
+    secret.tag('administration csrf', hashOfCookie(cookie)).toString('base64url')
+
+  /** Opens the session. Throws `invalid_credentials` where the account is not what was judged any more. */
+  async function open(account: Account, amr: string[], { address, device: known }: SigningInClient) {
+    const device = known !== undefined && DEVICE.test(known) ? known : newCookie()
+    const now = clock.now()
+    const cookie = newCookie()
+    const endsAt = new Date(now.getTime() + LIFETIME_MS)
+    const session = {
+      id: randomUUID(),
+      device: { type: 'Navigateur', name: 'Administration', os: null, fingerprint: null },
+      address,
+      tags: devices.tagsOf(account.uuid, { fingerprint: fingerprintOf(device), address }),
+      amr,
+      // Its refresh token is given to nobody.
+      familyHash: refreshTokens.create().familyHash,
+      expiresAt: endsAt,
+      endsAt,
+    }
+    setCurrentActor({ type: 'administrator', id: account.uuid, name: null })
+    const opened = await stores.pageSessions.open(account, session, hashOfCookie(cookie), now)
+    if (opened === null) throw new AppError('invalid_credentials')
+    return { account: opened, sessionId: session.id, cookie, device }
+  }
+
+  /** The first session of an administrator without a second factor: the app is theirs from then on. */
+  async function openWithApp(account: Account, app: Uint8Array, otp: string, client: SigningInClient) {
+    const opened = await open(account, ['pwd'], client)
+    const recoveryCodes = await authenticators.enrol(opened, ['pwd'], app, otp)
+    if (recoveryCodes === null) {
+      await stores.sessions.end(opened.sessionId, account.uuid, clock.now())
+      throw new AppError('invalid_code')
+    }
+    return { cookie: opened.cookie, device: opened.device, recoveryCodes }
+  }
+
+  async function verifyNewApp(app: Uint8Array, { otp }: PageProof, caller: Caller): Promise<string> {
+    await limits.chargeVisit('verification', caller)
+    if (!otp) throw new AppError('validation_failed', { fields: [{ field: 'otp', code: 'required' }] })
+    if (!authenticators.matchesApp(app, otp)) throw new AppError('invalid_code')
+    return otp
+  }
+
+  /** A wrong second factor behind the right password is worth an event. */
+  async function recordingFailure<T>(account: Account, check: () => Promise<T>): Promise<T> {
+    try {
+      return await check()
+    } catch (error) {
+      if (error instanceof AppError && error.errorCode !== 'validation_failed')
+        events.add('administrator.sign_in_failed', account)
+      throw error
+    }
+  }
+
+  /** Of any number of callers with one sign-in, one gets past. */
+  async function finish(signIn: PendingSignIn): Promise<void> {
+    if (!(await signIn.take())) throw new AppError('invalid_token', { cause: 'no_sign_in' })
+  }
+
+  return {
+    async begin({ identifier: typed, password }, client) {
+      passwordCheck.requireRoom()
+      const identifier = readIdentifier(typed, config.accounts.defaultCountry)
+      const account = await stores.accounts.findByIdentifier(identifier, 'login')
+      const [caller, administrator] = await Promise.all([
+        devices.recognizeAtLogin(account, { ...client, fingerprint: fingerprintOf(client.device) }),
+        stores.administrators.find(account?.uuid ?? decoyUuid),
+      ])
+      const { right } = await passwordCheck.judge({
+        account,
+        identifierKey: identifier.key,
+        caller,
+        password,
+        countsAsLogin: true,
+      })
+      if (!right || !account || administrator === null) {
+        events.add(administrator === null ? 'login.failed' : 'administrator.sign_in_failed', account)
+        throw new AppError('invalid_credentials')
+      }
+      if (account.lockedAt !== null) throw new AppError('account_locked')
+      const cookie = newCookie()
+      await pending.put(cookie, account, null)
+      return { cookie, methods: (await factors.find(account)).methods }
+    },
+
+    async requestApp(cookie) {
+      const { account } = await requirePending(cookie)
+      const { methods, mayEnrol } = await factors.find(account)
+      if (!mayEnrol) throw new AppError('two_factor_required', { twoFactor: { methods } })
+      const app = authenticators.createApp(account.email ?? account.phone ?? account.uuid)
+      await pending.put(cookie!, account, app.sealedSecret)
+      return {
+        secret: app.secret,
+        otpauth_uri: app.uri,
+        qr_svg: renderSVG(app.uri, { border: QUIET_MODULES }),
+      }
+    },
+
+    async passkeyOptions(cookie) {
+      const session = await find(cookie)
+      if (session !== null) return factors.passkeyOptions(session, session.sessionId)
+      const { account, signIn } = await requirePending(cookie)
+      return factors.passkeyOptions(account, signIn.id)
+    },
+
+    async verify(cookie, proof, client) {
+      const { account, signIn } = await requirePending(cookie)
+      const caller = await callerOf(account, client)
+      const { mayEnrol } = await factors.find(account)
+      const { app } = signIn
+      if (app !== null && mayEnrol) {
+        const otp = await recordingFailure(account, () => verifyNewApp(app, proof, caller))
+        await finish(signIn)
+        const opened = await openWithApp(account, app, otp, client)
+        return {
+          cookie: opened.cookie,
+          device: opened.device,
+          csrf_token: csrfTokenOf(opened.cookie),
+          recovery_codes: opened.recoveryCodes,
+        }
+      }
+      const amr = await recordingFailure(account, () => factors.take(account, proof, signIn.id, caller))
+      await finish(signIn)
+      const opened = await open(account, [...new Set(['pwd', ...amr])], client)
+      const { cookie: ownCookie, device } = opened
+      return { cookie: ownCookie, device, csrf_token: csrfTokenOf(ownCookie) }
+    },
+
+    find,
+    csrfTokenOf,
+
+    async reauthenticate({ id, sessionId }, { password, ...proof }, client) {
+      const account = await stores.accounts.findByUuid(id)
+      if (account === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      const caller = inSession({ account, sessionId }, client)
+      const { right } = await passwordCheck.judge({
+        account,
+        identifierKey: account.uuid,
+        caller,
+        password,
+        countsAsLogin: true,
+      })
+      if (!right) {
+        events.add('administrator.sign_in_failed', account)
+        // Whoever guesses inside a stolen session must not go on for as long as it lives.
+        if (await attempts.failInSession(sessionId)) await stores.sessions.end(sessionId, id, clock.now())
+        throw wrongPassword('password')
+      }
+      await attempts.clearInSession(sessionId)
+      await recordingFailure(account, () => factors.take(account, proof, sessionId, caller))
+      await stores.pageSessions.prove(sessionId, clock.now())
+    },
+
+    async end({ id, sessionId }) {
+      await stores.sessions.end(sessionId, id, clock.now())
+    },
+  }
+}
+
+/** ISO/IEC 18004 asks for four modules of quiet around the code. */
+const QUIET_MODULES = 4

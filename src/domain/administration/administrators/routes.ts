@@ -1,0 +1,169 @@
+/** The administrators: for owners on the page and for the operator, never for a token. */
+import { Elysia, t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { pageQuery } from '../../foundation/events/event-schema.ts'
+import type { AdminCaller } from '../access/access.ts'
+import { roleField } from '../access/access-schema.ts'
+import type { Once } from '../idempotency/service.ts'
+import type { AdministratorRecord, AdministratorService } from './service.ts'
+
+const administrator = component(
+  'Administrator',
+  t.Object(
+    {
+      uuid: t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
+      email: nullable(t.String({ examples: ['ada@example.com'] })),
+      phone: nullable(t.String({ examples: ['+33612345678'] })),
+      role: roleField,
+      created_at: timeField(),
+      last_signed_in_at: nullable(timeField()),
+    },
+    { description: 'An account that may sign in on the page of administration.' },
+  ),
+)
+
+/** Only where it is not 0. */
+const revokedTokens = t.Optional(
+  integer({
+    description: 'How many tokens were revoked that the administrator made; absent where none was',
+  }),
+)
+const revokedOnly = (revoked: number | undefined) => (revoked ? { revoked_tokens: revoked } : {})
+
+const changedAnswer = component(
+  'AdministratorAnswer',
+  t.Object(
+    { status: t.Literal(200), administrator, revoked_tokens: revokedTokens },
+    { description: 'It was an administrator, and has this role now.' },
+  ),
+)
+
+const addedAnswer = component(
+  'AdministratorAdded',
+  t.Object({ status: t.Literal(201), administrator }, { description: 'It is an administrator now.' }),
+)
+
+const administratorsAnswer = component(
+  'AdministratorPage',
+  t.Object(
+    { status: t.Literal(200), items: t.Array(administrator), next_cursor: nullable(t.String()) },
+    { description: 'One page of administrators.' },
+  ),
+)
+
+const removedAnswer = component(
+  'AdministratorRemoved',
+  t.Object(
+    { status: t.Literal(200), revoked_tokens: revokedTokens },
+    { description: 'The account is an administrator no longer.' },
+  ),
+)
+
+const detail = (operationId: string, summary: string, description: string) => ({
+  tags: ['Administrators'],
+  operationId,
+  summary,
+  description,
+})
+
+interface PutAnswer {
+  status: 200 | 201
+  administrator: AdministratorRecord
+  /** Unknown where the call was sent again. */
+  revokedTokens?: number
+}
+
+export function createAdministratorRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  administrators: AdministratorService,
+) {
+  return new Elysia({ name: 'administrators', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .get(
+      '/administrators',
+      async ({ query }) => ({ status: 200 as const, ...(await administrators.list(query)) }),
+      {
+        query: t.Object(pageQuery),
+        response: { 200: administratorsAnswer, ...errorResponses('validation_failed') },
+        detail: detail(
+          'listAdministrators',
+          'List the administrators',
+          'Those of the newest accounts first.',
+        ),
+      },
+    )
+    .post(
+      '/administrators',
+      async ({ body, caller, headers, path, status }) => {
+        const answer = await once<PutAnswer>(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const { administrator, isNew, revokedTokens } = await administrators.put(
+                body.account,
+                body.role,
+              )
+              const status = isNew ? 201 : 200
+              return { id: administrator.uuid, answer: { status, administrator, revokedTokens } }
+            },
+            repeat: async (id, kept) => ({
+              status: kept === 200 ? 200 : 201,
+              administrator: await administrators.get(id),
+            }),
+          },
+        )
+        const { administrator } = answer
+        return answer.status === 201
+          ? status(201, { status: 201, administrator })
+          : { status: 200 as const, administrator, ...revokedOnly(answer.revokedTokens) }
+      },
+      {
+        body: t.Object({
+          account: t.String({
+            maxLength: 300,
+            description: 'Its uuid, or an e-mail address or a phone number that it verified',
+            examples: ['ada@example.com'],
+          }),
+          role: roleField,
+        }),
+        response: {
+          200: changedAnswer,
+          201: addedAnswer,
+          ...errorResponses(
+            'account_not_found',
+            'account_unconfirmed',
+            'account_locked',
+            'password_not_set',
+            'no_verified_contact',
+          ),
+        },
+        detail: detail(
+          'addAdministrator',
+          'Add an administrator, or change a role',
+          'The account is confirmed, and has a verified contact and a password. Tokens that it made are revoked where they may do more than its new role.',
+        ),
+      },
+    )
+    .delete(
+      '/administrators/:uuid',
+      async ({ params }) => {
+        const { revokedTokens } = await administrators.remove(params.uuid)
+        return { status: 200 as const, ...revokedOnly(revokedTokens) }
+      },
+      {
+        response: { 200: removedAnswer, ...errorResponses('administrator_not_found') },
+        detail: detail(
+          'removeAdministrator',
+          'Remove an administrator',
+          'The account stays as it is; its sessions on the page end, and the tokens that it made are revoked.',
+        ),
+      },
+    )
+}

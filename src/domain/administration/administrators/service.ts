@@ -1,0 +1,93 @@
+/** Who may sign in on the page of administration, and with which role. Owners and the operator decide it, no token. */
+
+import { AppError } from '../../../errors.ts'
+import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Role } from '../access/access.ts'
+import type { Administrator } from './store.ts'
+
+export type AdministratorRecord = ReturnType<typeof administratorRecord>
+
+export interface AdministratorService {
+  list(query: PageQuery): Promise<Page<AdministratorRecord>>
+  /**
+   * `account`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has this
+   * role now. `revokedTokens`: how many that they made may do more than the role. Throws `account_not_found`, `account_unconfirmed`, `account_locked`, `password_not_set`,
+   * `no_verified_contact`.
+   */
+  put(
+    account: string,
+    role: Role,
+  ): Promise<{ administrator: AdministratorRecord; isNew: boolean; revokedTokens: number }>
+  /** Throws `administrator_not_found`. */
+  get(uuid: string): Promise<AdministratorRecord>
+  /**
+   * The account stays; its sessions on the page end, and the tokens that they made are revoked. Throws
+   * `administrator_not_found`.
+   */
+  remove(uuid: string): Promise<{ revokedTokens: number }>
+  isAdministrator(uuid: string): Promise<boolean>
+}
+
+type Needs = Pick<Services, 'clock' | 'config'> & { stores: Pick<Stores, 'accounts' | 'administrators'> }
+
+export function createAdministratorService({ clock, config, stores }: Needs): AdministratorService {
+  const { accounts, administrators } = stores
+
+  async function findAccount(named: string): Promise<Account> {
+    const identifier = parseIdentifier(named, config.accounts.defaultCountry)
+    const account = isUuid(named)
+      ? await accounts.findByUuid(named)
+      : identifier && (await accounts.findByIdentifier(identifier, 'provider'))
+    if (!account) throw new AppError('account_not_found')
+    return account
+  }
+
+  async function get(uuid: string): Promise<AdministratorRecord> {
+    const found = isUuid(uuid) ? await administrators.find(uuid) : null
+    if (found === null) throw new AppError('administrator_not_found')
+    return administratorRecord(found)
+  }
+
+  return {
+    async list(query) {
+      const { limit, after } = readPage(query)
+      return toPage(await administrators.list(after, limit + 1), limit, administratorRecord)
+    },
+    async put(named, role) {
+      const account = await findAccount(named)
+      requireFit(account)
+      const put = await administrators.put(account, role, clock.now())
+      if (put === null) throw new AppError('account_not_found')
+      const { was, revokedTokens } = put
+      return { administrator: await get(account.uuid), isNew: was === null, revokedTokens }
+    },
+    get,
+    async remove(uuid) {
+      const removed = isUuid(uuid) ? await administrators.remove(uuid, clock.now()) : null
+      if (removed === null) throw new AppError('administrator_not_found')
+      return removed
+    },
+    isAdministrator: async (uuid) => isUuid(uuid) && (await administrators.find(uuid)) !== null,
+  }
+}
+
+/** An administrator signs in with a password, and a notice must reach them. */
+function requireFit(account: Account): void {
+  if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
+  if (account.lockedAt !== null) throw new AppError('account_locked')
+  if (account.passwordDigest === null) throw new AppError('password_not_set')
+  if (verifiedContacts(account).length === 0) throw new AppError('no_verified_contact')
+}
+
+const administratorRecord = ({ uuid, email, phone, role, createdAt, lastSignedInAt }: Administrator) => ({
+  uuid,
+  email,
+  phone,
+  role,
+  created_at: createdAt.toISOString(),
+  last_signed_in_at: lastSignedInAt?.toISOString() ?? null,
+})

@@ -1,0 +1,136 @@
+/** Table `administrators`: see store.ts. */
+import { sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import {
+  accountCodes,
+  accounts,
+  administratorSessions,
+  administrators,
+  sessions,
+  twoFactorRemovals,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { holdAccount } from '../../accounts/accounts/account-sql.ts'
+import { endMeansOf } from '../../accounts/accounts/administrator-means-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { allowedFor, type Role } from '../access/access.ts'
+import type { Administrator, AdministratorStore } from './store.ts'
+
+const administratorRow = {
+  id: 'bigint',
+  uuid: 'uuid',
+  email: 'text?',
+  phone: 'text?',
+  role: 'text',
+  createdAt: 'timestamptz',
+  lastSignedInAt: 'timestamptz?',
+} as const
+
+const columns = sql`
+  account.id, account.uuid, account.email, account.phone, administrator.role, administrator.created_at,
+  administrator.last_signed_in_at`
+
+const list = defineStatement({
+  name: 'administrators.list',
+  params: { before: 'bigint?', limit: 'int' },
+  row: administratorRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrators} administrator join ${accounts} account on account.id = account_id
+   where account_id < coalesce(${p.before}, 9223372036854775807)
+   order by account_id desc limit ${p.limit}`,
+})
+
+const find = defineStatement({
+  name: 'administrators.find',
+  params: { uuid: 'uuid' },
+  row: administratorRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrators} administrator join ${accounts} account on account.id = account_id
+   where account.uuid = ${p.uuid}`,
+})
+
+/**
+ * Support staff and tokens reach no administrator. So what they may have begun before the account became one ends here: a
+ * recovery code, an invitation, a removal of two factors that waits.
+ */
+const put = defineStatement({
+  name: 'administrators.put',
+  params: { accountId: 'bigint', role: 'text', now: 'timestamptz' },
+  row: { was: 'text?' },
+  sql: (p) => sql`
+  with before as (select account_id, role from ${administrators} where account_id = ${p.accountId}),
+  written as (
+    insert into ${administrators} (account_id, role, created_at)
+    select id, ${p.role}, ${p.now} from ${accounts}
+     where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)
+    on conflict (account_id) do update set role = excluded.role
+    returning account_id),
+  added as (select account_id from written where account_id not in (select account_id from before)),
+  codes_gone as (delete from ${accountCodes} using added where ${accountCodes}.account_id = added.account_id),
+  removals_gone as (
+    delete from ${twoFactorRemovals} using added where ${twoFactorRemovals}.account_id = added.account_id)
+  select before.role as was from written left join before using (account_id)`,
+})
+
+const remove = defineStatement({
+  name: 'administrators.remove',
+  params: { uuid: 'uuid', now: 'timestamptz' },
+  row: { role: 'text' },
+  sql: (p) => sql`
+  with removed as (
+    delete from ${administrators} using ${accounts}
+     where ${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}
+    returning account_id, ${administrators}.role),
+  ended as (
+    update ${sessions} set revoked_at = ${p.now} from removed, ${administratorSessions} page
+     where ${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id and revoked_at is null)
+  select role from removed`,
+})
+
+export function createAdministratorStore(database: Database): AdministratorStore {
+  const atOnce = <Result>(work: (transaction: Executor) => Promise<Result>) =>
+    retryDeadlocks(() => database.transaction(work))
+  return {
+    list: async (before, limit) => (await database.all(list, { before, limit })).map(toAdministrator),
+    async find(uuid) {
+      const row = await database.first(find, { uuid })
+      return row && toAdministrator(row)
+    },
+    put: ({ id: accountId, uuid }, role, now) =>
+      atOnce(async (transaction) => {
+        await holdAccount(transaction, accountId)
+        const row = await transaction.first(put, { accountId, role, now })
+        if (row === null) return null
+        const was = row.was as Role | null
+        const revoked = was === null ? [] : await endMeansOf(transaction, uuid, allowedFor(role), now)
+        await recordEvents(transaction, [...roleEvents(uuid, role, was), ...revoked], now)
+        return { was, revokedTokens: revoked.length }
+      }),
+    remove: (uuid, now) =>
+      atOnce(async (transaction) => {
+        const row = await transaction.first(remove, { uuid, now })
+        if (row === null) return null
+        const removed: NewEvent = { type: 'administrator.removed', account: uuid, data: { role: row.role } }
+        const revoked = await endMeansOf(transaction, uuid, allowedFor(null), now)
+        await recordEvents(transaction, [removed, ...revoked], now)
+        return { revokedTokens: revoked.length }
+      }),
+  }
+}
+
+function roleEvents(account: string, role: Role, was: Role | null): NewEvent[] {
+  if (was === null) return [{ type: 'administrator.added', account, data: { role } }]
+  if (was === role) return []
+  return [{ type: 'administrator.role_changed', account, data: { role, was } }]
+}
+
+const toAdministrator = ({
+  role,
+  ...row
+}: Omit<Administrator, 'role'> & { role: string }): Administrator => ({
+  ...row,
+  role: role as Role,
+})

@@ -1,0 +1,141 @@
+/** Tokens of administration: made, listed and revoked. */
+import { Elysia, t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { pageQuery } from '../../foundation/events/event-schema.ts'
+import type { AdminCaller } from '../access/access.ts'
+import { scopeField } from '../access/access-schema.ts'
+import type { Once } from '../idempotency/service.ts'
+import type { TokenService } from './service.ts'
+
+const fields = {
+  id: t.String({ format: 'uuid' }),
+  name: t.String({ examples: ['nightly export'] }),
+  scopes: t.Array(scopeField),
+  addresses: t.Array(t.String({ examples: ['203.0.113.0/24'] }), {
+    description: 'From where it is taken; empty: from everywhere',
+  }),
+  created_at: timeField(),
+  expires_at: timeField(),
+  last_used_at: nullable(timeField()),
+  created_by: t.Object({
+    type: t.String({ enum: ['operator', 'administrator', 'token'] }),
+    id: nullable(t.String()),
+    name: nullable(t.String({ examples: ['ada@example.com'] })),
+  }),
+}
+
+const token = component(
+  'Token',
+  t.Object(fields, { description: 'A token of administration, without itself.' }),
+)
+
+const createdAnswer = component(
+  'TokenCreated',
+  t.Object(
+    {
+      status: t.Literal(201),
+      token: nullable(
+        t.String({
+          pattern: '^pot_adm_[0-9A-Za-z]{28}$',
+          description: 'Shown once; null when a call is repeated with its `Idempotency-Key`',
+          examples: ['pot_adm_4fT0qZrW8sKx2LmNc7YbVe1BjXkP'],
+        }),
+      ),
+      ...fields,
+    },
+    { description: 'The token, which is shown only here.' },
+  ),
+)
+
+const tokensAnswer = component(
+  'TokenPage',
+  t.Object(
+    { status: t.Literal(200), items: t.Array(token), next_cursor: nullable(t.String()) },
+    { description: 'One page of tokens, newest first; without those that were revoked.' },
+  ),
+)
+
+const revokedAnswer = component(
+  'TokenRevoked',
+  t.Object({ status: t.Literal(200) }, { description: 'It is refused from now on, everywhere.' }),
+)
+
+const detail = (operationId: string, summary: string, description: string) => ({
+  tags: ['Tokens'],
+  operationId,
+  summary,
+  description,
+})
+
+export function createTokenRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  tokens: TokenService,
+) {
+  return new Elysia({ name: 'administration-tokens', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .get('/tokens', async ({ query }) => ({ status: 200 as const, ...(await tokens.list(query)) }), {
+      query: t.Object(pageQuery),
+      response: { 200: tokensAnswer, ...errorResponses('validation_failed') },
+      detail: detail('listTokens', 'List the tokens', 'With their last use, to the minute.'),
+    })
+    .post(
+      '/tokens',
+      async ({ body, caller, headers, path, status }) => {
+        const answer = await once(
+          { headers, caller, path, body },
+          {
+            async make(wanted) {
+              const { token, record } = await tokens.create(caller, body, wanted)
+              const made: { token: string | null } = { token }
+              return { id: record.id, answer: { status: 201 as const, ...made, ...record } }
+            },
+            repeat: async (id) => ({ status: 201 as const, token: null, ...(await tokens.get(id)) }),
+          },
+        )
+        return status(201, answer)
+      },
+      {
+        body: t.Object({
+          name: t.String({ minLength: 1, maxLength: 100, examples: ['nightly export'] }),
+          scopes: t.Array(scopeField, { maxItems: 20 }),
+          expires_in: t.String({ description: 'A duration of a year at most', examples: ['90d'] }),
+          addresses: t.Optional(
+            t.Union(
+              [
+                t.Array(t.String({ maxLength: 60, examples: ['203.0.113.0/24'] }), { maxItems: 50 }),
+                t.Null(),
+              ],
+              {
+                description:
+                  'Addresses and ranges from which it is taken. Default: those of the token that makes it, else everywhere',
+              },
+            ),
+          ),
+        }),
+        response: { 201: createdAnswer, ...errorResponses('validation_failed', 'insufficient_scope') },
+        detail: detail(
+          'createToken',
+          'Make a token',
+          'A token makes only tokens with a part of its own scopes and addresses, and no later expiry.',
+        ),
+      },
+    )
+    .delete(
+      '/tokens/:id',
+      async ({ params }) => {
+        await tokens.revoke(params.id)
+        return { status: 200 as const }
+      },
+      {
+        response: { 200: revokedAnswer, ...errorResponses('token_not_found') },
+        detail: detail('revokeToken', 'Revoke a token', 'The tokens that were made with it are revoked too.'),
+      },
+    )
+}

@@ -1,0 +1,178 @@
+/**
+ * Tokens of administration, for scripts and back ends. Each is read from the database with each request, so that a
+ * revocation holds at once and everywhere.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { parseDuration } from '../../../platform/duration.ts'
+import {
+  createAddressMatcher,
+  isAddressWithin,
+  parseAddressRange,
+} from '../../../platform/http/address-ranges.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { Services, Stores } from '../../services.ts'
+import { readBearerToken } from '../../sessions/sessions/authentication.ts'
+import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../access/access.ts'
+import type { StoredToken } from './store.ts'
+import { createToken, hashOfToken, isToken } from './token.ts'
+
+export interface TokenWish {
+  name: string
+  scopes: readonly Scope[]
+  /** A duration, `90d`, of a year at most. */
+  expires_in: string
+  /** Addresses and ranges from which it is taken; absent: those of the token that makes it, else all. */
+  addresses?: readonly string[] | null | undefined
+}
+
+export type TokenRecord = ReturnType<typeof tokenRecord>
+
+export interface TokenService {
+  /**
+   * Of an Authorization header. Throws `invalid_token`, `token_expired`, and `too_many_requests` after too many that
+   * were refused.
+   */
+  authenticate(
+    authorization: string,
+    client: { address: string; addressBucket: string },
+  ): Promise<TokenCaller>
+  /**
+   * The only time that the token is shown. `id`: the uuid that it is to have. Throws `validation_failed`, and
+   * `insufficient_scope` where it would be more than the token that makes it.
+   */
+  create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; record: TokenRecord }>
+  /** Throws `token_not_found`. */
+  get(id: string): Promise<TokenRecord>
+  list(query: PageQuery): Promise<Page<TokenRecord>>
+  /** What was made with it is revoked too. Throws `token_not_found`. */
+  revoke(id: string): Promise<void>
+}
+
+type Needs = Pick<Services, 'limits' | 'events' | 'clock'> & { stores: Pick<Stores, 'administrationTokens'> }
+
+const LONGEST_MS = 365 * 86_400_000
+const SHORTEST_MS = 60_000
+/** A use is written down once in a minute. */
+const USE_MS = 60_000
+
+export function createTokenService({ limits, events, clock, stores }: Needs): TokenService {
+  const store = stores.administrationTokens
+
+  /** Null where it may be used now, from there. */
+  function refusalOf(token: StoredToken | null, address: string): AppError | null {
+    if (token === null || token.revokedAt !== null) return new AppError('invalid_token')
+    if (token.expiresAt <= clock.now()) return new AppError('token_expired')
+    if (token.addresses.length === 0 || createAddressMatcher(token.addresses)(address)) return null
+    return new AppError('invalid_token', { cause: 'address' })
+  }
+
+  async function get(id: string): Promise<TokenRecord> {
+    const found = isUuid(id) ? await store.find(id) : null
+    if (found === null || found.revokedAt !== null) throw new AppError('token_not_found')
+    return tokenRecord(found)
+  }
+
+  return {
+    async authenticate(authorization, { address, addressBucket }) {
+      const typed = readBearerToken(authorization)
+      const token = typed !== null && isToken(typed) ? await store.findByHash(hashOfToken(typed)) : null
+      const refusal = refusalOf(token, address)
+      if (refusal !== null || token === null) {
+        events.addRefusedToken(token && { id: token.uuid, name: token.name })
+        await limits.charge(limits.counters.refusedTokens(addressBucket))
+        throw refusal ?? new AppError('invalid_token')
+      }
+      const now = clock.now()
+      const { uuid, name, scopes, addresses, expiresAt, lastUsedAt } = token
+      if (now.getTime() - (lastUsedAt?.getTime() ?? 0) > USE_MS) await store.noteUse(uuid, now)
+      return { type: 'token', id: uuid, name, scopes, addresses, expiresAt }
+    },
+
+    async create(caller, wish, id = randomUUID()) {
+      if (caller.type === 'nobody') throw new AppError('insufficient_scope')
+      const now = clock.now()
+      const wanted = readWish(wish, caller, now)
+      requirePart(caller, wanted)
+      const token = createToken()
+      const stored = {
+        ...wanted,
+        uuid: id,
+        hash: hashOfToken(token),
+        createdAt: now,
+        creator: { type: caller.type, id: caller.id, name: caller.name },
+      }
+      if (!(await store.add(stored))) throw new AppError('invalid_token', { cause: 'revoked' })
+      return { token, record: await get(id) }
+    },
+
+    get,
+
+    async list(query) {
+      const { limit, after } = readPage(query)
+      return toPage(await store.list(after, limit + 1), limit, tokenRecord)
+    },
+
+    async revoke(id) {
+      if (!isUuid(id) || !(await store.revoke(id, clock.now()))) throw new AppError('token_not_found')
+    },
+  }
+}
+
+interface Wanted {
+  name: string
+  scopes: readonly Scope[]
+  addresses: string[]
+  expiresAt: Date
+}
+
+function readWish(
+  { name, scopes, expires_in, addresses }: TokenWish,
+  caller: AdminCaller,
+  now: Date,
+): Wanted {
+  const lifetimeMs = parseDuration(expires_in)
+  const ranges = (addresses ?? (caller.type === 'token' ? caller.addresses : [])).map(parseAddressRange)
+  const wrong = [
+    ...(name.trim() === '' ? ['name'] : []),
+    ...(scopes.length === 0 ? ['scopes'] : []),
+    ...(lifetimeMs === null || lifetimeMs < SHORTEST_MS || lifetimeMs > LONGEST_MS ? ['expires_in'] : []),
+    ...(ranges.includes(null) ? ['addresses'] : []),
+  ]
+  if (wrong.length > 0)
+    throw new AppError('validation_failed', {
+      fields: wrong.map((field) => ({ field, code: 'invalid_value' as const })),
+    })
+  return {
+    name: name.trim(),
+    scopes: [...new Set(scopes)],
+    addresses: [...new Set(ranges.filter((range) => range !== null))],
+    expiresAt: new Date(now.getTime() + (lifetimeMs ?? 0)),
+  }
+}
+
+/** A token makes only what reaches no further, comes from nowhere else and lives no longer than itself. */
+function requirePart(caller: AdminCaller, { scopes, addresses, expiresAt }: Wanted): void {
+  const held = scopesOf(caller)
+  const reachesNoFurther = scopes.every((scope) => held.includes(scope))
+  const livesNoLonger = caller.type !== 'token' || expiresAt <= caller.expiresAt
+  const comesFromThere =
+    caller.type !== 'token' ||
+    caller.addresses.length === 0 ||
+    (addresses.length > 0 &&
+      addresses.every((inner) => caller.addresses.some((outer) => isAddressWithin(inner, outer))))
+  if (!reachesNoFurther || !livesNoLonger || !comesFromThere) throw new AppError('insufficient_scope')
+}
+
+const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) => ({
+  id: uuid,
+  name,
+  scopes,
+  addresses,
+  created_at: token.createdAt.toISOString(),
+  expires_at: token.expiresAt.toISOString(),
+  last_used_at: token.lastUsedAt?.toISOString() ?? null,
+  created_by: token.creator,
+})

@@ -1,0 +1,59 @@
+/** The audit trail, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
+import type { AdminCaller } from '../access/access.ts'
+import { detail, text } from '../access/operation-schema.ts'
+import type { AuditTrail } from './service.ts'
+
+export function createAuditTrailRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  auditTrail: AuditTrail,
+) {
+  return new Elysia({ name: 'administration-events', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .get(
+      '/accounts/:uuid/events',
+      async ({ params, query }) => ({
+        status: 200 as const,
+        ...(await auditTrail.list({ ...query, account: params.uuid })),
+      }),
+      {
+        query: t.Object({ ...pageQuery, type: text(), since: text() }),
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        detail: detail('listAccountEvents', 'Read the history of an account'),
+      },
+    )
+    .get(
+      '/events',
+      async ({ query, request: { signal }, readmit }) => {
+        const found = await auditTrail.list(query, { signal })
+        // Whoever waited may have been shut out meanwhile.
+        if (query.wait !== undefined && found.items.length > 0) await readmit()
+        return { status: 200 as const, ...found }
+      },
+      {
+        query: t.Object({
+          ...pageQuery,
+          account: text(),
+          type: text(),
+          actor: text(),
+          since: text(),
+          after: t.Optional(
+            t.String({
+              description: 'The id of an event (`0`: from the beginning): those after it, oldest first',
+            }),
+          ),
+          wait: t.Optional(
+            t.String({ description: 'With `after`: how many seconds to wait for an event, at most 25' }),
+          ),
+        }),
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed', 'too_many_requests') },
+        detail: detail('listAllEvents', 'Read the audit trail'),
+      },
+    )
+}

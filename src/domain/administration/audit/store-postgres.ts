@@ -1,0 +1,25 @@
+/** Names from `accounts`: see store.ts. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import type { AuditTrailStore } from './store.ts'
+
+const findNames = defineStatement({
+  name: 'administration_events.find_names',
+  params: { uuids: 'text' },
+  row: { uuid: 'uuid', name: 'text' },
+  sql: (p) => sql`
+  select uuid, coalesce(email, phone, uuid::text) as name from ${accounts}
+   where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb))`,
+})
+
+export function createAuditTrailStore(database: Database): AuditTrailStore {
+  return {
+    async findNames(uuids) {
+      if (uuids.length === 0) return new Map()
+      const rows = await database.all(findNames, { uuids: JSON.stringify(uuids) })
+      return new Map(rows.map(({ uuid, name }) => [uuid, name]))
+    },
+  }
+}

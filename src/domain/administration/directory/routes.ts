@@ -1,0 +1,155 @@
+/** Accounts as administrators see and change them, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { answer, component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { pageQuery } from '../../foundation/events/event-schema.ts'
+import { exportAnswer } from '../../self-service/me/export-schema.ts'
+import { detail, done, doneAnswer, text } from '../access/operation-schema.ts'
+import { accountAnswer, listedAccount } from './administered-account-schema.ts'
+import type { AccountAdministration } from './service.ts'
+
+const session = component(
+  'AccountSession',
+  t.Object(
+    {
+      id: t.String(),
+      device_type: nullable(t.String()),
+      device_name: nullable(t.String()),
+      device_os: nullable(t.String()),
+      ip: nullable(t.String()),
+      created_at: timeField(),
+      last_used_at: timeField(),
+      expires_at: timeField(),
+    },
+    { description: 'A signed-in device of an account.' },
+  ),
+)
+export function createAccountAdministrationRoutes(
+  httpBase: HttpBase,
+  accounts: AccountAdministration,
+  languages: readonly Language[],
+) {
+  const notFound = errorResponses('account_not_found')
+  return new Elysia({ name: 'administration-accounts', prefix: '/admin/v1' })
+    .use(httpBase)
+    .get('/accounts', async ({ query }) => ({ status: 200 as const, ...(await accounts.list(query)) }), {
+      query: t.Object({
+        ...pageQuery,
+        query: text(),
+        locked: text(),
+        confirmed: text(),
+        role_id: text(),
+        created_after: text(),
+        created_before: text(),
+      }),
+      response: {
+        200: answer(
+          'AccountPage',
+          {
+            status: t.Literal(200),
+            items: t.Array(listedAccount),
+            next_cursor: nullable(t.String()),
+          },
+          'One page of accounts, newest first.',
+        ),
+        ...errorResponses('validation_failed'),
+      },
+      detail: detail('listAccounts', 'Search accounts'),
+    })
+    .get(
+      '/accounts/:uuid',
+      async ({ params }) => ({ status: 200 as const, account: await accounts.get(params.uuid) }),
+      { response: { 200: accountAnswer, ...notFound }, detail: detail('showAccount', 'Read an account') },
+    )
+    .patch(
+      '/accounts/:uuid',
+      async ({ params, body }) => ({
+        status: 200 as const,
+        account: await accounts.change(params.uuid, body),
+      }),
+      {
+        body: t.Object({
+          role_id: t.Optional(t.Integer()),
+          accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
+          accountable_id: t.Optional(t.Integer()),
+          metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
+          language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
+          locked: t.Optional(t.Boolean()),
+          locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
+          confirmed: t.Optional(
+            t.Literal(true, { description: 'Confirms the account, and verifies the contact it waits for' }),
+          ),
+        }),
+        response: {
+          200: accountAnswer,
+          ...errorResponses(
+            'account_not_found',
+            'no_verified_contact',
+            'identifier_taken',
+            'validation_failed',
+          ),
+        },
+        detail: detail('changeAccount', 'Change, lock or unlock an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid',
+      async ({ params }) => {
+        await accounts.erase(params.uuid)
+        return done
+      },
+      { response: { 200: doneAnswer, ...notFound }, detail: detail('eraseAccount', 'Erase an account') },
+    )
+    .get(
+      '/accounts/:uuid/export',
+      async ({ params }) => ({ ...done, ...(await accounts.export(params.uuid)) }),
+      {
+        response: { 200: exportAnswer, ...notFound },
+        detail: detail('exportAccountData', 'Read everything stored about a person'),
+      },
+    )
+    .get(
+      '/accounts/:uuid/sessions',
+      async ({ params }) => ({
+        status: 200 as const,
+        items: await accounts.listSessions(params.uuid),
+        next_cursor: null,
+      }),
+      {
+        response: {
+          200: answer(
+            'AccountSessions',
+            { status: t.Literal(200), items: t.Array(session), next_cursor: t.Null() },
+            'The sessions of the account, last used first.',
+          ),
+          ...notFound,
+        },
+        detail: detail('listAccountSessions', 'List the sessions of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/sessions',
+      async ({ params }) => {
+        await accounts.endSessions(params.uuid)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...notFound },
+        detail: detail('endAccountSessions', 'End all sessions of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/sessions/:id',
+      async ({ params }) => {
+        await accounts.endSession(params.uuid, params.id)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('account_not_found', 'session_not_found') },
+        detail: detail('endAccountSession', 'End a session of an account'),
+      },
+    )
+}

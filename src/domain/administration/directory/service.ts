@@ -1,0 +1,190 @@
+/** What an operator does with accounts. Whoever calls has been let in; who it was is in the event of each change. */
+
+import { AppError } from '../../../errors.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { accountRecord } from '../../accounts/accounts/account.ts'
+import { type Page, readPage, toPage } from '../../foundation/events/page.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { AccountExport } from '../../self-service/me/exports.ts'
+import type { Services, Stores } from '../../services.ts'
+import { sessionRecord } from '../../sessions/sessions/session-record.ts'
+import { invalid } from '../access/query.ts'
+import { isMetadata, wrongFields } from './account-fields.ts'
+import { createLooks } from './looks.ts'
+import { type AccountQuery, readSearch } from './search.ts'
+import type { AccountChange, AdministeredAccount } from './store.ts'
+
+/** As the body of PATCH has it. */
+export interface AccountPatch {
+  role_id?: number | undefined
+  accountable_type?: string | undefined
+  accountable_id?: number | undefined
+  metadata?: unknown
+  language?: Language | undefined
+  locked?: boolean | undefined
+  locked_reason?: string | null | undefined
+  confirmed?: true | undefined
+}
+
+/** The account with what lists show, and with what one look at it adds. */
+export type ListedAccount = ReturnType<typeof listedRecord>
+export type AccountDetails = ListedAccount & {
+  factors: string[]
+  passkeys: number
+  identities: number
+  sessions: number
+  /** Only where a mail server refused the e-mail address for good within the last day. */
+  email_refused_at?: string
+}
+
+export interface AccountAdministration {
+  /** Throws `validation_failed`. */
+  list(query: AccountQuery): Promise<Page<ListedAccount>>
+  /** Throws `account_not_found`, as all that follow. */
+  find(uuid: string): Promise<AdministeredAccount>
+  /** The same for a look at the person, which is recorded once an hour for each who looks. */
+  view(uuid: string): Promise<AdministeredAccount>
+  describe(account: AdministeredAccount): Promise<AccountDetails>
+  /** A look that is recorded. */
+  get(uuid: string): Promise<AccountDetails>
+  /**
+   * Throws `validation_failed`. Locking ends every session; unlocking tells the owner. Confirming verifies the contact that
+   * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`.
+   */
+  change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
+  /** Everything that is stored about the person. */
+  export(uuid: string): Promise<AccountExport>
+  /** For good. */
+  erase(uuid: string): Promise<void>
+  listSessions(uuid: string): Promise<SessionRecord[]>
+  endSessions(uuid: string): Promise<void>
+  /** Throws `session_not_found`. */
+  endSession(uuid: string, sessionId: string): Promise<void>
+}
+
+export type SessionRecord = ReturnType<typeof sessionRecord>
+
+type Needs = Pick<
+  Services,
+  'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
+> & {
+  stores: Pick<Stores, 'registrations' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
+}
+
+const MAXIMUM_SESSIONS = 1000
+export function createAccountAdministration(needs: Needs): AccountAdministration {
+  const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
+  const { accountAdministration: store, erasure, sessions, events } = stores
+  const { defaultCountry, passwordDigest } = config.accounts
+  const looks = createLooks({ events, clock })
+
+  async function require(uuid: string): Promise<AdministeredAccount> {
+    const account = isUuid(uuid) ? await store.find(uuid) : null
+    if (account === null) throw new AppError('account_not_found')
+    return account
+  }
+
+  async function describe(account: AdministeredAccount): Promise<AccountDetails> {
+    const [held, counts, refusedAt] = await Promise.all([
+      secondFactor.find(account),
+      store.count(account.id, clock.now()),
+      account.email === null ? null : refusedAddresses.findRefusal(account.email),
+    ])
+    const factors = account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : []
+    return {
+      ...listedRecord(account, passwordDigest),
+      factors,
+      ...counts,
+      ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
+    }
+  }
+
+  /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
+  async function confirm(account: AdministeredAccount): Promise<void> {
+    if (account.accountConfirmedAt !== null) return
+    const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
+    if (identifier === null) throw new AppError('no_verified_contact')
+    const confirmed = await stores.registrations.confirm(account, identifier, null, clock.now())
+    if (confirmed === null) throw new AppError('identifier_taken')
+  }
+
+  async function view(uuid: string): Promise<AdministeredAccount> {
+    const account = await require(uuid)
+    await looks.record(account)
+    return account
+  }
+
+  return {
+    find: require,
+    view,
+    describe,
+    async list(query) {
+      const { limit, after } = readPage(query)
+      const { search, filter } = readSearch(query, defaultCountry)
+      const found = await store.list(search, filter, after, limit + 1)
+      return toPage(found, limit, (account) => listedRecord(account, passwordDigest))
+    },
+    get: async (uuid) => describe(await view(uuid)),
+    async change(uuid, patch) {
+      const change = readChange(patch)
+      const found = await require(uuid)
+      if (patch.confirmed) await confirm(found)
+      const account = patch.confirmed ? await require(uuid) : found
+      const unlocks = change.locked === false && account.lockedAt !== null
+      const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
+      const changed = await store.change(account, change, messages, clock.now())
+      if (changed === null) throw new AppError('account_not_found')
+      // The answer shows the person: without a change to record, it is a look like any other.
+      if (!changed.isRecorded && !patch.confirmed) await looks.record(changed.account)
+      return describe(changed.account)
+    },
+    export: async (uuid) => exports.ofAccount(await require(uuid)),
+    async erase(uuid) {
+      const account = await require(uuid)
+      const messages = await notices.about(account, 'account_erased')
+      if (!(await erasure.eraseByOperator(account.id, messages, clock.now())))
+        throw new AppError('account_not_found')
+    },
+    async listSessions(uuid) {
+      const account = await view(uuid)
+      return (await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())).map(sessionRecord)
+    },
+    async endSessions(uuid) {
+      const account = await require(uuid)
+      await sessions.endAll(account.id, clock.now())
+    },
+    async endSession(uuid, sessionId) {
+      const account = await require(uuid)
+      const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
+      if (!ended) throw new AppError('session_not_found')
+    },
+  }
+}
+
+function readChange(patch: AccountPatch): AccountChange {
+  const { role_id: roleId, accountable_id: accountableId, metadata, locked_reason: lockedReason } = patch
+  const wrong = wrongFields(patch)
+  if (wrong.length > 0 || !isMetadata(metadata)) throw invalid(...wrong)
+  return {
+    roleId,
+    accountableType: patch.accountable_type,
+    accountableId,
+    metadata,
+    language: patch.language,
+    locked: patch.locked,
+    lockedReason,
+  }
+}
+
+function listedRecord(account: AdministeredAccount, passwordDigest: Parameters<typeof accountRecord>[1]) {
+  return {
+    ...accountRecord(account, passwordDigest),
+    email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
+    phone_verified_at: account.phoneConfirmedAt?.toISOString() ?? null,
+    language: account.language,
+    metadata: account.metadata,
+    has_password: account.passwordDigest !== null,
+    locked_reason: account.lockedReason,
+  }
+}

@@ -1,0 +1,130 @@
+/** What opens an account, under /admin/v1: two factors, passkeys, identities. */
+import { Elysia, t } from 'elysia'
+import { answer, component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { type AdminCaller, isDelayed } from '../access/access.ts'
+import { detail, done, doneAnswer } from '../access/operation-schema.ts'
+import type { AccountFactors } from './service.ts'
+
+const passkey = component(
+  'AccountPasskey',
+  t.Object(
+    {
+      id: t.String(),
+      name: t.String(),
+      created_at: timeField(),
+      last_used_at: nullable(timeField()),
+      backed_up: t.Boolean(),
+    },
+    { description: 'A passkey of an account.' },
+  ),
+)
+const identity = component(
+  'AccountIdentity',
+  t.Object(
+    {
+      id: integer(),
+      provider: t.String(),
+      provider_uid: t.String(),
+      email: nullable(t.String()),
+      created_at: timeField(),
+    },
+    { description: 'A sign-in provider of an account.' },
+  ),
+)
+
+export function createAccountFactorRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  factors: AccountFactors,
+) {
+  const notFound = errorResponses('account_not_found')
+  return new Elysia({ name: 'account-factors', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .delete(
+      '/accounts/:uuid/two-factor',
+      async ({ params, caller }) => {
+        const { dueAt } = await factors.removeTwoFactor(params.uuid, { delayed: isDelayed(caller) })
+        return { ...done, due_at: dueAt?.toISOString() ?? null }
+      },
+      {
+        response: {
+          200: answer(
+            'TwoFactorRemoval',
+            {
+              status: t.Literal(200),
+              due_at: nullable(timeField(), { description: 'Null where it was done at once' }),
+            },
+            'Two factors are off, or will be then.',
+          ),
+          ...errorResponses(
+            'account_not_found',
+            'two_factor_not_enabled',
+            'channel_not_available',
+            'too_many_requests',
+          ),
+        },
+        detail: detail('removeAccountTwoFactor', 'Turn two factors off for somebody who lost them'),
+      },
+    )
+    .get(
+      '/accounts/:uuid/passkeys',
+      async ({ params }) => ({ ...done, items: await factors.listPasskeys(params.uuid), next_cursor: null }),
+      {
+        response: {
+          200: answer(
+            'AccountPasskeys',
+            { status: t.Literal(200), items: t.Array(passkey), next_cursor: t.Null() },
+            'The passkeys of the account.',
+          ),
+          ...notFound,
+        },
+        detail: detail('listAccountPasskeys', 'List the passkeys of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/passkeys/:id',
+      async ({ params }) => {
+        await factors.removePasskey(params.uuid, params.id)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('account_not_found', 'passkey_not_found') },
+        detail: detail('removeAccountPasskey', 'Remove a passkey of an account'),
+      },
+    )
+    .get(
+      '/accounts/:uuid/identities',
+      async ({ params }) => ({
+        ...done,
+        items: await factors.listIdentities(params.uuid),
+        next_cursor: null,
+      }),
+      {
+        response: {
+          200: answer(
+            'AccountIdentities',
+            { status: t.Literal(200), items: t.Array(identity), next_cursor: t.Null() },
+            'The sign-in providers of the account.',
+          ),
+          ...notFound,
+        },
+        detail: detail('listAccountIdentities', 'List the linked identities of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/identities/:id',
+      async ({ params }) => {
+        await factors.removeIdentity(params.uuid, params.id)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('account_not_found', 'identity_not_found') },
+        detail: detail('removeAccountIdentity', 'Unlink an identity of an account'),
+      },
+    )
+}

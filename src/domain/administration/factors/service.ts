@@ -1,0 +1,89 @@
+/** What opens an account, as an administrator sees and removes it. Every verified contact of the owner is told. */
+
+import { AppError } from '../../../errors.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { Services, Stores } from '../../services.ts'
+
+export interface AccountFactors {
+  /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
+  removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
+  /** Throw `account_not_found`. */
+  listPasskeys(uuid: string): Promise<PasskeyRecord[]>
+  listIdentities(uuid: string): Promise<IdentityRecord[]>
+  /** Throws `account_not_found`, `passkey_not_found`. */
+  removePasskey(uuid: string, id: string): Promise<void>
+  /** Throws `account_not_found`, `identity_not_found`. */
+  removeIdentity(uuid: string, id: string): Promise<void>
+}
+
+export interface PasskeyRecord {
+  id: string
+  name: string
+  created_at: string
+  last_used_at: string | null
+  backed_up: boolean
+}
+
+export interface IdentityRecord {
+  id: number
+  provider: string
+  provider_uid: string
+  email: string | null
+  created_at: string
+}
+
+type Needs = Pick<Services, 'accountAdministration' | 'twoFactorRemovals' | 'notices' | 'clock'> & {
+  stores: Pick<Stores, 'accountFactors' | 'passkeys'>
+}
+
+/** Long enough that somebody reads the message. */
+const DELAY_SECONDS = 86_400
+
+export function createAccountFactors(needs: Needs): AccountFactors {
+  const { accountAdministration, twoFactorRemovals, notices, clock } = needs
+  const { accountFactors: store, passkeys } = needs.stores
+  return {
+    async removeTwoFactor(uuid, { delayed }) {
+      const account = await accountAdministration.find(uuid)
+      return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
+    },
+    async listPasskeys(uuid) {
+      const { id } = await accountAdministration.view(uuid)
+      return (await passkeys.list(id)).map((passkey) => ({
+        id: passkey.id,
+        name: passkey.name,
+        created_at: passkey.createdAt.toISOString(),
+        last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+        backed_up: passkey.backedUp,
+      }))
+    },
+    async listIdentities(uuid) {
+      const { id } = await accountAdministration.view(uuid)
+      return (await store.listIdentities(id)).map((identity) => ({
+        id: identity.id,
+        provider: identity.provider,
+        provider_uid: identity.subject,
+        email: identity.email,
+        created_at: identity.createdAt.toISOString(),
+      }))
+    },
+    async removePasskey(uuid, id) {
+      const account = await accountAdministration.find(uuid)
+      const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
+      if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
+      const told = await notices.about(account, 'passkey_removed')
+      const messages = told.map((notice) => ({ ...notice, values: { passkey: passkey.name } }))
+      if (!(await store.removePasskey(account, id, messages, clock.now())))
+        throw new AppError('passkey_not_found')
+    },
+    async removeIdentity(uuid, id) {
+      const account = await accountAdministration.find(uuid)
+      const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
+      if (identity === undefined) throw new AppError('identity_not_found')
+      const told = await notices.about(account, 'identity_unlinked')
+      const messages = told.map((notice) => ({ ...notice, values: { provider: identity.provider } }))
+      if (!(await store.removeIdentity(account, identity.id, messages, clock.now())))
+        throw new AppError('identity_not_found')
+    },
+  }
+}

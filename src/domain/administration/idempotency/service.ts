@@ -1,0 +1,148 @@
+/**
+ * `Idempotency-Key`: a call that is sent again, because its answer was lost, makes nothing again. Kept for 24 hours are
+ * hashes of caller, path and body, the status, and the id of what was made: never an answer, which would name people
+ * and hold secrets. A repetition reads what was made, without its secret.
+ */
+import { AppError, errorStatus } from '../../../errors.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Claim, IdempotentCall, KeptAnswer } from './store.ts'
+
+export interface RepeatableCall {
+  /** The header; undefined: the call is made, and nothing is kept. */
+  key: string | undefined
+  caller: { type: string; id: string | null }
+  /** With its query. */
+  path: string
+  body: unknown
+}
+
+export interface Repeatable<Answer> {
+  /** `id`: for what it makes, where it can choose. */
+  make(id: string): Promise<{ id: string | null; answer: Answer }>
+  /**
+   * The same answer, from what is there now, without its secret. Throws `…_not_found` where it is not there. `status`:
+   * as it was answered; null where nobody knows whether it was made.
+   */
+  repeat(id: string, status: number | null): Promise<Answer>
+}
+
+export interface Idempotency {
+  /** Throws `validation_failed`, `idempotency_key_reused`, and `unavailable` where another call takes too long. */
+  run<Answer extends { status: number }>(call: RepeatableCall, operation: Repeatable<Answer>): Promise<Answer>
+}
+
+/** What a route has at hand of a request. */
+export interface RepeatableRequest {
+  headers: Record<string, string | undefined>
+  caller: { type: string; id: string | null }
+  path: string
+  body?: unknown
+}
+
+/** As a route calls it: `once({ headers, caller, path, body }, { make, repeat })`. */
+export type Once = <Answer extends { status: number }>(
+  request: RepeatableRequest,
+  operation: Repeatable<Answer>,
+) => Promise<Answer>
+
+export const onceWith =
+  (idempotency: Idempotency): Once =>
+  ({ headers, caller, path, body }, operation) =>
+    idempotency.run({ key: headers['idempotency-key'], caller, path, body: body ?? null }, operation)
+
+type Needs = Pick<Services, 'secret' | 'clock'> & { stores: Pick<Stores, 'idempotency'> }
+
+const KEPT_MS = 24 * 3_600_000
+/** Longer than an operation takes; then another caller takes over. */
+const HELD_MS = 60_000
+const WAIT_MS = 20_000
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+export function createIdempotency({ secret, clock, stores }: Needs): Idempotency {
+  const store = stores.idempotency
+  const forgotten = () => new Date(clock.now().getTime() - KEPT_MS)
+
+  /** Keyed: a body may hold a password, and a plain hash of it could be guessed. */
+  function hashesOf({ caller, path, body }: RepeatableCall, key: string): IdempotentCall {
+    return {
+      hash: secret.tag('idempotency key', caller.type, caller.id ?? '', key),
+      requestHash: secret.tag('idempotent request', path, JSON.stringify(inOrder(body))),
+    }
+  }
+
+  async function make<Answer extends { status: number }>(
+    { hash }: IdempotentCall,
+    { holder, madeId, isTakenOver }: Claim,
+    operation: Repeatable<Answer>,
+  ): Promise<Answer> {
+    const keep = (id: string | null, { status }: Answer) =>
+      store.finish(hash, holder, { id, status }, clock.now())
+    const before = isTakenOver ? await whatIsThere(operation, madeId) : null
+    if (before !== null) {
+      await keep(madeId, before)
+      return before
+    }
+    try {
+      const { id, answer } = await operation.make(madeId)
+      await keep(id, answer)
+      return answer
+    } catch (error) {
+      // After anything else it is not known what was made: whoever repeats it later looks first.
+      if (error instanceof AppError) await store.release(hash, holder)
+      throw error
+    }
+  }
+
+  /** Waits for the call that is under way. Null: it failed, so that it is the next one's turn. */
+  async function wait(call: IdempotentCall): Promise<KeptAnswer | null> {
+    const endsAt = performance.now() + WAIT_MS
+    for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 250)) {
+      const kept = await store.find(call.hash, forgotten())
+      if (kept && !Buffer.from(kept.requestHash).equals(call.requestHash))
+        throw new AppError('idempotency_key_reused')
+      if (kept === null || kept.answeredAt !== null) return kept
+      if (performance.now() > endsAt) throw new AppError('unavailable', { cause: 'idempotency' })
+      await new Promise((done) => setTimeout(done, pauseMs))
+    }
+  }
+
+  return {
+    async run(call, operation) {
+      const { key } = call
+      if (key === undefined) return (await operation.make(crypto.randomUUID())).answer
+      if (!KEY.test(key))
+        throw new AppError('validation_failed', {
+          fields: [{ field: 'idempotency_key', code: 'invalid_value' }],
+        })
+      const hashes = hashesOf(call, key)
+      for (;;) {
+        const now = clock.now()
+        const claim = await store.claim(hashes, new Date(now.getTime() + HELD_MS), forgotten(), now)
+        if (claim !== null) return make(hashes, claim, operation)
+        const kept = await wait(hashes)
+        if (kept !== null) return operation.repeat(kept.madeId ?? '', kept.status)
+      }
+    },
+  }
+}
+
+/** Null where it is not there. */
+async function whatIsThere<Answer>(operation: Repeatable<Answer>, id: string): Promise<Answer | null> {
+  try {
+    return await operation.repeat(id, null)
+  } catch (error) {
+    if (error instanceof AppError && errorStatus[error.errorCode] === 404) return null
+    throw error
+  }
+}
+
+/** Two bodies that say the same are the same. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value ?? null
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, inOrder(inner)]),
+  )
+}

@@ -1,0 +1,126 @@
+/** Messages and the report of SMS, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import { answer, component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { pageQuery } from '../../foundation/events/event-schema.ts'
+import type { AdminCaller } from '../access/access.ts'
+import { detail, done, doneAnswer, text } from '../access/operation-schema.ts'
+import type { Once } from '../idempotency/service.ts'
+import type { MessageAdministration } from './service.ts'
+
+const message = component(
+  'Message',
+  t.Object(
+    {
+      id: integer(),
+      channel: t.String({ enum: ['email', 'sms'] }),
+      purpose: t.String({ examples: ['password_reset'] }),
+      state: t.String({ enum: ['waiting', 'sent', 'delivered', 'refused', 'expired'] }),
+      destination: t.String(),
+      account: nullable(t.String()),
+      gateway: nullable(t.String()),
+      detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
+      attempts: integer(),
+      created_at: timeField(),
+      finished_at: nullable(timeField()),
+    },
+    { description: 'A message and what became of it; never its code.' },
+  ),
+)
+const messagePage = component(
+  'MessagePage',
+  t.Object(
+    {
+      status: t.Literal(200),
+      items: t.Array(message),
+      next_cursor: nullable(t.String()),
+    },
+    { description: 'One page of messages, newest first.' },
+  ),
+)
+const reportRow = component(
+  'SmsReportRow',
+  t.Object(
+    {
+      gateway: t.String({ description: 'Empty before a gateway was chosen' }),
+      country: t.String({ examples: ['FR'] }),
+      asked: integer(),
+      handed_over: integer(),
+      accepted: integer(),
+      delivered: integer(),
+      failed: integer(),
+      verified: integer(),
+    },
+    { description: 'SMS of one gateway and country, by how far they came.' },
+  ),
+)
+const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: text() }
+
+export function createMessageRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  messages: MessageAdministration,
+) {
+  return new Elysia({ name: 'administration-messages', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .get('/messages', async ({ query }) => ({ ...done, ...(await messages.list(query)) }), {
+      query: t.Object(filter),
+      response: { 200: messagePage, ...errorResponses('validation_failed') },
+      detail: detail('listMessages', 'List messages, newest first'),
+    })
+    .get(
+      '/accounts/:uuid/messages',
+      async ({ params, query }) => ({ ...done, ...(await messages.listOfAccount(params.uuid, query)) }),
+      {
+        query: t.Object(filter),
+        response: { 200: messagePage, ...errorResponses('account_not_found', 'validation_failed') },
+        detail: detail('listAccountMessages', 'List what was sent to a person'),
+      },
+    )
+    .post(
+      '/messages/:id/retry',
+      ({ params, caller, headers, path }) =>
+        once(
+          { headers, caller, path },
+          {
+            async make() {
+              await messages.retry(params.id)
+              return { id: params.id, answer: done }
+            },
+            // Where it is not known what became of it, it is tried: a message that went out is not refused any more.
+            repeat: async (_, status) => {
+              if (status === null) throw new AppError('message_not_found')
+              return done
+            },
+          },
+        ),
+      {
+        response: { 200: doneAnswer, ...errorResponses('message_not_found', 'not_resendable') },
+        detail: detail('retryMessage', 'Send a refused message again'),
+      },
+    )
+    .get(
+      '/sms/report',
+      async ({ query }) => ({ ...done, items: await messages.smsReport(query.days), next_cursor: null }),
+      {
+        query: t.Object({
+          days: t.Optional(t.String({ description: '1 to 365, today included; default 7' })),
+        }),
+        response: {
+          200: answer(
+            'SmsReport',
+            { status: t.Literal(200), items: t.Array(reportRow), next_cursor: t.Null() },
+            'SMS by gateway and country.',
+          ),
+          ...errorResponses('validation_failed'),
+        },
+        detail: detail('reportSms', 'Count SMS by gateway and country'),
+      },
+    )
+}

@@ -1,0 +1,83 @@
+/** What became of messages, and sending one again. */
+import { AppError } from '../../../errors.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import type { Channel } from '../../messages/outbox/message.ts'
+import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
+import type { Services, Stores } from '../../services.ts'
+import { invalid, readTime } from '../access/query.ts'
+import { type ListedMessage, type MessageState, messageStates } from './store.ts'
+
+export interface MessageQuery extends PageQuery {
+  state?: string | undefined
+  channel?: string | undefined
+  gateway?: string | undefined
+  since?: string | undefined
+}
+
+export interface MessageAdministration {
+  /** Newest first. Throws `validation_failed`. */
+  list(query: MessageQuery): Promise<Page<MessageRecord>>
+  /** What was sent to the owner of an account. Throws `account_not_found`, `validation_failed`. */
+  listOfAccount(uuid: string, query: MessageQuery): Promise<Page<MessageRecord>>
+  /** Sends a message again that was refused. Throws `message_not_found`, `not_resendable`. */
+  retry(id: string): Promise<void>
+  /** Throws `validation_failed`. */
+  smsReport(days: string | undefined): Promise<SmsReportRow[]>
+}
+
+export type MessageRecord = ReturnType<typeof messageRecord>
+
+type Needs = Pick<Services, 'accountAdministration' | 'funnel' | 'outbox' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'messageAdministration'>
+}
+
+const MOST_DAYS = 365
+
+export function createMessageAdministration(needs: Needs): MessageAdministration {
+  const { accountAdministration, funnel, outbox, clock, config } = needs
+  const { messageAdministration: store } = needs.stores
+
+  async function list(account: string | undefined, query: MessageQuery): Promise<Page<MessageRecord>> {
+    const { limit, after } = readPage(query)
+    const state = readOneOf<MessageState>('state', query.state, messageStates)
+    const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
+    const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
+    return toPage(await store.list(filter, after, limit + 1), limit, messageRecord)
+  }
+
+  return {
+    list: (query) => list(undefined, query),
+    async listOfAccount(uuid, query) {
+      const account = await accountAdministration.view(uuid)
+      return list(account.uuid, query)
+    },
+    async retry(id) {
+      const number = /^\d{1,15}$/.test(id) ? Number(id) : 0
+      if (!(await store.exists(number))) throw new AppError('message_not_found')
+      if (!(await store.retry(number, config.codes.lifetimeSeconds, clock.now())))
+        throw new AppError('not_resendable')
+      outbox.wake()
+    },
+    async smsReport(text = '7') {
+      const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
+      if (days < 1 || days > MOST_DAYS) throw invalid('days')
+      return smsReport(await funnel.report(days))
+    },
+  }
+}
+
+function readOneOf<Value extends string>(
+  field: string,
+  text: string | undefined,
+  values: readonly Value[],
+): Value | undefined {
+  const found = values.find((value) => value === text)
+  if (text !== undefined && found === undefined) throw invalid(field)
+  return found
+}
+
+const messageRecord = ({ createdAt, finishedAt, ...message }: ListedMessage) => ({
+  ...message,
+  created_at: createdAt.toISOString(),
+  finished_at: finishedAt?.toISOString() ?? null,
+})

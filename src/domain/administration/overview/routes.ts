@@ -1,0 +1,43 @@
+/** The numbers of the first screen, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { answer, component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { detail, done } from '../access/operation-schema.ts'
+import type { Overview } from './service.ts'
+
+const hour = component(
+  'StatisticsHour',
+  t.Object(
+    {
+      at: timeField(),
+      accounts: integer(),
+      confirmations: integer(),
+      logins: integer(),
+      refusals: integer({ description: 'Wrong passwords, codes and tokens' }),
+      messages: t.Array(t.Object({ state: t.String(), gateway: nullable(t.String()), count: integer() })),
+    },
+    { description: 'What happened in one hour.' },
+  ),
+)
+
+export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
+  return new Elysia({ name: 'administration-overview', prefix: '/admin/v1' })
+    .use(httpBase)
+    .get('/statistics', async () => ({ ...done, ...(await overview.statistics()) }), {
+      response: {
+        200: answer(
+          'Statistics',
+          {
+            status: t.Literal(200),
+            accounts: t.Object({ total: integer(), confirmed: integer(), locked: integer() }),
+            hours: t.Array(hour, { description: 'The last 48, oldest first' }),
+          },
+          'Numbers of the service.',
+        ),
+        ...errorResponses(),
+      },
+      detail: detail('readStatistics', 'Count accounts, logins, refusals and messages, hour by hour'),
+    })
+}

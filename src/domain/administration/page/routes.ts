@@ -1,0 +1,64 @@
+/** The page of administration, /admin/ on its listener: static files, the same for everybody. */
+import { Elysia, t } from 'elysia'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { readPageFiles } from './page-files.ts' with { type: 'macro' }
+import { en } from './words-en.ts'
+import { fr } from './words-fr.ts'
+
+const files = readPageFiles() as unknown as Record<string, string>
+const words = { en, fr }
+type PageLanguage = keyof typeof words
+
+const types: Record<string, string> = { js: 'text/javascript', css: 'text/css' }
+
+/** Nothing but the page's own files; no frame around it, and no form that leads elsewhere. */
+const headers = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-cache',
+}
+
+const isPageLanguage = (tag: string | undefined): tag is PageLanguage => tag !== undefined && tag in words
+
+/** `lang` of the address, else the first of Accept-Language that the page speaks. */
+function languageOf(asked: string | undefined, accepted: string | undefined): PageLanguage {
+  if (isPageLanguage(asked)) return asked
+  const tags = (accepted ?? '').split(',').map((part) => part.trim().slice(0, 2).toLowerCase())
+  return tags.find(isPageLanguage) ?? 'en'
+}
+
+/** `<` is escaped, so that no word can end the element that holds them. */
+function pageIn(language: PageLanguage): string {
+  const json = JSON.stringify(words[language]).replaceAll('<', '\\u003c')
+  return (files['page.html'] as string)
+    .replace('lang="en"', `lang="${language}"`)
+    .replace('id="words">{}<', () => `id="words">${json}<`)
+}
+
+const pages: Record<PageLanguage, string> = { en: pageIn('en'), fr: pageIn('fr') }
+
+const answer = (content: string, type: string, more = {}) =>
+  new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more } })
+
+/** A route for each file: a parameter in their place would take /admin/docs too. */
+export function createPageRoutes(httpBase: HttpBase) {
+  const page = new Elysia({ name: 'administration-page', prefix: '/admin' }).use(httpBase).get(
+    '/',
+    ({ query, headers }) => {
+      const language = languageOf(query.lang, headers['accept-language'])
+      return answer(pages[language], 'text/html', { 'content-language': language })
+    },
+    {
+      query: t.Object({ lang: t.Optional(t.String({ maxLength: 20 })) }),
+      detail: { hide: true },
+    },
+  )
+  for (const [name, content] of Object.entries(files)) {
+    const type = types[name.split('.').at(-1) ?? '']
+    if (type !== undefined) page.get(`/${name}`, () => answer(content, type), { detail: { hide: true } })
+  }
+  return page
+}

@@ -1,0 +1,202 @@
+/** Making and inviting accounts, and letting people back in, under /admin/v1. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import { answer } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import type { Language } from '../../../texts/languages.ts'
+import type { AdminCaller } from '../access/access.ts'
+import { detail } from '../access/operation-schema.ts'
+import { accountAnswer, accountDetails } from '../directory/administered-account-schema.ts'
+import type { Once } from '../idempotency/service.ts'
+import type { PeopleService } from './service.ts'
+
+const lifetime = (description: string) => t.Optional(t.String({ description, examples: ['1h'] }))
+const sendingErrors = [
+  'account_not_found',
+  'no_verified_contact',
+  'channel_not_available',
+  'too_many_requests',
+  'validation_failed',
+] as const
+
+const contactBody = t.Object({
+  value: t.String({ examples: ['ada@example.com'] }),
+  verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
+})
+const putErrors = errorResponses('account_not_found', 'identifier_taken', 'validation_failed')
+const removeErrors = errorResponses('account_not_found', 'contact_not_found', 'last_sign_in_method')
+
+/** The end of a code is what is kept of one that was made; an id that was only meant for it is none. */
+function requireTime(kept: string): string {
+  if (!/^\d{4}-\d\d-\d\dT/.test(kept)) throw new AppError('account_not_found')
+  return kept
+}
+
+export function createPeopleRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  people: PeopleService,
+  languages: readonly Language[],
+) {
+  return new Elysia({ name: 'people', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .post(
+      '/accounts',
+      async ({ body, caller, headers, path, status }) => {
+        const answer = await once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const account = await people.create(body)
+              return { id: account.uuid, answer: { status: 201 as const, account } }
+            },
+            repeat: async (id) => ({ status: 201 as const, account: await people.show(id, caller) }),
+          },
+        )
+        return status(201, answer)
+      },
+      {
+        body: t.Object({
+          email: optionalField(t.String()),
+          phone: optionalField(t.String()),
+          password: optionalField(t.String({ description: 'Without one the person chooses it' })),
+          verified: t.Optional(
+            t.Boolean({ description: 'The contacts are known to be the person’s; the account is confirmed' }),
+          ),
+          role_id: t.Optional(t.Integer()),
+          accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
+          accountable_id: t.Optional(t.Integer()),
+          metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
+          language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
+          invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
+        }),
+        response: {
+          201: answer(
+            'AccountCreated',
+            { status: t.Literal(201), account: accountDetails },
+            'The new account.',
+          ),
+          ...errorResponses(
+            'validation_failed',
+            'identifier_taken',
+            'channel_not_available',
+            'too_many_requests',
+          ),
+        },
+        detail: detail('createAccount', 'Make an account'),
+      },
+    )
+    .post(
+      '/accounts/:uuid/invite',
+      ({ params, body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const expires_at = (await people.invite(params.uuid, body)).expiresAt.toISOString()
+              return { id: expires_at, answer: { status: 200 as const, expires_at } }
+            },
+            repeat: async (id) => ({ status: 200 as const, expires_at: requireTime(id) }),
+          },
+        ),
+      {
+        body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
+        response: {
+          200: answer(
+            'Invited',
+            { status: t.Literal(200), expires_at: timeField() },
+            'The invitation is on its way.',
+          ),
+          ...errorResponses(...sendingErrors),
+        },
+        detail: detail('inviteAccount', 'Send another invitation'),
+      },
+    )
+    .post(
+      '/accounts/:uuid/recovery',
+      ({ params, body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const { code, expiresAt } = await people.recover(params.uuid, body)
+              const expires_at = expiresAt.toISOString()
+              return { id: expires_at, answer: { status: 200 as const, code, expires_at } }
+            },
+            repeat: async (id) => ({ status: 200 as const, code: null, expires_at: requireTime(id) }),
+          },
+        ),
+      {
+        body: t.Object({
+          send: t.Optional(t.Union([t.Literal('email'), t.Literal('sms')])),
+          lifetime: lifetime('At most `24h`; default `1h`'),
+        }),
+        response: {
+          200: answer(
+            'RecoveryCode',
+            {
+              status: t.Literal(200),
+              code: nullable(t.String({ examples: ['7GX2-MK4D-0QVT-9A3C'] }), {
+                description: 'Null where it was sent',
+              }),
+              expires_at: timeField(),
+            },
+            'A code with which the person chooses a new password.',
+          ),
+          ...errorResponses(...sendingErrors),
+        },
+        detail: detail('recoverAccount', 'Make a recovery code'),
+      },
+    )
+    .put(
+      '/accounts/:uuid/email',
+      async ({ params, body }) => ({
+        status: 200 as const,
+        account: await people.putContact(params.uuid, 'email', body),
+      }),
+      {
+        body: contactBody,
+        response: { 200: accountAnswer, ...putErrors },
+        detail: detail('putAccountEmail', 'Set the e-mail address of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/email',
+      async ({ params }) => ({
+        status: 200 as const,
+        account: await people.removeContact(params.uuid, 'email'),
+      }),
+      {
+        response: { 200: accountAnswer, ...removeErrors },
+        detail: detail('removeAccountEmail', 'Remove the e-mail address of an account'),
+      },
+    )
+    .put(
+      '/accounts/:uuid/phone',
+      async ({ params, body }) => ({
+        status: 200 as const,
+        account: await people.putContact(params.uuid, 'phone', body),
+      }),
+      {
+        body: contactBody,
+        response: { 200: accountAnswer, ...putErrors },
+        detail: detail('putAccountPhone', 'Set the phone number of an account'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/phone',
+      async ({ params }) => ({
+        status: 200 as const,
+        account: await people.removeContact(params.uuid, 'phone'),
+      }),
+      {
+        response: { 200: accountAnswer, ...removeErrors },
+        detail: detail('removeAccountPhone', 'Remove the phone number of an account'),
+      },
+    )
+}

@@ -1,0 +1,258 @@
+/** What an administrator does for people: makes and invites accounts, and lets somebody who lost every way in back in. */
+import { randomUUID } from 'node:crypto'
+import { AppError, type FieldError } from '../../../errors.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
+import { parseDuration } from '../../../platform/duration.ts'
+import type { Language } from '../../../texts/languages.ts'
+import type { CodeWish } from '../../accounts/account-codes/service.ts'
+import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
+import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import { parseReachablePhone } from '../../messages/delivery/reach.ts'
+import type { Services, Stores } from '../../services.ts'
+import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
+import { isMetadata, wrongFields } from '../directory/account-fields.ts'
+import type { AccountDetails } from '../directory/service.ts'
+import type { MadeAccount } from './store.ts'
+
+/** As the body of `POST accounts` has it. */
+export interface NewAccountBody {
+  email?: string | null | undefined
+  phone?: string | null | undefined
+  password?: string | null | undefined
+  verified?: boolean | undefined
+  role_id?: number | undefined
+  accountable_type?: string | undefined
+  accountable_id?: number | undefined
+  metadata?: unknown
+  language?: Language | undefined
+  invite?: boolean | undefined
+}
+
+export interface PeopleService {
+  /** An account that was made before. Throws `account_not_found`, `insufficient_scope` where it is out of the caller's reach. */
+  show(uuid: string, caller: AdminCaller): Promise<AccountDetails>
+  /**
+   * With `invite` the invitation is sent too, or nothing is made. Throws `validation_failed`, `identifier_taken`,
+   * `channel_not_available`, `too_many_requests`.
+   */
+  create(body: NewAccountBody): Promise<AccountDetails>
+  /**
+   * The old contact and the new one are told. `verified`: the administrator vouches for it. Throws `account_not_found`,
+   * `validation_failed`, `identifier_taken`.
+   */
+  putContact(
+    uuid: string,
+    kind: Identifier['kind'],
+    body: { value: string; verified?: boolean | undefined },
+  ): Promise<AccountDetails>
+  /** Throws `account_not_found`, `contact_not_found`, `last_sign_in_method` for the only verified one. */
+  removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails>
+  /**
+   * Sends a code with which the person chooses a password; an older one is dead. Throws `account_not_found`,
+   * `no_verified_contact`, `channel_not_available`, `too_many_requests`, `validation_failed`.
+   */
+  invite(uuid: string, options?: { lifetime?: string | undefined }): Promise<{ expiresAt: Date }>
+  /**
+   * A code with which the person chooses a new password: shown, or sent to a verified contact. It never turns two factors
+   * off. Throws what `invite` does; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
+   */
+  recover(
+    uuid: string,
+    options?: { send?: 'email' | 'sms' | undefined; lifetime?: string | undefined },
+  ): Promise<{ code: string | null; expiresAt: Date }>
+}
+
+type Needs = Pick<
+  Services,
+  | 'accountAdministration'
+  | 'administrators'
+  | 'accountCodes'
+  | 'codes'
+  | 'hashing'
+  | 'limits'
+  | 'notices'
+  | 'clock'
+  | 'config'
+> & {
+  stores: Pick<Stores, 'people' | 'accounts'>
+}
+
+const HOUR_SECONDS = 3600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+
+const lifetimes = {
+  recovery: { byDefault: HOUR_SECONDS, atMost: DAY_SECONDS },
+  invitation: { byDefault: 7 * DAY_SECONDS, atMost: 30 * DAY_SECONDS },
+}
+
+export function createPeopleService(needs: Needs): PeopleService {
+  const {
+    accountAdministration,
+    administrators,
+    accountCodes,
+    codes,
+    hashing,
+    limits,
+    notices,
+    clock,
+    config,
+  } = needs
+  const { people, accounts } = needs.stores
+  const passwordRules = createPasswordRules(config, serviceName(config))
+
+  function readContacts({ email: typedEmail, phone: typedPhone }: NewAccountBody, fields: FieldError[]) {
+    const email = typedEmail ? parseEmail(typedEmail) : null
+    const phone = typedPhone ? parseReachablePhone(typedPhone, config) : null
+    if (typedEmail && !email) fields.push({ field: 'email', code: emailProblem(typedEmail) })
+    if (typedPhone && !phone) fields.push({ field: 'phone', code: 'invalid_phone' })
+    if (!typedEmail && !typedPhone) fields.push({ field: 'email', code: 'identifier_required' })
+    const identifiers: Identifier[] = [email, phone].filter((one) => one !== null)
+    return { email, phone, identifiers }
+  }
+
+  function read(body: NewAccountBody) {
+    const fields: FieldError[] = []
+    const contacts = readContacts(body, fields)
+    const { password, metadata } = body
+    if (typeof password === 'string')
+      fields.push(...checkPassword(password, password, contacts.identifiers, passwordRules))
+    fields.push(...wrongFields(body).map((field) => ({ field, code: 'invalid_value' as const })))
+    const [primary] = contacts.identifiers
+    if (fields.length > 0 || !isMetadata(metadata) || primary === undefined)
+      throw new AppError('validation_failed', { fields })
+    return { ...contacts, primary, metadata }
+  }
+
+  const invitation = (sendTo: Contact, lifetime?: string): CodeWish => ({
+    kind: 'invitation',
+    lifetimeSeconds: readLifetime(lifetime, lifetimes.invitation),
+    sendTo,
+  })
+
+  /** Before the account is made, so that a refusal leaves none. */
+  function firstInvitation(
+    {
+      uuid,
+      language,
+      email,
+      phone,
+      verified,
+    }: Pick<MadeAccount, 'uuid' | 'language' | 'email' | 'phone' | 'verified'>,
+    { kind, destination }: Identifier,
+  ) {
+    const verifiedAt = verified ? clock.now() : null
+    const holder = {
+      uuid,
+      language,
+      email: email?.destination ?? null,
+      emailConfirmedAt: verifiedAt,
+      phone: phone?.key ?? null,
+      phoneConfirmedAt: verifiedAt,
+    }
+    return accountCodes.prepare(holder, invitation({ channel: channelOf(kind), destination }))
+  }
+
+  return {
+    async show(uuid, caller) {
+      if (isKeptFromAdministrators(caller) && (await administrators.isAdministrator(uuid)))
+        throw new AppError('insufficient_scope')
+      return accountAdministration.get(uuid)
+    },
+    async create(body) {
+      const { email, phone, identifiers, primary, metadata } = read(body)
+      if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
+      if (await accounts.isTaken(identifiers)) throw new AppError('identifier_taken')
+      const uuid = randomUUID()
+      const { password, verified = false, language = config.server.language } = body
+      const made = { uuid, email, phone, verified, language }
+      const invitation = body.invite ? await firstInvitation(made, primary) : null
+      const passwordDigest =
+        typeof password === 'string' ? await hashing.hash(password, { owner: true, admitted: true }) : null
+      const isMade = await people.create(
+        {
+          ...made,
+          passwordDigest,
+          accountableType: body.accountable_type ?? config.accounts.accountableType,
+          accountableId: body.accountable_id ?? null,
+          roleId: body.role_id ?? config.accounts.roleId,
+          metadata,
+        },
+        identifiers,
+        invitation,
+        clock.now(),
+      )
+      if (!isMade) throw new AppError('identifier_taken')
+      return accountAdministration.describe(await accountAdministration.find(uuid))
+    },
+
+    async putContact(uuid, kind, { value, verified = false }) {
+      const contact = kind === 'email' ? parseEmail(value) : parseReachablePhone(value, config)
+      if (contact === null) {
+        const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
+        throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
+      }
+      const account = await accountAdministration.find(uuid)
+      const told = [
+        ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
+        { channel: channelOf(kind), destination: contact.destination },
+      ]
+      const [messages] = await Promise.all([
+        notices.about(account, kind === 'email' ? 'email_changed' : 'phone_changed', told),
+        codes.kill(account.uuid),
+      ])
+      const outcome = await people.putContact(account, contact, verified, messages, clock.now())
+      if (outcome === 'taken') throw new AppError('identifier_taken')
+      if (outcome === 'gone') throw new AppError('account_not_found')
+      return accountAdministration.describe(await accountAdministration.find(uuid))
+    },
+
+    async removeContact(uuid, kind) {
+      const account = await accountAdministration.find(uuid)
+      const [messages] = await Promise.all([
+        notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
+        codes.kill(account.uuid),
+      ])
+      const outcome = await people.removeContact(account, kind, messages, clock.now())
+      if (outcome === 'gone') throw new AppError('account_not_found')
+      if (outcome === 'not_found') throw new AppError('contact_not_found')
+      if (outcome === 'last') throw new AppError('last_sign_in_method')
+      return accountAdministration.describe(await accountAdministration.find(uuid))
+    },
+
+    async invite(uuid, { lifetime } = {}) {
+      const account = await accountAdministration.find(uuid)
+      const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
+      if (sendTo === null) throw new AppError('no_verified_contact')
+      return accountCodes.issue(account, invitation(sendTo, lifetime))
+    },
+
+    async recover(uuid, { send, lifetime } = {}) {
+      const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
+      const account = await accountAdministration.find(uuid)
+      if (account.accountConfirmedAt === null) throw new AppError('no_verified_contact')
+      const sendTo =
+        send === undefined ? null : verifiedContacts(account).find(({ channel }) => channel === send)
+      if (sendTo === undefined) throw new AppError('no_verified_contact')
+      return accountCodes.issue(account, { kind: 'recovery', lifetimeSeconds, sendTo })
+    },
+  }
+}
+
+/** The contact that an account which nobody confirmed waits for. */
+function waitingContact({ waitingFor, email, emailKey, phone }: Account): Contact | null {
+  if (waitingFor === null) return null
+  if (emailKey === waitingFor && email !== null) return { channel: 'email', destination: email }
+  return phone === waitingFor ? { channel: 'sms', destination: phone } : null
+}
+
+function readLifetime(
+  text: string | undefined,
+  { byDefault, atMost }: { byDefault: number; atMost: number },
+): number {
+  if (text === undefined) return byDefault
+  const seconds = (parseDuration(text) ?? 0) / 1000
+  if (seconds >= 60 && seconds <= atMost) return seconds
+  throw new AppError('validation_failed', { fields: [{ field: 'lifetime', code: 'invalid_value' }] })
+}

@@ -1,0 +1,132 @@
+/** The keys that sign access tokens, under /admin/v1: seen, rotated, revoked. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import { answer, component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { KeyService } from '../../sessions/tokens/key-service.ts'
+import type { AdminCaller } from '../access/access.ts'
+import { detail } from '../access/operation-schema.ts'
+import type { Once } from '../idempotency/service.ts'
+
+const key = component(
+  'SigningKey',
+  t.Object(
+    {
+      kid: t.String(),
+      state: t.String(),
+      created_at: timeField(),
+      signs_from: timeField(),
+      published_until: nullable(timeField()),
+    },
+    { description: 'A key that signs access tokens.' },
+  ),
+)
+
+/** What is kept of a revocation that made no key. */
+const NO_SUCCESSOR = 'no successor'
+const UNKNOWN = 'no such key'
+
+type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
+
+export function createSigningKeyRoutes(
+  httpBase: HttpBase,
+  guard: Guard<AdminCaller>,
+  once: Once,
+  keys: Keys,
+) {
+  /** Throws `route_not_found`. */
+  async function keyOf(kid: string) {
+    const found = (await keys.list()).find((one) => one.kid === kid)
+    if (!found) throw new AppError('route_not_found')
+    return toKey(found)
+  }
+  return new Elysia({ name: 'signing-keys', prefix: '/admin/v1' })
+    .use(httpBase)
+    .use(guard)
+    .get(
+      '/keys',
+      async () => ({ status: 200 as const, items: (await keys.list()).map(toKey), next_cursor: null }),
+      {
+        response: {
+          200: answer(
+            'SigningKeys',
+            { status: t.Literal(200), items: t.Array(key), next_cursor: t.Null() },
+            'The signing keys, oldest first.',
+          ),
+          ...errorResponses(),
+        },
+        detail: detail('listSigningKeys', 'List the signing keys'),
+      },
+    )
+    .post(
+      '/keys/rotate',
+      ({ body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const key = toKey(await keys.rotate({ atOnce: body.now === true }))
+              return { id: key.kid, answer: { status: 200 as const, key } }
+            },
+            repeat: async (kid) => ({ status: 200 as const, key: await keyOf(kid) }),
+          },
+        ),
+      {
+        body: t.Object({ now: t.Optional(t.Boolean()) }),
+        response: {
+          200: answer('SigningKeyAdded', { status: t.Literal(200), key }, 'The new key.'),
+          ...errorResponses(),
+        },
+        detail: detail('rotateSigningKey', 'Add a signing key'),
+      },
+    )
+    .post(
+      '/keys/revoke',
+      ({ body, caller, headers, path }) =>
+        once(
+          { headers, caller, path, body },
+          {
+            async make() {
+              const revoked = await keys.revoke(body.kid)
+              const successor = revoked?.successor ? toKey(revoked.successor) : null
+              const answer = { status: 200 as const, revoked: revoked !== null, successor }
+              return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
+            },
+            repeat: async (kid) => ({
+              status: 200 as const,
+              revoked: kid !== UNKNOWN,
+              successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
+            }),
+          },
+        ),
+      {
+        body: t.Object({ kid: t.String({ maxLength: 100 }) }),
+        response: {
+          200: answer(
+            'SigningKeyRevoked',
+            {
+              status: t.Literal(200),
+              revoked: t.Boolean({ description: 'False where there is no such key' }),
+              successor: t.Union([key, t.Null()]),
+            },
+            'The key is unpublished and refused.',
+          ),
+          ...errorResponses(),
+        },
+        detail: detail('revokeSigningKey', 'Withdraw a signing key'),
+      },
+    )
+}
+
+type KeyDescription = Awaited<ReturnType<Keys['list']>>[number]
+
+const toKey = ({ kid, state, createdAt, signsFrom, publishedUntil }: KeyDescription) => ({
+  kid,
+  state,
+  created_at: createdAt.toISOString(),
+  signs_from: signsFrom.toISOString(),
+  published_until: publishedUntil?.toISOString() ?? null,
+})

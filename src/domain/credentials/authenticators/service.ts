@@ -1,0 +1,188 @@
+/**
+ * The second factors besides sent codes: authenticator apps and recovery codes. Attempts are counted by the callers. Only
+ * accounts with two-factor login have either; for others, and for accounts that do not exist, the work is the same and no
+ * code is right. An app whose secret was sealed under another server secret counts as set up but never matches: recovery
+ * codes work instead, and after them codes that are sent.
+ */
+
+import { AppError } from '../../../errors.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import { decoyAccount } from '../../foundation/decoys/decoys.ts'
+import type { NoticePurpose } from '../../messages/outbox/message.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Enabling } from './enrolment-store.ts'
+import { createRecoveryCodes } from './recovery-codes.ts'
+import type { StoredFactors } from './store.ts'
+import { createTotp, type NewTotp } from './totp.ts'
+
+/** The factors of an account, read once for a call. */
+export interface HeldFactors {
+  /** Null if the identifier has no account. */
+  account: Account | null
+  /** `lost`: it is set up, but its secret cannot be decrypted any more. */
+  app: 'none' | 'usable' | 'lost'
+  recoveryCodesLeft: number
+  /** Whether codes may be sent: there is no app, or it is lost and no recovery code is left to use first. */
+  acceptsSentCodes: boolean
+  stored: StoredFactors
+}
+
+export interface Authenticators {
+  find(account: Account | null): Promise<HeldFactors>
+  /** Uses up a code of the app and returns whether it was right. */
+  useAppCode(held: HeldFactors, typed: string): Promise<boolean>
+  /** Whether the typed text has the form of a recovery code. */
+  isRecoveryCode(typed: string): boolean
+  /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
+  useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
+  /** If the app cannot be used any more, notifies the owner once. */
+  tellLoss(held: HeldFactors): Promise<void>
+  /** The number of apps whose secret was sealed under another server secret, or is damaged. */
+  countLost(): Promise<number>
+  /** Creates an app that waits for its first code, replacing one that was waiting. Throws `invalid_token`. */
+  beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
+  /**
+   * Makes the waiting app the one in use and turns two-factor login on. Returns the new recovery codes, which are shown
+   * only this once. Null if the code is not one of that app, or if no app is waiting.
+   */
+  confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
+  /** The same two steps where nobody is signed in yet: an app that is stored nowhere, */
+  createApp(label: string): NewTotp
+  /** whether a code is one of it, */
+  matchesApp(sealedSecret: Uint8Array, typed: string): boolean
+  /** and its becoming the one in use, as soon as there is a session. Null where that session ended meanwhile. */
+  enrol(owner: AccountSession, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
+  /** Turns two-factor login on with sent codes, and returns the recovery codes. */
+  enable(signedIn: Authenticated): Promise<string[]>
+  /** Turns two-factor login off, and removes app and recovery codes. */
+  disable(signedIn: Authenticated): Promise<void>
+  /** Replaces the recovery codes and notifies the owner. */
+  replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
+}
+
+type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'authenticators' | 'enrolments'>
+}
+
+const LISTED_AT_ONCE = 500
+
+/** Long enough to install an app; the code on a screen left open since yesterday is not accepted. */
+const ENROLMENT_MS = 30 * 60_000
+
+export function createAuthenticators(needs: Needs): Authenticators {
+  const { notices, secret, clock, config } = needs
+  const totp = createTotp({ secret, issuer: serviceName(config) })
+  const recoveryCodes = createRecoveryCodes({ secret })
+  const { authenticators: store, enrolments } = needs.stores
+
+  const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccount.id)
+
+  async function prepare(account: Account, amr: string[], purpose: NoticePurpose) {
+    const { codes, hashes } = recoveryCodes.create(account.uuid)
+    const enabling: Enabling = {
+      amr: [...new Set([...amr, 'otp', 'mfa'])],
+      recoveryHashes: hashes,
+      notices: await notices.about(account, purpose),
+    }
+    return { enabling, codes }
+  }
+
+  async function confirmEnrolment(owner: AccountSession, amr: string[], typed: string) {
+    const now = clock.now()
+    const { account } = owner
+    const app = await enrolments.findEnrolment(account.id, new Date(now.getTime() - ENROLMENT_MS))
+    const step = totp.match(app?.sealedSecret ?? null, typed, now)
+    if (app === null || step === null) return null
+    const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
+    const { enabling, codes } = await prepare(account, amr, purpose)
+    const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
+    return (await enrolments.confirmEnrolment(owner, confirmed, now)) ? codes : null
+  }
+
+  return {
+    async find(account) {
+      const stored = await store.find(idOf(account), config.passkeys.rpId)
+      const { sealedSecret, recoveredAt, recoveryHashes } = stored
+      const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
+      return {
+        account,
+        app,
+        recoveryCodesLeft: recoveryHashes.length,
+        acceptsSentCodes:
+          app === 'none' || (app === 'lost' && (recoveredAt !== null || recoveryHashes.length === 0)),
+        stored,
+      }
+    },
+    async useAppCode({ account, stored: { sealedSecret } }, typed) {
+      const now = clock.now()
+      const tryCode = async (sealed: Uint8Array | null) => {
+        const step = totp.match(sealed, typed, now)
+        const matched = sealed !== null && step !== null ? { sealedSecret: sealed, step } : null
+        const factorTry = { totp: matched, recoveryHash: null, lostApp: null }
+        return { isRight: matched !== null, isUsed: await store.use(idOf(account), factorTry, now) }
+      }
+      const { isRight, isUsed } = await tryCode(sealedSecret)
+      if (isUsed || !isRight) return isUsed
+      // It was used before, or its secret was sealed anew since it was read.
+      const { sealedSecret: present } = await store.find(idOf(account), config.passkeys.rpId)
+      const isSame = present !== null && Buffer.from(present).equals(sealedSecret!)
+      return !isSame && (await tryCode(present)).isUsed
+    },
+    isRecoveryCode: recoveryCodes.isRecoveryCode,
+    async useRecoveryCode({ account, app, stored }, typed) {
+      const recoveryHash = recoveryCodes.match(account?.uuid ?? '', typed, stored.recoveryHashes)
+      const lostApp = app === 'lost' ? stored.sealedSecret : null
+      return store.use(idOf(account), { totp: null, recoveryHash, lostApp }, clock.now())
+    },
+    async tellLoss({ account, app, stored: { sealedSecret, lossToldAt } }) {
+      if (account === null || sealedSecret === null || app !== 'lost' || lossToldAt !== null) return
+      const about = await notices.about(account, 'authenticator_lost')
+      await store.noteLoss(account.id, sealedSecret, about, clock.now())
+    },
+    async countLost() {
+      let lost = 0
+      let after = 0
+      for (;;) {
+        const apps = await store.listApps(after, LISTED_AT_ONCE)
+        lost += apps.filter(({ sealedSecret }) => !totp.opens(sealedSecret)).length
+        const last = apps.at(-1)
+        if (last === undefined || apps.length < LISTED_AT_ONCE) return lost
+        after = last.accountId
+      }
+    },
+    async beginEnrolment(signedIn, label) {
+      const created = totp.create(label)
+      if (!(await enrolments.putEnrolment(signedIn, created.sealedSecret, clock.now())))
+        throw new AppError('invalid_token', { cause: 'session_over' })
+      return created
+    },
+    confirmEnrolment: (signedIn, typed) => confirmEnrolment(signedIn, signedIn.claims.amr, typed),
+    createApp: totp.create,
+    matchesApp: (sealedSecret, typed) => totp.match(sealedSecret, typed, clock.now()) !== null,
+    async enrol(owner, amr, app, typed) {
+      if (!(await enrolments.putEnrolment(owner, app, clock.now()))) return null
+      return confirmEnrolment(owner, amr, typed)
+    },
+    async enable(signedIn) {
+      const { enabling, codes } = await prepare(signedIn.account, signedIn.claims.amr, 'two_factor_enabled')
+      if (!(await enrolments.enable(signedIn, enabling, clock.now())))
+        throw new AppError('two_factor_already_enabled')
+      return codes
+    },
+    async disable(signedIn) {
+      const about = await notices.about(signedIn.account, 'two_factor_disabled')
+      if (!(await enrolments.disable(signedIn, about, clock.now())))
+        throw new AppError('two_factor_not_enabled')
+    },
+    async replaceRecoveryCodes(signedIn) {
+      const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)
+      const about = await notices.about(signedIn.account, 'recovery_codes_replaced')
+      if (!(await enrolments.putRecoveryCodes(signedIn, hashes, about, clock.now()))) {
+        throw new AppError('two_factor_not_enabled')
+      }
+      return codes
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Codes of authenticator apps: RFC 6238 with the parameters that every app supports (SHA-1, 6 digits, 30 s). A secret is
+ * shown once, to the person; everything else handles it sealed. The store knows which steps were used before.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { HOTP, Secret, TOTP } from 'otpauth'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import { decoyTotpSecret } from '../../foundation/decoys/decoys.ts'
+
+export interface NewTotp {
+  sealedSecret: Uint8Array
+  /** Base32 (RFC 4648, without padding), for typing in. */
+  secret: string
+  /** `otpauth://totp/…`, for a QR code. */
+  uri: string
+}
+
+export interface Totp {
+  /** `label` tells the person which account of the service it is for. */
+  create(label: string): NewTotp
+  /** False if the secret was sealed under another server secret, or is damaged. */
+  opens(sealedSecret: Uint8Array): boolean
+  /**
+   * The newest time step whose code was typed, of the current one and its two neighbours (RFC 6238, 5.2), or null. Null
+   * after the same work if there is no secret, or if it cannot be decrypted.
+   */
+  match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null
+}
+
+const ALGORITHM = 'SHA1'
+const DIGITS = 6
+const PERIOD_SECONDS = 30
+/** RFC 4226, 4: 160 bits are recommended. */
+const SECRET_BYTES = 20
+const DRIFT_STEPS = 1
+
+export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: string }): Totp {
+  const decoyKey = secretOf(decoyTotpSecret(SECRET_BYTES))
+  const decoySecret = secret.seal('totp', decoyKey.base32)
+
+  /** Null if it was sealed under another server secret, or is damaged. */
+  function open(sealedSecret: Uint8Array): Secret | null {
+    try {
+      return Secret.fromBase32(secret.open('totp', sealedSecret))
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    create(label) {
+      const key = randomSecret()
+      const parameters = { algorithm: ALGORITHM, digits: DIGITS, period: PERIOD_SECONDS }
+      const uri = new TOTP({ ...parameters, issuer, label, secret: key }).toString()
+      return { sealedSecret: secret.seal('totp', key.base32), secret: key.base32, uri }
+    },
+    opens: (sealedSecret) => open(sealedSecret) !== null,
+    match(sealedSecret, typed, now) {
+      const opened = open(sealedSecret ?? decoySecret)
+      const key = opened ?? decoyKey
+      // People paste codes with spaces in them.
+      const digits = typed.slice(0, 64).replace(/\s/g, '')
+      const guess = Buffer.from(/^[0-9]{6}$/.test(digits) ? digits : '------')
+      const present = Math.floor(now.getTime() / 1000 / PERIOD_SECONDS)
+      let matched: number | null = null
+      for (let step = present - DRIFT_STEPS; step <= present + DRIFT_STEPS; step++) {
+        const code = HOTP.generate({ secret: key, algorithm: ALGORITHM, digits: DIGITS, counter: step })
+        if (timingSafeEqual(Buffer.from(code), guess)) matched = step
+      }
+      return sealedSecret === null || opened === null ? null : matched
+    },
+  }
+}
+
+const secretOf = (bytes: Uint8Array<ArrayBuffer>) => new Secret({ buffer: bytes.buffer })
+const randomSecret = () => secretOf(new Uint8Array(randomBytes(SECRET_BYTES)))

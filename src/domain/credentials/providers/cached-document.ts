@@ -1,0 +1,62 @@
+/**
+ * A document that somebody else publishes (a provider's description, its keys): loaded when it is first needed,
+ * refreshed in the background once it is old, and kept for as long as the publisher does not answer.
+ */
+import type { Clock } from '../../../platform/clock.ts'
+
+export interface CachedDocument<T> {
+  /** Waits, and fails, only as long as there is no value at all. */
+  get(): Promise<T>
+  /** The current value, loaded anew unless that was done a moment ago or fails. */
+  renewed(): Promise<T>
+}
+
+interface Options<T> {
+  load: () => Promise<T>
+  clock: Clock
+  /** How old a value may be before it is renewed. */
+  freshMs: number
+  /** How long between two tries to renew. */
+  pauseMs: number
+}
+
+export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Options<T>): CachedDocument<T> {
+  let kept: { value: T; loadedAt: number } | null = null
+  let triedAt = Number.NEGATIVE_INFINITY
+  let loading: Promise<T> | null = null
+
+  /** Also once a clock that was set back has passed it. */
+  const isOver = (since: number, ms: number) => Math.abs(clock.now().getTime() - since) > ms
+
+  function loadOnce(): Promise<T> {
+    loading ??= (async () => {
+      triedAt = clock.now().getTime()
+      try {
+        const value = await load()
+        kept = { value, loadedAt: clock.now().getTime() }
+        return value
+      } finally {
+        loading = null
+      }
+    })()
+    return loading
+  }
+
+  return {
+    async get() {
+      if (kept === null) return loadOnce()
+      if (isOver(kept.loadedAt, freshMs) && isOver(triedAt, pauseMs)) void loadOnce().catch(() => {})
+      return kept.value
+    },
+    async renewed() {
+      if (kept === null || loading !== null || isOver(triedAt, pauseMs)) {
+        const before = kept
+        return loadOnce().catch((error: unknown) => {
+          if (before === null) throw error
+          return before.value
+        })
+      }
+      return kept.value
+    },
+  }
+}

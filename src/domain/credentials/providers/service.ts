@@ -1,0 +1,91 @@
+/** The configured providers, ready to use. None of them is called before somebody signs in. */
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config, SocialProviderConfig } from '../../../platform/config/types.ts'
+import { createGuardedFetch, type Network } from '../../../platform/guarded-fetch.ts'
+import { createAppleSecret } from './apple-secret.ts'
+import { configuredAuthority } from './authority.ts'
+import { createOAuthProvider } from './oauth.ts'
+import { createOpenIdProvider } from './openid.ts'
+import { type OpenIdPreset, presets } from './presets.ts'
+import type { Provider } from './provider.ts'
+
+export interface ProviderService {
+  /** The enabled ones, in the order of the configuration. */
+  readonly names: string[]
+  /** Throws `provider_not_found`, also for a disabled one. */
+  get(name: string): Provider
+}
+
+interface Options {
+  config: Pick<Config, 'server' | 'social'>
+  clock: Clock
+  network: Network
+}
+
+export function createProviderService({ config, clock, network }: Options): ProviderService {
+  const enabled = config.social.providers.filter((provider) => provider.enabled)
+  const providers = new Map(
+    enabled.map((provider) => [
+      provider.name,
+      createProvider(provider, config.server.baseUrl, clock, network),
+    ]),
+  )
+  return {
+    names: [...providers.keys()],
+    get(name) {
+      const provider = providers.get(name)
+      if (!provider) throw new AppError('provider_not_found')
+      return provider
+    },
+  }
+}
+
+function createProvider(
+  config: SocialProviderConfig,
+  baseUrl: string,
+  clock: Clock,
+  network: Network,
+): Provider {
+  const { name, clientId } = config
+  const callbackUrl = new URL(`${baseUrl}/api/v1/auth/social/${name}/callback`).href
+  const preset = config.preset === null ? plainOpenId(config) : presets[config.preset]
+  const scopes = config.scopes.length > 0 ? config.scopes : preset.scopes
+  const common = { name, clientId, scopes, callbackUrl }
+  if (preset.protocol !== 'openid') {
+    const trusted = [preset.authorizationEndpoint, preset.tokenEndpoint, preset.api]
+    const fetch = createGuardedFetch({ trusted, network })
+    return createOAuthProvider({ ...common, preset, clientSecret: config.clientSecret!, fetch })
+  }
+  const { nativeClientIds } = config
+  const fetch = createGuardedFetch({ trusted: [preset.issuer], network })
+  return createOpenIdProvider({
+    ...preset,
+    ...common,
+    nativeClientIds,
+    clientSecret: clientSecretOf(config, clock),
+    fetch,
+    clock,
+  })
+}
+
+function plainOpenId({ name, issuer, authoritativeFor }: SocialProviderConfig): OpenIdPreset {
+  return {
+    protocol: 'openid',
+    label: name,
+    issuer: issuer!,
+    issuerAliases: [],
+    scopes: ['openid', 'email'],
+    formPost: false,
+    authority: configuredAuthority(authoritativeFor),
+    givesClaims: false,
+  }
+}
+
+function clientSecretOf(config: SocialProviderConfig, clock: Clock): (() => Promise<string>) | null {
+  const { preset, clientId, clientSecret, teamId, keyId, privateKey } = config
+  if (preset === 'apple') {
+    return createAppleSecret({ teamId: teamId!, keyId: keyId!, privateKey: privateKey!, clientId }, clock)
+  }
+  return clientSecret === null ? null : async () => clientSecret
+}

@@ -1,0 +1,285 @@
+/**
+ * Changing the server secret while everything stays in use: keeps the lasting keys, seals anew what another secret sealed,
+ * and says what still needs another one. Each replica notes every minute which secrets it has, so that the others know.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../platform/secret.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { SealedLastingKey, SecretUse } from './store.ts'
+import { LASTING_KEY, SIGNING_KEY, type Vault, vaultsOf } from './vaults.ts'
+
+export interface SecretStatus {
+  /** The id of the secret that seals and signs here. */
+  current: string
+  /** The other accepted ones. */
+  previous: PreviousSecret[]
+  /** Rows that open under no accepted secret. */
+  lostRows: number
+}
+
+export interface PreviousSecret {
+  id: string
+  /** Every replica that runs accepts it. False also while one may not have said so yet. */
+  acceptedEverywhere: boolean
+  /** It sealed and signed before; a fresh secret, which is only accepted yet, did not. */
+  wasCurrent: boolean
+  /** A replica that runs seals and signs with it, or did until a moment ago. */
+  isCurrentElsewhere: boolean
+  /** Rows that are sealed under it, by what they hold. */
+  rows: Record<Vault['name'], number>
+  /** Sessions that live and were not refreshed since it was the current one. */
+  sessions: number
+  /** When it may be removed from what is accepted; null while rows are sealed under it, or a replica uses it. */
+  removableAt: Date | null
+}
+
+export interface Secrets {
+  /** Reads the lasting keys. Before the first request, and before a command does anything. */
+  load(): Promise<void>
+  /**
+   * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals anew
+   * every minute. To be called once the signing keys were opened: whoever has a wrong secret must replace nothing.
+   */
+  start(): Promise<void>
+  /**
+   * Notes the secrets of this process, and seals rows anew if no replica seals under another secret. Runs by itself every
+   * minute after `start`. Never throws.
+   */
+  run(): Promise<void>
+  status(): Promise<SecretStatus>
+  /**
+   * After a secret leaked: ends every session, withdraws every signing key, and replaces the lasting keys, so that codes
+   * on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
+   */
+  revoke(): Promise<{ sessions: number; apps: number }>
+  /** Whether the newest signing key opens under an accepted secret. */
+  opensKeys(): Promise<boolean>
+  close(): Promise<void>
+}
+
+type Needs = Pick<Services, 'secret' | 'keys' | 'authenticators' | 'clock' | 'logger'> & {
+  database: Pick<Database, 'kind'>
+  stores: Pick<Stores, 'secrets' | 'signingKeys' | 'authenticators' | 'sessions'>
+}
+
+const MINUTE_MS = 60_000
+/** A replica that said nothing for so long does not run any more. */
+const SILENT_MS = 2 * MINUTE_MS
+/** What lives shorter than this is not counted: enrolments of an app, sign-ins through a provider, passkey challenges. */
+const UNDER_WAY_MS = 35 * MINUTE_MS
+const TURN_MS = 50_000
+/** Once nothing was left to seal anew. */
+const REST_MS = 60 * MINUTE_MS
+const ENDED_AT_ONCE = 1000
+
+export function createSecrets({
+  secret,
+  keys,
+  authenticators,
+  clock,
+  logger,
+  database,
+  stores,
+}: Needs): Secrets {
+  const store = stores.secrets
+  const vaults = vaultsOf(stores)
+  const me = { current: secret.current.id, accepted: secret.accepted.map(({ id }) => id) }
+  let timer: Timer | undefined
+  let working: Promise<void> | null = null
+  let ending = false
+  let restsUntilMs = Number.NEGATIVE_INFINITY
+  /** Null: this process only asks. */
+  let startedAt: Date | null = null
+  let hasWarned = false
+  /** What sealed the newest signing key when the lasting keys were read: the secret that made names until now. */
+  let inUse: AcceptedSecret | 'new' | null = null
+  let read: Awaited<ReturnType<typeof readLastingKeys>> | null = null
+
+  async function readLastingKeys() {
+    const opened = new Map<LastingLabel, Buffer>()
+    const lost: SealedLastingKey[] = []
+    for (const stored of await store.listLastingKeys()) {
+      const key = secret.tryToOpen(LASTING_KEY, stored.sealedKey)
+      if (key) opened.set(stored.label, key.bytes)
+      else lost.push(stored)
+    }
+    secret.useLastingKeys(opened)
+    return { opened, lost }
+  }
+
+  async function findInUse(): Promise<AcceptedSecret | 'new' | null> {
+    const newest = (await stores.signingKeys.list()).at(-1)
+    if (!newest) return 'new'
+    return secret.tryToOpen(SIGNING_KEY, newest.sealedPrivateJwk)?.sealedBy ?? null
+  }
+
+  /**
+   * Older versions derived these keys from the server secret, and rows were named by them: those keys stay. A new database
+   * gets random ones, and so does one whose keys are lost, where the names have no meaning any more.
+   */
+  async function completeLastingKeys(): Promise<void> {
+    const { opened, lost } = read ?? (await readLastingKeys())
+    const missing = lastingLabels.filter((label) => !opened.has(label))
+    if (missing.length === 0) return
+    for (const label of missing) {
+      const instead = lost.find((each) => each.label === label)?.sealedKey ?? null
+      const source = inUse === null || inUse === 'new' || instead !== null ? null : inUse
+      const key = source?.keyOf(label) ?? randomBytes(32)
+      await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, key) }, instead)
+    }
+    // Another replica may have been faster.
+    if ((await readLastingKeys()).lost.length > 0) throw new Error(REPLACED)
+  }
+
+  /** Whether a replica may still do so now. The embedded database has no other one. */
+  const isRecent = (at: Date | null) =>
+    database.kind !== 'embedded' && at !== null && clock.now().getTime() - at.getTime() < SILENT_MS
+
+  async function sealVault(vault: Vault): Promise<number> {
+    let count = 0
+    for await (const rows of vault.pages()) {
+      for (const { label, box, replace } of rows) {
+        const opened = secret.tryToOpen(label, box)
+        if (opened === null || opened.sealedBy === secret.current) continue
+        await replace(secret.seal(label, opened.bytes))
+        count++
+      }
+      if (ending) break
+    }
+    return count
+  }
+
+  /** Once, until it is accepted. */
+  function warnOfMissing(uses: SecretUse[]): void {
+    const isMissing = isRecent(uses.find(({ id }) => id === me.current)?.missingAt ?? null)
+    if (isMissing && !hasWarned)
+      logger.warn(
+        { secret: me.current },
+        'a replica does not accept server.secret of this one, and logs out whoever it gave a session: add it to server.previous_secrets there',
+      )
+    hasWarned = isMissing
+  }
+
+  async function sealAnew(): Promise<void> {
+    const now = clock.now()
+    if (secret.accepted.length === 1) return
+    const uses = await store.listUses()
+    warnOfMissing(uses)
+    if (now.getTime() < restsUntilMs) return
+    // Two replicas with different current secrets would undo each other's work.
+    if (uses.some(({ id, currentAt }) => id !== me.current && isRecent(currentAt))) return
+    if (!(await store.takeTurn(me.current, new Date(now.getTime() + TURN_MS), now))) return
+    let count = 0
+    for (const vault of vaults) count += await sealVault(vault)
+    if (count > 0) logger.info({ rows: count }, 'sealed anew under the present server secret')
+    else restsUntilMs = now.getTime() + REST_MS
+  }
+
+  function run(): Promise<void> {
+    working ??= store
+      .noteUse(me, clock.now())
+      .then(sealAnew)
+      .catch(() => logger.warn('the use of the server secrets could not be noted'))
+      .finally(() => {
+        working = null
+      })
+    return working
+  }
+
+  async function statusOf(
+    { id }: AcceptedSecret,
+    uses: SecretUse[],
+    rows: PreviousSecret['rows'],
+  ): Promise<PreviousSecret> {
+    const now = clock.now()
+    const use = uses.find((each) => each.id === id)
+    const isCurrentElsewhere = isRecent(use?.currentAt ?? null)
+    // Whoever changed the secret together with the first version that notes its use left no note of the one before.
+    const since = uses.find((each) => each.id === me.current)?.currentSince ?? now
+    const until = new Date(Math.max(use?.currentAt?.getTime() ?? 0, since.getTime()) + SILENT_MS)
+    const wasCurrent = use === undefined || use.currentAt !== null || hasAny(rows)
+    // The others say every minute what they accept: those that have not since this one started may not accept it.
+    const haveAllSaid = startedAt === null || !isRecent(startedAt)
+    const { count, lastEnd } = wasCurrent
+      ? await stores.sessions.countUnrefreshed(until, now)
+      : { count: 0, lastEnd: null }
+    const underWay = wasCurrent ? until.getTime() + UNDER_WAY_MS : now.getTime()
+    const removableAt = new Date(Math.max(lastEnd?.getTime() ?? 0, underWay, now.getTime()))
+    return {
+      id,
+      acceptedEverywhere: haveAllSaid && !isRecent(use?.missingAt ?? null),
+      wasCurrent,
+      isCurrentElsewhere,
+      rows,
+      sessions: count,
+      removableAt: hasAny(rows) || isCurrentElsewhere ? null : removableAt,
+    }
+  }
+
+  async function countRows() {
+    const none = () => ({ signing_keys: 0, authenticator_apps: 0, lasting_keys: 0 })
+    const byId = new Map(me.accepted.map((id) => [id, none()]))
+    let lost = 0
+    for (const vault of vaults) {
+      for await (const rows of vault.pages()) {
+        for (const { label, box } of rows) {
+          const sealedBy = secret.tryToOpen(label, box)?.sealedBy.id
+          if (sealedBy === undefined) lost++
+          else byId.get(sealedBy)![vault.name]++
+        }
+      }
+    }
+    return { byId, lost }
+  }
+
+  return {
+    async load() {
+      // One after the other, here and at all of the start: a question takes less time than another connection.
+      inUse = await findInUse()
+      read = await readLastingKeys()
+    },
+    async start() {
+      await completeLastingKeys()
+      startedAt = clock.now()
+      await store.noteUse(me, startedAt)
+      timer = setInterval(run, MINUTE_MS)
+      timer.unref()
+    },
+    run,
+    async status() {
+      const { byId, lost } = await countRows()
+      const uses = await store.listUses()
+      const previous = []
+      for (const each of secret.accepted.slice(1))
+        previous.push(await statusOf(each, uses, byId.get(each.id)!))
+      return { current: me.current, previous, lostRows: lost }
+    },
+    async revoke() {
+      const old = await keys.list()
+      await keys.rotate({ atOnce: true })
+      for (const { kid } of old) await keys.revoke(kid)
+      for (const { label, sealedKey } of await store.listLastingKeys()) {
+        await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, randomBytes(32)) }, sealedKey)
+      }
+      let sessions = 0
+      let after: string | null = null
+      do {
+        const { ended, last } = await stores.sessions.endEverybodys(after, ENDED_AT_ONCE, clock.now())
+        sessions += ended
+        after = last
+      } while (after !== null)
+      return { sessions, apps: await authenticators.countLost() }
+    },
+    opensKeys: async () => (await findInUse()) !== null,
+    async close() {
+      ending = true
+      clearInterval(timer)
+      await working
+    },
+  }
+}
+
+const hasAny = (rows: Record<string, number>) => Object.values(rows).some((count) => count > 0)
+
+const REPLACED = 'another replica replaced the lasting keys under a server.secret that is not accepted here'

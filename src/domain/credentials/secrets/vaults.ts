@@ -1,0 +1,63 @@
+/** Everything that is sealed under the server secret and stays for longer than an hour, read page by page. */
+import type { Stores } from '../../services.ts'
+
+export interface SealedRow {
+  label: string
+  box: Uint8Array
+  /** Puts another box in the place of this one, unless it was replaced meanwhile. */
+  replace(box: Uint8Array): Promise<void>
+}
+
+export interface Vault {
+  /** As the status calls its rows. */
+  name: 'signing_keys' | 'authenticator_apps' | 'lasting_keys'
+  pages(): AsyncGenerator<SealedRow[]>
+}
+
+export type VaultStores = Pick<Stores, 'signingKeys' | 'authenticators' | 'secrets'>
+
+const PAGE = 200
+
+/** The labels under which the rooms seal. */
+export const SIGNING_KEY = 'signing key'
+export const APP = 'totp'
+export const LASTING_KEY = 'lasting key'
+
+export const vaultsOf = ({ signingKeys, authenticators, secrets }: VaultStores): Vault[] => [
+  {
+    name: 'lasting_keys',
+    async *pages() {
+      yield (await secrets.listLastingKeys()).map(({ label, sealedKey }) => ({
+        label: LASTING_KEY,
+        box: sealedKey,
+        replace: (box) => secrets.putLastingKey({ label, sealedKey: box }, sealedKey),
+      }))
+    },
+  },
+  {
+    name: 'signing_keys',
+    async *pages() {
+      yield (await signingKeys.list()).map(({ kid, sealedPrivateJwk }) => ({
+        label: SIGNING_KEY,
+        box: sealedPrivateJwk,
+        replace: (box) => signingKeys.putSealed(kid, { was: sealedPrivateJwk, is: box }),
+      }))
+    },
+  },
+  {
+    name: 'authenticator_apps',
+    async *pages() {
+      for (let after = 0; ; ) {
+        const apps = await authenticators.listApps(after, PAGE)
+        yield apps.map(({ accountId, sealedSecret }) => ({
+          label: APP,
+          box: sealedSecret,
+          replace: (box) => authenticators.putSealed(accountId, { was: sealedSecret, is: box }),
+        }))
+        const last = apps.at(-1)
+        if (last === undefined || apps.length < PAGE) return
+        after = last.accountId
+      }
+    },
+  },
+]

@@ -1,0 +1,51 @@
+/** Events as answers show them. */
+import { t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+
+/** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
+export const pageQuery = {
+  limit: t.Optional(t.String({ description: 'Items of one page: 1 to 200; default 50' })),
+  cursor: t.Optional(t.String({ description: '`next_cursor` of the page before', maxLength: 200 })),
+}
+
+export const eventSchema = component(
+  'Event',
+  t.Object(
+    {
+      id: integer(),
+      type: t.String({ examples: ['login.succeeded'] }),
+      created_at: timeField(),
+      outcome: t.Union([t.Literal('success'), t.Literal('failure')]),
+      account: nullable(
+        t.String({
+          description: 'The uuid of the account',
+          examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
+        }),
+      ),
+      actor: t.Object({
+        type: t.String({ enum: ['account', 'administrator', 'token', 'operator', 'system'] }),
+        id: nullable(t.String()),
+        name: nullable(t.String()),
+      }),
+      session_id: nullable(t.String()),
+      request_id: nullable(t.String()),
+      address: nullable(t.String()),
+      device: nullable(t.String()),
+      data: t.Record(t.String(), t.Unknown()),
+    },
+    { description: 'Something that happened to an account.' },
+  ),
+)
+
+export const eventsAnswer = component(
+  'EventPage',
+  t.Object(
+    {
+      status: t.Literal(200),
+      items: t.Array(eventSchema),
+      next_cursor: nullable(t.String()),
+    },
+    { description: 'One page of events, newest first.' },
+  ),
+)

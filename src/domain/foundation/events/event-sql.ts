@@ -1,0 +1,106 @@
+/**
+ * How other rooms record events: in the statement or the transaction of the change that they record. The actor and
+ * the address are taken from the current request.
+ */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { eventDetails, events } from '../../../platform/postgres/schema.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type Statement,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
+import { currentRequest } from '../../../platform/request-context.ts'
+import type { Actor, NewEvent } from './event.ts'
+
+/** The parameters of events; `eventParams` makes their values. `events`: JSON. */
+export const eventParamTypes = {
+  events: 'text',
+  eventAddress: 'text?',
+  eventDevice: 'text?',
+  eventRequestId: 'text?',
+  eventAt: 'timestamptz',
+} as const
+
+export type EventParams = ValuesOf<typeof eventParamTypes>
+
+/**
+ * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:
+ * `with changed as (…), ${eventCtes(p, sql`changed`)} select …`.
+ */
+export const eventCtes = (p: Placeholders<keyof typeof eventParamTypes>, source: SQL) => sql`
+  recorded as (
+    insert into ${events} (type, outcome, created_at, account, actor_type, actor_id, actor_name, session_id, request_id, data)
+    select event.type, 'success', ${p.eventAt}, event.account, event.actor_type, event.actor_id,
+           event.actor_name, event.session_id, ${p.eventRequestId}, event.data
+      from ${source} cross join jsonb_to_recordset(${p.events}::jsonb) as event (
+           type text, account uuid, actor_type text, actor_id text, actor_name text, session_id uuid, data jsonb)
+    returning id),
+  detailed as (
+    insert into ${eventDetails} (event_id, address, device)
+    select id, ${p.eventAddress}, ${p.eventDevice} from recorded
+     where ${p.eventAddress} is not null or ${p.eventDevice} is not null)`
+
+const record = defineStatement({
+  name: 'events.record',
+  params: eventParamTypes,
+  sql: (p) => sql`with here as (select 1), ${eventCtes(p, sql`here`)} select 1 from recorded`,
+})
+
+/** `device`: if it is not the device of the request's session. */
+export function eventParams(
+  recorded: NewEvent[],
+  at: Date,
+  { device }: { device?: string | null } = {},
+): EventParams {
+  const request = currentRequest()
+  // After an erasure nothing about the person remains, the address of their last call included.
+  const isErasure = recorded.some(({ type }) => type === 'account.erased')
+  return {
+    events: JSON.stringify(
+      recorded.map(({ type, account, sessionId = request?.sessionId ?? null, actor: given, data = {} }) => {
+        const actor = given ?? request?.actor ?? actorOf(account)
+        return {
+          type,
+          account,
+          actor_type: actor.type,
+          actor_id: actor.id,
+          actor_name: actor.name,
+          session_id: sessionId,
+          data,
+        }
+      }),
+    ),
+    eventAddress: isErasure ? null : (request?.address ?? null),
+    eventDevice: isErasure ? null : device === undefined ? (request?.deviceName ?? null) : device,
+    eventRequestId: request?.requestId ?? null,
+    eventAt: at,
+  }
+}
+
+const actorOf = (account: string | null): Actor =>
+  account === null ? { type: 'system', id: null, name: null } : { type: 'account', id: account, name: null }
+
+/** Records events in the caller's transaction. */
+export async function recordEvents(executor: Executor, recorded: NewEvent[], at: Date): Promise<void> {
+  if (recorded.length > 0) await executor.all(record, eventParams(recorded, at))
+}
+
+/** Runs a statement and, if it returns a row, records the events of this row: both or neither. */
+export function changeAndRecord<Params extends object, Row extends object>(
+  database: Database,
+  change: Statement<Params, Row>,
+  params: Params,
+  { at, eventsOf }: { at: Date; eventsOf: (row: Row) => NewEvent[] },
+): Promise<Row | null> {
+  return retryDeadlocks(() =>
+    database.transaction(async (transaction) => {
+      const row = await transaction.first(change, params)
+      if (row !== null) await recordEvents(transaction, eventsOf(row), at)
+      return row
+    }),
+  )
+}

@@ -1,0 +1,180 @@
+/**
+ * Hashes and verifies passwords, as many at once as there are processors, a bounded number waiting in turn, the
+ * rest refused: memory and waiting time stay bounded whatever arrives. Every password that is checked costs the same
+ * work, whether there is a digest or not, and whatever its parameters are.
+ */
+import { availableParallelism } from 'node:os'
+import { AppError } from '../../../errors.ts'
+import { noteWork } from '../../../platform/request-context.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
+import { parseDigest } from './digest.ts'
+import { createHashThreads, type HashJob } from './hash-threads.ts'
+import { normalizePassword } from './password.ts'
+import type { DigestStore } from './store.ts'
+import { createStoredWork, workOf } from './stored-work.ts'
+
+export interface PasswordVerdict {
+  right: boolean
+  /** Null, unless the password is right and its digest has older parameters than today's. */
+  newDigest: string | null
+}
+
+/** For whom a password is hashed. */
+export interface HashCaller {
+  /**
+   * True for a session and for a known device: they may also take the reserved places of the queue, and are served
+   * before all others, so that strangers who fill the queue keep no owner out.
+   */
+  owner?: boolean
+}
+
+export interface HeldPlace {
+  /** Gives the place up, or hands it to the check that begins. May be called again. */
+  release(): void
+}
+
+/** See createHashService. */
+export interface HashService {
+  /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
+  hash(password: string, options?: HashCaller & { admitted?: boolean }): Promise<string>
+  /**
+   * Throws AppError('server_busy') when the queue is full now for this caller. For work that spends something on its
+   * way to the hash and must not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
+   */
+  requireRoom(caller?: HashCaller): void
+  /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireRoom`. */
+  holdPlace(caller?: HashCaller): HeldPlace
+  /**
+   * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
+   * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
+   * identifiers and accounts without password answer in the same time; a digest that is none or asks for too much work
+   * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
+   */
+  check(
+    password: string,
+    digest: string | null,
+    options?: HashCaller & { place?: HeldPlace },
+  ): Promise<PasswordVerdict>
+  /** Prepares what the first password would otherwise wait for; works without it, too. */
+  start(): void
+  /** Ends the threads. What is still waiting fails. */
+  close(): void
+  /** How many passwords wait to be hashed. */
+  waiting(): number
+}
+
+export interface HashOptions {
+  memoryKib: number
+  iterations: number
+  /** At once; 0: as many as processors. */
+  concurrency: number
+  /** Waiting, beyond those at work. */
+  queue: number
+  /** Of those, the places that only owners take; none where the queue has no more places than this. */
+  reserved: number
+  store: DigestStore
+  /** Stored passwords have several sets of parameters: each wrong one costs a hash under every one of them. */
+  onSeveralWorks?: ((works: string[]) => void) | undefined
+  metrics?: Pick<Metrics, 'count' | 'observe'>
+}
+
+/** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
+const BUSY_RETRY_SECONDS = 1
+
+export function createHashService(options: HashOptions): HashService {
+  const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralWorks } = options
+  const { metrics = noMetrics } = options
+  const atOnce = concurrency === 0 ? availableParallelism() : concurrency
+  const threads = createHashThreads(atOnce, {
+    onBegin: (waitedMs) => metrics.observe('hash_wait_seconds', waitedMs / 1000),
+  })
+  const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
+  const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
+  const ofStrangers = queue > reserved ? queue - reserved : queue
+  let held = 0
+  const requireRoom = ({ owner = false }: HashCaller = {}) => {
+    if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
+    metrics.count('hash_refused_total')
+    throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
+  }
+
+  /** Nothing can be right. */
+  const jobInVain = (): HashJob => ({
+    kind: 'verify',
+    password: 'impossible',
+    stored: null,
+    decoys: [...storedWork.decoys().values()],
+    renewal: null,
+  })
+
+  function jobFor(typed: { stored: string; password: string; newPassword: string }): HashJob {
+    const work = workOf(typed.stored)
+    storedWork.learn(work)
+    const decoys = new Map(storedWork.decoys())
+    const [own, todays] = [decoys.get(work) as string, decoys.get(today) as string]
+    decoys.delete(work)
+    const renews = decoys.delete(today)
+    return {
+      kind: 'verify',
+      password: typed.password,
+      stored: { digest: typed.stored, decoy: own },
+      decoys: [...decoys.values()],
+      renewal: renews ? { password: typed.newPassword, memoryKib, iterations, decoy: todays } : null,
+    }
+  }
+
+  return {
+    async hash(typed, { admitted = false, owner = false } = {}) {
+      const form = normalizePassword(typed)
+      if (!form.ok || form.password === '') {
+        const code = form.ok ? 'required' : form.code
+        throw new AppError('validation_failed', { fields: [{ field: 'password', code }] })
+      }
+      const { password } = form
+      if (!admitted) requireRoom({ owner })
+      noteWork('hashed')
+      const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations }, { first: owner })
+      if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
+      return digest
+    },
+    requireRoom,
+    holdPlace(caller) {
+      requireRoom(caller)
+      held++
+      let isHeld = true
+      return {
+        release() {
+          if (isHeld) held--
+          isHeld = false
+        },
+      }
+    },
+    async check(typed, stored, { owner = false, place } = {}) {
+      await storedWork.start()
+      const form = normalizePassword(typed)
+      const digest = stored === null ? null : parseDigest(stored)
+      if (place) place.release()
+      else requireRoom({ owner })
+      noteWork('hashed')
+      if (!form.ok || form.password === '' || stored === null || digest === null) {
+        await threads.run(jobInVain(), { first: owner })
+        return { right: false, newDigest: null }
+      }
+      // bcrypt digests were imported: what made them hashed the password as it was typed.
+      const password = digest.algorithm === 'bcrypt' ? typed : form.password
+      const job = jobFor({ stored, password, newPassword: form.password })
+      const verdict = await threads.run(job, { first: owner })
+      return (verdict as PasswordVerdict | null) ?? { right: false, newDigest: null }
+    },
+    start() {
+      void storedWork.start()
+      // Later than what the caller does next, which is to listen.
+      setImmediate(threads.warmUp)
+    },
+    waiting: () => Math.max(0, threads.jobs - atOnce),
+    close() {
+      storedWork.close()
+      threads.close()
+    },
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Attempts at a code. Each is counted before anything is compared, on the counters of whoever tries: by the day and
+ * purpose (20), and in a row until the right one (100, then one a day; NIST SP 800-63B-4, 3.2.2).
+ *
+ * Strangers may type any name, and must not see by the answer whose it is: their attempts count on the name as well,
+ * and the answer follows from the name alone. The attempts of the others count on the account, the owner's on each
+ * device or session apart.
+ *
+ * | the account's counters | the name's | compared with      | a wrong code answers |
+ * |------------------------|------------|--------------------|----------------------|
+ * | open                   | open       | the account's code | invalid_code         |
+ * | closed                 | open       | nothing            | invalid_code         |
+ * | open                   | closed     | the account's code | too_many_attempts    |
+ * | closed                 | closed     | nothing            | too_many_attempts    |
+ *
+ * Where nothing is compared the same work is done on a decoy. Only the first and the third row can turn out right.
+ */
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import { decoySubject } from '../../foundation/decoys/decoys.ts'
+import type { Caller } from '../limits/callers.ts'
+import { createPendingAttempts } from './pending-attempts.ts'
+import type { AttemptKey, AttemptStore } from './store.ts'
+
+/** The outcome of a comparison. `spent`: right but already used, so that repeating it reveals nothing. */
+export type Verdict = 'right' | 'spent' | 'wrong'
+
+export interface Attempt {
+  /** Whether the code may be compared with the right one; otherwise it is compared with a decoy. */
+  allowed: boolean
+  /** The error of the answer if it failed. */
+  refusal(): AppError
+  /** Takes the counting back, because it was right or was not compared after all. */
+  refund(options: { wasRight: boolean }): Promise<void>
+}
+
+export interface Tried {
+  caller: Caller
+  /** The account's uuid, or the decoy of one. */
+  subject: string
+  /** What the code is for, and what is counted in a row beside it: by default the same. */
+  purpose: string
+  factor?: string
+  /** What a stranger typed to name the account, in comparable form. */
+  name: string
+  /**
+   * Only the client address shows that the first factor was verified: counted by account and address, apart from all
+   * others.
+   */
+  byAddress?: boolean
+}
+
+export interface Attempts {
+  /**
+   * Counts one attempt, lets `compare` decide it, and takes the counting back if it was right or spent. Throws
+   * `invalid_code` or `too_many_attempts`. Parallel calls with one right code use up nothing.
+   */
+  run(tried: Tried, compare: (attempt: Attempt) => Promise<Verdict>): Promise<void>
+  /** A decoy in the form of a uuid, for what has none (domain/decoys). */
+  decoy(...parts: string[]): string
+  /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
+  failInSession(sessionId: string): Promise<boolean>
+  /** The right one. */
+  clearInSession(sessionId: string): Promise<void>
+  /** Forgets every count of an account, and of the name by which strangers try it. */
+  forget(name: string, accountUuid: string | null): Promise<void>
+  /** After a reset: forgets what was tried today without a known device. */
+  clearDay(accountUuid: string, purposes: string[]): Promise<void>
+}
+
+interface Options {
+  store: AttemptStore
+  secret: ServerSecret
+  clock: Clock
+  attemptsPerDay: number
+  /** Called after each wrong one, and never waited for. */
+  onWrong: () => Promise<void>
+}
+
+const IN_A_ROW = 100
+
+export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }: Options): Attempts {
+  const pending = createPendingAttempts()
+  const bounds = { perDay: attemptsPerDay, inARow: IN_A_ROW }
+
+  const decoy = (...parts: string[]) => decoySubject(secret, ...parts)
+
+  /** The account's key first, then, of a stranger, the name's. */
+  function keysOf({ caller, subject, purpose, factor = purpose, name, byAddress }: Tried): AttemptKey[] {
+    const { group } = caller
+    const apart = (kind: string, ...what: string[]) => `/${kind}/${decoy(kind, subject, ...what)}`
+    if (byAddress) {
+      const behind = apart('address', caller.addressBucket)
+      return [{ subject, budget: purpose + behind, group, factor: factor + behind }]
+    }
+    const budget = budgetOf(purpose, group)
+    if (group === 'owner')
+      return [{ subject, budget: purpose + apart('device', caller.device), group, factor }]
+    if (group === 'password') return [{ subject, budget, group, factor }]
+    return [subject, decoy('named', name)].map((one) => ({ subject: one, budget, group, factor }))
+  }
+
+  async function count(keys: AttemptKey[]): Promise<Attempt> {
+    const now = clock.now()
+    const counted = await store.reserve(keys, bounds, now)
+    const [ofAccount, ofName] = counted
+    const answers = ofName ?? ofAccount!
+    return {
+      allowed: ofAccount!.isOpen,
+      refusal: () =>
+        answers.isOpen
+          ? new AppError('invalid_code')
+          : new AppError('too_many_attempts', {
+              retryAfterSeconds: secondsToMidnight(now),
+              cause: 'wrong_codes',
+            }),
+      refund: ({ wasRight }) =>
+        store.release(
+          keys.filter((_, i) => counted[i]!.isOpen),
+          wasRight,
+          now,
+        ),
+    }
+  }
+
+  return {
+    decoy,
+    async run(tried, compare) {
+      const keys = keysOf(tried)
+      let attempt = null as Attempt | null
+      const decide = async (admitted: Attempt) => {
+        const verdict = await compare(admitted).catch(async (error) => {
+          await admitted.refund({ wasRight: false })
+          throw error
+        })
+        const refunded = verdict !== 'wrong'
+        if (refunded) await admitted.refund({ wasRight: verdict === 'right' })
+        return { refunded, verdict, refusal: admitted.refusal }
+      }
+      // One that is not allowed is compared all the same, with a decoy, unless another one is about to be refunded.
+      const outcome =
+        (await pending.run(
+          `${keys[0]!.subject} ${keys[0]!.budget}`,
+          async () => {
+            await attempt?.refund({ wasRight: false })
+            attempt = await count(keys)
+            return attempt.allowed ? attempt : null
+          },
+          decide,
+        )) ?? (await decide(attempt!))
+      if (outcome.verdict === 'right') return
+      if (outcome.verdict === 'wrong') void onWrong()
+      throw outcome.refusal()
+    },
+    failInSession: async (sessionId) =>
+      (await store.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
+    clearInSession: (sessionId) => store.clearInARow(passwordIn(sessionId)),
+    forget: (name, accountUuid) =>
+      store.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])]),
+    clearDay: (accountUuid, purposes) => store.clearDay(accountUuid, purposes, clock.now()),
+  }
+}
+
+const passwordIn = (sessionId: string) => ({
+  subject: sessionId,
+  group: 'owner' as const,
+  factor: 'password',
+})
+
+const budgetOf = (purpose: string, group: Caller['group']) =>
+  group === 'stranger' ? purpose : `${purpose}/${group}`
+
+/** Budgets are by the day in UTC. */
+function secondsToMidnight(now: Date): number {
+  return 86_400 - (Math.floor(now.getTime() / 1000) % 86_400)
+}

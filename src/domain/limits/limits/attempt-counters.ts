@@ -1,0 +1,100 @@
+/** What is paid for calls and tries: by the address they come from, and by what they are tried on. */
+import type { Config } from '../../../platform/config/types.ts'
+import type { Caller } from './callers.ts'
+import { type ByAddress, bucket, DAY_MS, HOUR_MS, MINUTE_MS, type Tag, window } from './rules.ts'
+import type { Charge, Rule } from './store.ts'
+
+const RECOVERY_CODES_PER_HOUR = 20
+const EXPORTS_PER_DAY = 5
+const LIFTS_PER_DAY = 10
+const WRONG_BEFORE_NOTICE = 2
+const PASSKEY_OPTIONS_PER_MINUTE = 600
+const PASSKEY_ATTEMPTS_PER_MINUTE = 60
+const UNDO_VISITS_PER_MINUTE = 300
+const REFUSED_RECEIPTS_PER_MINUTE = 600
+const REFUSED_TOKENS_PER_MINUTE = 20
+
+export function createAttemptCounters(
+  { config, tag }: { config: Pick<Config, 'limits'>; tag: Tag },
+  byAddress: ByAddress,
+) {
+  const { limits } = config
+
+  const failures = (count: number): Rule => ({
+    kind: 'failures',
+    count,
+    windowMs: limits.loginFailuresWindowSeconds * 1000,
+    refusalMs: limits.loginRefusalSeconds * 1000,
+    maximumMs: limits.loginRefusalMaximumSeconds * 1000,
+  })
+
+  return {
+    registrations: (addressBucket: string): Charge[] => [
+      ...byAddress(
+        'register',
+        addressBucket,
+        bucket(limits.registrationsBurst, HOUR_MS / limits.registrationsPerHour),
+      ),
+      ...byAddress('register-in-hour', addressBucket, window(limits.registrationsPerHour, HOUR_MS)),
+    ],
+    /** By address, or by the device that is known where the address is refused. */
+    visits(kind: 'login' | 'verification', by: { address: string } | { knownDevice: string }): Charge[] {
+      const rule =
+        kind === 'login'
+          ? window(limits.loginsPerMinute, MINUTE_MS)
+          : window(limits.verifications, limits.verificationsWindowSeconds * 1000)
+      return 'address' in by
+        ? byAddress(`${kind}s`, by.address, rule)
+        : [{ key: `${kind}-device:${by.knownDevice}`, rule }]
+    },
+    /** Options of a passkey, which cost next to nothing, and tries with one. */
+    passkeyOptions: (addressBucket: string): Charge[] =>
+      byAddress('passkey-options', addressBucket, window(PASSKEY_OPTIONS_PER_MINUTE, MINUTE_MS)),
+    passkeyAttempts: (addressBucket: string): Charge[] =>
+      byAddress('passkey-attempts', addressBucket, window(PASSKEY_ATTEMPTS_PER_MINUTE, MINUTE_MS)),
+    /** A password is about to be compared; to be cleared when it was right. */
+    wrongPasswords(caller: Caller, identifierKey: string): Charge[] {
+      if (caller.group === 'owner') {
+        const device = tag('device', caller.account.uuid, caller.device)
+        return [{ key: `wrong-passwords-device:${device}`, rule: failures(limits.loginFailures) }]
+      }
+      const identifier = tag(identifierKey)
+      return [
+        ...byAddress(`wrong-passwords:${identifier}`, caller.addressBucket, failures(limits.loginFailures)),
+        { key: `wrong-passwords-all:${identifier}`, rule: failures(limits.loginFailuresAllAddresses) },
+      ]
+    },
+    /** A recovery code is about to be compared. `subject`: the account, or its decoy. */
+    recoveryCodes: (subject: string, addressBucket: string): Charge[] => [
+      {
+        key: `recovery-codes:${tag(subject, addressBucket)}`,
+        rule: window(RECOVERY_CODES_PER_HOUR, HOUR_MS),
+      },
+    ],
+    /** Wrong second factors behind the right password; the next one is told to the owner. */
+    wrongSecondFactors: (accountUuid: string): Charge => ({
+      key: `wrong-second-factors:${tag('account', accountUuid)}`,
+      rule: window(WRONG_BEFORE_NOTICE, DAY_MS),
+    }),
+    wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
+    /** A token of administration was refused. */
+    refusedTokens: (addressBucket: string): Charge[] =>
+      byAddress('refused-tokens', addressBucket, window(REFUSED_TOKENS_PER_MINUTE, MINUTE_MS)),
+    /** A receipt of a gateway without its secret. */
+    refusedReceipts: (addressBucket: string): Charge[] =>
+      byAddress('receipts', addressBucket, window(REFUSED_RECEIPTS_PER_MINUTE, MINUTE_MS)),
+    /** The undo page is shown or its form is sent. */
+    undoVisits: (addressBucket: string): Charge[] =>
+      byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),
+    /** An administrator lifts the limits of an account, or of an identifier that no account has. */
+    lifts: (name: string): Charge => ({
+      key: `lifts-in-day:${tag('lifts', name)}`,
+      rule: window(LIFTS_PER_DAY, DAY_MS),
+    }),
+    /** A copy of everything that is stored about a person. */
+    exports: (accountUuid: string): Charge => ({
+      key: `exports-in-day:${tag('account', accountUuid)}`,
+      rule: window(EXPORTS_PER_DAY, DAY_MS),
+    }),
+  }
+}

@@ -1,0 +1,30 @@
+/** What a counter admits, and the counters of the networks that an address is in. */
+import { networksOf } from '../../../platform/http/client-address.ts'
+import type { Charge, Rule } from './store.ts'
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** Keyed, so that no identifier, address or number stands in a counter's name. */
+export type Tag = (...parts: string[]) => string
+
+export const window = (count: number, windowMs: number) =>
+  ({ kind: 'window', count, windowMs }) satisfies Rule
+export const bucket = (burst: number, intervalMs: number): Rule => ({ kind: 'bucket', burst, intervalMs })
+
+export type ByAddress = (name: string, addressBucket: string, rule: Rule) => Charge[]
+
+/** One counter for each network that the address is in; wider ones admit more. */
+export const createByAddress =
+  (tag: Tag): ByAddress =>
+  (name, addressBucket, rule) =>
+    networksOf(addressBucket).map(({ network, times }) => ({
+      key: `${name}:${tag('network', network)}`,
+      rule: multiplied(rule, times),
+    }))
+
+function multiplied(rule: Rule, times: number): Rule {
+  if (rule.kind !== 'bucket') return { ...rule, count: rule.count * times }
+  return { ...rule, burst: rule.burst * times, intervalMs: rule.intervalMs / times }
+}

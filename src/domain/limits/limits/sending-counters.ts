@@ -1,0 +1,170 @@
+/**
+ * What is paid for messages: codes by who asks for them and where they go, notices, and the SMS of the day, of which a
+ * twentieth is kept for notices and half is all that strangers get.
+ */
+import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { Phone } from '../../foundation/identifiers/phone.ts'
+import type { Caller, CallerAccount } from './callers.ts'
+import { type ByAddress, bucket, DAY_MS, HOUR_MS, type Tag, window } from './rules.ts'
+import type { Charge } from './store.ts'
+
+/** Codes a day that somebody with the password may have sent from a device that is not known. */
+const PASSWORD_CODES_PER_DAY = 10
+const NEW_DEVICES_PER_DAY = 5
+const OPERATOR_NOTICES_PER_HOUR = 3
+/** For this long after its confirmation an account counts as a stranger when SMS are charged. */
+const YOUNG_MS = 7 * DAY_MS
+
+/** The plus sign and seven digits. */
+const prefixOf = (phoneKey: string) => phoneKey.slice(0, 8)
+
+export interface SendingOptions {
+  config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+  tag: Tag
+  now: () => Date
+  /** Whether a message could reach an identifier of this kind and number at all. */
+  reaches(identifier: Identifier): boolean
+}
+
+export function createSendingCounters({ config, tag, now, reaches }: SendingOptions, byAddress: ByAddress) {
+  const { limits, sms } = config
+  const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [config.accounts.defaultCountry]
+  const dailyBudget = sms.dailyBudget
+  const notStrangers = dailyBudget - Math.floor(dailyBudget / 20)
+  const strangers = Math.floor(dailyBudget / 2)
+
+  const sending = (purpose: string, name: string): Charge => ({
+    key: `code:${purpose}:${name}`,
+    rule: bucket(limits.codesBurst, limits.codesIntervalSeconds * 1000),
+  })
+
+  const isYoung = ({ accountConfirmedAt }: CallerAccount) =>
+    accountConfirmedAt === null || now().getTime() - accountConfirmedAt.getTime() < YOUNG_MS
+
+  /** A budget of nothing allows no country at all. */
+  const allowsCountry = ({ country }: Phone) =>
+    dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
+
+  const smsOfDay = { key: 'sms-of-day', rule: window(dailyBudget, DAY_MS) }
+  const smsCodesOfDay = { key: 'sms-codes-of-day', rule: window(notStrangers, DAY_MS) }
+
+  function smsCodes(caller: Caller, { key }: Phone): Charge[] {
+    const codes = [smsOfDay, smsCodesOfDay]
+    if (caller.group !== 'stranger' && !isYoung(caller.account)) return codes
+    return [
+      ...codes,
+      { key: 'sms-strangers-of-day', rule: window(strangers, DAY_MS) },
+      {
+        key: `sms-prefix-hour:${tag('prefix', prefixOf(key))}`,
+        rule: window(limits.smsPerPrefixPerHour, HOUR_MS),
+        prefix: prefixOf(key),
+      },
+    ]
+  }
+
+  /** By destination, for every caller if the account has not verified it. */
+  function toStrangers(destination: Identifier, purpose: string): Charge[] {
+    const to = tag(destination.key)
+    return [
+      sending(purpose, to),
+      { key: `codes-in-hour:${to}`, rule: window(limits.codesPerHour, HOUR_MS) },
+      { key: `codes-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) },
+    ]
+  }
+
+  /** To a contact of the account itself. */
+  function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): Charge[] {
+    const account = tag('account', caller.account.uuid)
+    if (caller.group === 'password') {
+      return [{ key: `codes-with-password:${account}`, rule: window(PASSWORD_CODES_PER_DAY, DAY_MS) }]
+    }
+    return [
+      sending(purpose, `owner:${account}`),
+      { key: `owner-codes-in-hour:${account}`, rule: window(limits.ownerCodesPerHour, HOUR_MS) },
+      { key: `owner-codes-in-day:${account}`, rule: window(limits.ownerCodesPerDay, DAY_MS) },
+    ]
+  }
+
+  /**
+   * A code that an account requests for a contact that it has not verified: one account cannot send codes to hundreds
+   * of people.
+   */
+  function elsewhere({ account }: Caller): Charge[] {
+    if (account === null) return []
+    const name = tag('account', account.uuid)
+    return [
+      { key: `contact-codes-in-hour:${name}`, rule: window(limits.codesPerHour, HOUR_MS) },
+      { key: `contact-codes-in-day:${name}`, rule: window(limits.codesPerDay, DAY_MS) },
+    ]
+  }
+
+  function notices(destination: Identifier, purpose: string): Charge[] {
+    const to = tag(destination.key)
+    const hourly: Charge = { key: `notice:${purpose}:${to}`, rule: window(limits.codesPerHour, HOUR_MS) }
+    if (destination.kind === 'email') return [hourly]
+    return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
+  }
+
+  /** Notices of a kind that has the day of a destination to itself. */
+  function noticesApart(name: string, destination: Identifier): Charge[] {
+    const inDay = { key: `${name}:${tag(destination.key)}`, rule: window(limits.codesPerDay, DAY_MS) }
+    return destination.kind === 'email' ? [inDay] : [inDay, smsOfDay]
+  }
+
+  return {
+    mayReceive: (destination: Identifier) =>
+      (destination.kind === 'email' || allowsCountry(destination)) && reaches(destination),
+    /** A call without session that asks for a code; to be charged first and alone. */
+    codeRequests: ({ group, addressBucket }: Caller): Charge[] =>
+      group === 'stranger'
+        ? [
+            ...byAddress(
+              'code-requests',
+              addressBucket,
+              bucket(limits.codeRequestsBurst, HOUR_MS / limits.codeRequestsPerHour),
+            ),
+            ...byAddress('code-requests-in-hour', addressBucket, window(limits.codeRequestsPerHour, HOUR_MS)),
+          ]
+        : [],
+    /** A code is about to go to a destination; `isOwn`: the caller's account verified it. Throws `country_not_allowed`, `channel_not_available`. */
+    codes(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Charge[] {
+      if (!reaches(destination)) throw new AppError('channel_not_available')
+      if (destination.kind === 'phone' && !allowsCountry(destination)) {
+        throw new AppError('country_not_allowed')
+      }
+      const bySms = destination.kind === 'phone' ? smsCodes(caller, destination) : []
+      if (caller.group === 'stranger') return [...toStrangers(destination, purpose), ...bySms]
+      if (isOwn) return [...toOwner(caller, purpose), ...bySms]
+      return [...toStrangers(destination, purpose), ...elsewhere(caller), ...bySms]
+    },
+    /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
+    notices,
+    /** A recovery or invitation code. Like other codes it leaves what is kept for notices. */
+    accountCodes: (destination: Identifier, kind: string): Charge[] =>
+      destination.kind === 'email'
+        ? notices(destination, kind)
+        : [...notices(destination, kind), smsCodesOfDay],
+    smsOfDay,
+    /** A notice with an undo link: what an intruder made the account send before does not use it up. */
+    undoNotices: (destination: Identifier) => noticesApart('undo-notices-in-day', destination),
+    /** The notice of a removal of two factors that waits: nothing else that is sent there uses it up. */
+    removalNotices: (destination: Identifier) => noticesApart('removal-notices-in-day', destination),
+    /** The owner is about to be told of a sign-in on a new device. */
+    newDevices: (accountUuid: string): Charge => ({
+      key: `new-devices-in-day:${tag('account', accountUuid)}`,
+      rule: window(NEW_DEVICES_PER_DAY, DAY_MS),
+    }),
+    /** An e-mail to the operator. */
+    operatorNotices: (purpose: string): Charge => ({
+      key: `operator-notices:${purpose}`,
+      rule: window(OPERATOR_NOTICES_PER_HOUR, HOUR_MS),
+    }),
+    /** A notice that may go out once a day. */
+    onceADay: (what: string, accountUuid: string): Charge => ({
+      key: `once-a-day:${what}:${tag('account', accountUuid)}`,
+      rule: window(1, DAY_MS),
+    }),
+  }
+}

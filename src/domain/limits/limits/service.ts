@@ -1,0 +1,158 @@
+/**
+ * The limits of the service: counts what is about to be done, on all of its counters in one step, and refuses with
+ * the seconds to wait. The groups of callers are in callers.ts, what each group pays in counters.ts.
+ */
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
+import type { Caller } from './callers.ts'
+import { type Counters, createCounters } from './counters.ts'
+import type { Charge, LimitStore } from './store.ts'
+
+export interface LimitService {
+  readonly counters: Counters
+  /** Counts all of them or, throwing `too_many_requests`, none. */
+  charge(charges: Charge[]): Promise<void>
+  /**
+   * Counts a login or a try of a code on the client's address, together with `others`; where the address is refused
+   * and the caller's device is known, on the device instead. Throws `too_many_requests`.
+   */
+  chargeVisit(kind: 'login' | 'verification', caller: Caller, others?: Charge[]): Promise<void>
+  /** Like `charge`: false where it would throw. */
+  admits(charges: Charge[]): Promise<boolean>
+  /** `admits` for a code; false also where its country is not allowed. */
+  admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
+  clear(charges: Charge[]): Promise<void>
+  /**
+   * Lifts what refuses an identifier, whoever filled it, and what refuses the account that has it on its own devices.
+   * What counts on a client's address stays.
+   */
+  lift(
+    identifier: Identifier,
+    lifted: {
+      account: { uuid: string; sessionIds: string[]; fingerprints: string[] } | null
+      purposes: readonly string[]
+    },
+  ): Promise<void>
+  /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
+  admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
+  /** The same for a notice with an undo link. */
+  admitsUndoNotice(destination: Identifier): Promise<boolean>
+  /** SMS of the running day that may still be sent, whoever asks. */
+  smsLeft(): Promise<number>
+  /**
+   * Counts a wrong code of any caller: if there are too many over the whole service, the log reports it. Never
+   * throws.
+   */
+  noteWrongCode(): Promise<void>
+}
+
+interface Options {
+  store: LimitStore
+  secret: ServerSecret
+  clock: Clock
+  logger: Pick<Logger, 'warn'>
+  config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+  /** Whether a message could reach an identifier of this kind and number at all. */
+  reaches(identifier: Identifier): boolean
+  metrics: Pick<Metrics, 'isOn'>
+  /** Called when the log reports too many wrong codes. */
+  onAlarm?: (() => void) | undefined
+}
+
+export function createLimitService(options: Options): LimitService {
+  const { store, secret, clock, logger, config, reaches, metrics } = options
+  const { limits } = config
+  const counters = createCounters({
+    config,
+    tag: (...parts) => secret.tag('limit key', ...parts).toString('base64url', 0, 15),
+    now: clock.now,
+    reaches,
+  })
+  let lastAlarmMs = Number.NEGATIVE_INFINITY
+
+  async function waitMs(charges: Charge[]): Promise<number> {
+    return limits.enabled && charges.length > 0 ? store.charge(charges, clock.now()) : 0
+  }
+
+  const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0
+
+  async function refuse(ms: number, charges: Charge[]): Promise<void> {
+    if (ms === 0) return
+    const retryAfterSeconds = Math.ceil(ms / 1000)
+    // Whoever is refused again and again should cost little: only metrics are worth another question to the store.
+    const cause = metrics.isOn ? limitOf(await findRefusing(charges)) : undefined
+    throw new AppError('too_many_requests', { retryAfterSeconds, cause })
+  }
+
+  /** A refusal says for how long, not by which counter. By now that one may be free again: then it was the first. */
+  async function findRefusing(charges: Charge[]): Promise<Charge | undefined> {
+    const found = await store.findRefusing(charges, clock.now()).catch(() => null)
+    return found ?? charges[0]
+  }
+
+  return {
+    counters,
+    charge: async (charges) => refuse(await waitMs(charges), charges),
+    async chargeVisit(kind, caller, others = []) {
+      const byAddress = [...counters.visits(kind, { address: caller.addressBucket }), ...others]
+      const ms = await waitMs(byAddress)
+      if (ms === 0 || caller.group !== 'owner') return refuse(ms, byAddress)
+      const device = secret.tag('limit key', 'visit', caller.account.uuid, caller.device)
+      const name = device.toString('base64url', 0, 15)
+      const byDevice = [...counters.visits(kind, { knownDevice: name }), ...others]
+      return refuse(await waitMs(byDevice), byDevice)
+    },
+    admits,
+    async admitsCode(caller, destination, purpose, isOwn) {
+      if (!counters.mayReceive(destination)) return false
+      return admits(counters.codes(caller, destination, purpose, isOwn))
+    },
+    async clear(charges) {
+      if (limits.enabled && charges.length > 0) await store.clear(charges.map(({ key }) => key))
+    },
+    async lift(identifier, { account, purposes }) {
+      const { keys, beginnings } = counters.namesOf(identifier, purposes)
+      const devices = account && [
+        ...account.sessionIds.map((id) => `session ${id}`),
+        ...account.fingerprints.map((fingerprint) => `device ${fingerprint}`),
+      ]
+      const ofAccount = account ? counters.namesOfAccount(account.uuid, devices ?? [], purposes) : []
+      await store.clear([...keys, ...ofAccount])
+      for (const beginning of beginnings) await store.clearBeginning(beginning)
+    },
+    async admitsNotice(destination, purpose) {
+      if (!counters.mayReceive(destination)) return false
+      return admits(counters.notices(destination, purpose))
+    },
+    async smsLeft() {
+      const { key, rule } = counters.smsOfDay
+      return Math.max(0, rule.count - (await store.countOf(key, clock.now())))
+    },
+    async admitsUndoNotice(destination) {
+      return counters.mayReceive(destination) && admits(counters.undoNotices(destination))
+    },
+    async noteWrongCode() {
+      const nowMs = clock.now().getTime()
+      const isMany = await admits([counters.wrongCodesOfMinute]).then(
+        (isFew) => !isFew,
+        () => false,
+      )
+      if (!isMany || nowMs - lastAlarmMs < 60_000) return
+      lastAlarmMs = nowMs
+      logger.warn(
+        { more_than: limits.wrongCodesAlarm },
+        'many wrong codes in a minute: somebody may be guessing',
+      )
+      options.onAlarm?.()
+    },
+  }
+}
+
+/** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
+const limitOf = (charge: Charge | undefined) =>
+  charge?.key.split(':', 1)[0]?.replaceAll('-', '_') ?? 'unknown'

@@ -1,0 +1,136 @@
+/**
+ * One-time codes of six digits. A code is derived from a random seed and from what it is bound to (account, purpose,
+ * destination), so that it is stored nowhere: the outbox stores the seed, the code store a keyed hash. Every attempt
+ * is counted before it is compared, on the code and on the counters of the caller, also for subjects without an
+ * account.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
+import type { Attempt, Attempts, Verdict } from '../../limits/attempts/service.ts'
+import { type Caller, callerGroups } from '../../limits/limits/callers.ts'
+import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
+
+export interface CodeBinding extends CodeKey {
+  /** The destination of the code, exactly as stored. */
+  destination: string
+}
+
+export interface CodeService {
+  readonly lifetimeSeconds: number
+  /** A new seed; its code is not valid before `put`. */
+  createSeed(): Uint8Array
+  /**
+   * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. If the
+   * code of a later message is stored already, that one stays. `messageId` is null for a code without a message, or
+   * with one that nothing competes with.
+   */
+  put(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
+  /**
+   * Called before the first sending: the lifetime begins now. Returns false if the code was replaced or used in the
+   * meantime and must not be sent.
+   */
+  start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
+  /** The six digits, for the message. */
+  reveal(binding: CodeBinding, seed: Uint8Array): string
+  /**
+   * Uses up the code, or the one of another group. The attempt is counted on the caller (see the room `attempts`), on
+   * `countsOn` if that is not the subject of the binding. Throws `invalid_code` whatever the reason, and
+   * `too_many_attempts`.
+   */
+  take(
+    binding: CodeBinding,
+    typed: string,
+    by: { caller: Caller; name: string; countsOn?: string },
+  ): Promise<void>
+  /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
+  compare(
+    binding: Omit<CodeBinding, 'group'> & TriedKey,
+    typed: string,
+    attempt: Pick<Attempt, 'allowed'>,
+  ): Promise<Verdict>
+  /** Ends every code of the subject, also those whose message is still on its way. */
+  kill(subject: string): Promise<void>
+  /**
+   * The decoy subject for an identifier without an account: the same keys and the same work, and no code is ever
+   * right.
+   */
+  decoySubject(identifierKey: string): string
+}
+
+interface Options {
+  store: CodeStore
+  attempts: Pick<Attempts, 'run' | 'decoy'>
+  secret: ServerSecret
+  clock: Clock
+  config: Config['codes']
+  /** Called after a right code, and not waited for. */
+  onRight?(binding: Omit<CodeBinding, 'group'>): void
+  metrics?: Pick<Metrics, 'count'>
+}
+
+export function createCodeService(options: Options): CodeService {
+  const { store, attempts, secret, clock, config, onRight, metrics = noMetrics } = options
+  const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
+
+  /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
+  const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array) =>
+    (secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() % 1_000_000n)
+      .toString()
+      .padStart(6, '0')
+
+  const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
+    secret.tag('code hash', subject, purpose, destination, digits)
+
+  /** People paste codes with spaces in them, but not whole pages. */
+  const compare: CodeService['compare'] = async (binding, typed, { allowed }) => {
+    const tried = allowed ? binding : { ...binding, subject: attempts.decoy('closed', binding.subject) }
+    const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
+    const verdict = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
+    if (verdict === 'right') onRight?.(binding)
+    if (allowed && verdict !== 'spent')
+      metrics.count('codes_total', {
+        purpose: binding.purpose,
+        channel: channelOf(binding),
+        stage: verdict === 'right' ? 'verified' : 'wrong',
+      })
+    return verdict
+  }
+
+  return {
+    lifetimeSeconds: config.lifetimeSeconds,
+    createSeed: () => randomBytes(16),
+    async put(binding, seed, messageId) {
+      const now = clock.now()
+      const code = { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now), messageId }
+      await store.put(binding, code, now)
+    },
+    async start(binding, seed) {
+      const now = clock.now()
+      return store.start(binding, { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now) }, now)
+    },
+    reveal,
+    take: (binding, typed, { caller, name, countsOn = binding.subject }) =>
+      attempts.run({ caller, subject: countsOn, purpose: binding.purpose, name }, (attempt) =>
+        compare({ ...binding, group: caller.group }, typed, attempt),
+      ),
+    compare,
+    async kill(subject) {
+      const now = clock.now()
+      // Not removed: a sending that finds no code would put its own there.
+      await Promise.all(
+        codePurposes.flatMap((purpose) =>
+          callerGroups.map((group) =>
+            store.kill({ subject, purpose, group }, { hash: randomBytes(32), expiresAt: expiry(now) }, now),
+          ),
+        ),
+      )
+    },
+    decoySubject: (identifierKey) => attempts.decoy(identifierKey),
+  }
+}
+
+const channelOf = ({ destination }: { destination: string }) =>
+  destination.startsWith('+') ? 'sms' : 'email'

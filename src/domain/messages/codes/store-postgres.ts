@@ -1,0 +1,143 @@
+/**
+ * One-time codes in PostgreSQL: the unlogged table `codes` (a crash of the server empties it), one row for each
+ * subject, purpose and group. The column `purpose` holds purpose and group (`two_factor/owner`), for strangers the
+ * purpose alone. `used_at` is set once the code was used or ended; the row stays until it is swept after
+ * `expires_at`. Each method is one statement.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { codes } from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
+import type { CodeStore, TriedKey } from './store.ts'
+
+type KeyParams = { subject: string; slot: string }
+
+const isKey = (p: Placeholders<'subject' | 'slot'>) => sql`subject = ${p.subject} and purpose = ${p.slot}`
+
+const put = defineStatement({
+  name: 'codes.put',
+  params: {
+    subject: 'uuid',
+    slot: 'text',
+    hash: 'bytea',
+    expiresAt: 'timestamptz',
+    messageId: 'bigint?',
+    now: 'timestamptz',
+  },
+  sql: (p) => sql`
+  insert into ${codes} as code (subject, purpose, hash, expires_at, message_id)
+  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt}, coalesce(${p.messageId}, 0))
+  on conflict (subject, purpose) do update
+     set hash = excluded.hash, expires_at = excluded.expires_at, attempts = 0, used_at = null,
+         message_id = coalesce(${p.messageId}, code.message_id)
+   where ${p.messageId} is null or code.message_id <= ${p.messageId} or code.expires_at <= ${p.now}`,
+})
+
+const kill = defineStatement({
+  name: 'codes.kill',
+  params: { subject: 'uuid', slot: 'text', hash: 'bytea', expiresAt: 'timestamptz' },
+  sql: (p) => sql`
+  insert into ${codes} as code (subject, purpose, hash, expires_at)
+  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt})
+  on conflict (subject, purpose) do update
+     set expires_at = excluded.expires_at,
+         hash = case when code.used_at is null then excluded.hash else code.hash end`,
+})
+
+const start = defineStatement({
+  name: 'codes.start',
+  params: { subject: 'uuid', slot: 'text', hash: 'bytea', expiresAt: 'timestamptz' },
+  row: { subject: 'uuid' },
+  sql: (p) => sql`
+  insert into ${codes} as code (subject, purpose, hash, expires_at)
+  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt})
+  on conflict (subject, purpose) do update set expires_at = excluded.expires_at
+   where code.hash = excluded.hash and code.used_at is null
+  returning subject`,
+})
+
+/**
+ * Compares, counts and uses up in one statement: the next caller waits for the rows, which all callers lock in the
+ * same order, and then sees the result. A right attempt is not counted, so a used row with attempts left was used by
+ * a right code.
+ */
+const take = defineStatement({
+  name: 'codes.take',
+  params: {
+    hash: 'bytea',
+    subject: 'uuid',
+    attempts: 'int',
+    now: 'timestamptz',
+    purpose: 'text',
+    slot: 'text',
+  },
+  row: { isRight: 'boolean', isSpent: 'boolean' },
+  sql: (p) => sql`
+  with found as materialized (
+    select purpose, hash = ${p.hash} as is_right, used_at is not null as is_used
+      from ${codes}
+     where subject = ${p.subject} and attempts < ${p.attempts} and expires_at > ${p.now}
+       and purpose in (${p.purpose}, ${p.purpose} || '/password',
+                       ${p.purpose} || '/owner')
+       and (purpose = ${p.slot} or hash = ${p.hash})
+     order by purpose
+       for update),
+  judged as (
+    update ${codes} as code
+       set attempts = attempts + case when is_right then 0 else 1 end,
+           used_at = case when is_right or attempts + 1 >= ${p.attempts} then ${p.now} end
+      from found
+     where code.subject = ${p.subject} and code.purpose = found.purpose and not is_used
+    returning is_right)
+  select exists (select from judged where is_right) as is_right,
+         exists (select from found where is_right and is_used) as is_spent`,
+})
+
+const remove = defineStatement({
+  name: 'codes.remove',
+  params: { subject: 'uuid', slot: 'text' },
+  sql: (p) => sql`delete from ${codes} where ${isKey(p)}`,
+})
+
+const sweep = createSweep({
+  name: 'codes.sweep',
+  table: codes,
+  key: sql`subject, purpose`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
+  order: sql`expires_at`,
+})
+
+const keyOf = ({ subject, purpose, group }: TriedKey): KeyParams => ({
+  subject,
+  slot: group === 'stranger' ? purpose : `${purpose}/${group ?? 'none'}`,
+})
+
+export function createPostgresCodeStore(database: Database): CodeStore {
+  return {
+    put: async (key, { messageId = null, ...code }, at) => {
+      await database.all(put, { ...keyOf(key), ...code, messageId, now: at })
+    },
+    start: async (key, code) => (await database.first(start, { ...keyOf(key), ...code })) !== null,
+    async take(key, guess, limit, at) {
+      const { purpose } = key
+      const row = await database.first(take, {
+        ...keyOf(key),
+        purpose,
+        hash: guess,
+        attempts: limit,
+        now: at,
+      })
+      return row?.isRight ? 'right' : row?.isSpent ? 'spent' : 'wrong'
+    },
+    kill: async (key, code) => {
+      await database.all(kill, { ...keyOf(key), ...code })
+    },
+    remove: async (key) => {
+      await database.all(remove, keyOf(key))
+    },
+    sweep: (at, limit) => sweep(database, { now: at, limit }),
+  }
+}

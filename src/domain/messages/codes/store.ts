@@ -1,0 +1,75 @@
+/**
+ * The one-time codes, in Redis or in an unlogged table. The promise, to which the contract suite holds both: there is
+ * at most one code for each subject, purpose and group, and `put` replaces only the one of its own group. `take`
+ * compares with the codes of all groups and counts a wrong attempt only on the code of its own group, in one step, so
+ * that nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets
+ * `right`. A code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an
+ * expiry.
+ */
+import type { Verdict } from '../../limits/attempts/service.ts'
+import type { CallerGroup } from '../../limits/limits/callers.ts'
+
+export const codePurposes = [
+  'confirmation',
+  /** Signing in by a code alone. */
+  'login_code',
+  /** The second step of a sign-in. */
+  'two_factor',
+  /** The second factor of a call inside a session. */
+  'step_up',
+  'password_reset',
+  'email_change',
+  'phone_change',
+  'two_factor_enrolment',
+] as const
+export type CodePurpose = (typeof codePurposes)[number]
+
+/** Codes of 16 letters that an administrator has made for an account: see the room `account-codes`. */
+export const accountCodeKinds = ['recovery', 'invitation'] as const
+export type AccountCodeKind = (typeof accountCodeKinds)[number]
+
+/** What a message with a code may carry. */
+export type SentCodePurpose = CodePurpose | AccountCodeKind
+
+export interface CodeKey {
+  /** The account's uuid, or a decoy of the same form for an identifier without account. */
+  subject: string
+  purpose: CodePurpose
+  /** Who asked for the code. */
+  group: CallerGroup
+}
+
+/** The group of the caller; null if a wrong attempt counts on no code. */
+export type TriedKey = Omit<CodeKey, 'group'> & { group: CallerGroup | null }
+
+export interface CodeStore {
+  /**
+   * `messageId`: the message that carries the code. Of two such codes the one of the later message stays, whichever
+   * call comes last, so that the code which arrives last is the valid one; a code without a message replaces any
+   * other.
+   */
+  put(
+    key: CodeKey,
+    code: { hash: Uint8Array; expiresAt: Date; messageId?: number | null },
+    now: Date,
+  ): Promise<void>
+  /**
+   * Before the first sending of a code: sets its expiry to `expiresAt`, and restores the code in a store that lost it
+   * (a flush, a crash). Returns false and changes nothing if a code with another hash is stored, even a used one, or
+   * if this one was used: a used code stays until its expiry.
+   */
+  start(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<boolean>
+  /**
+   * `right` exactly once, for the right hash of a valid code. `attempts`: how many wrong attempts end a code. If it
+   * throws, the code may have been used nevertheless.
+   */
+  take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<Verdict>
+  /**
+   * Ends the code, also one whose message is still on its way: `hash` matches no code, and stays until `expiresAt`. A
+   * used code stays as it is, so that parallel calls with it still get `spent`.
+   */
+  kill(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
+  remove(key: CodeKey): Promise<void>
+  /** Removes up to `limit` expired codes and returns how many it removed. Redis does this by itself and returns 0. */
+  sweep(now: Date, limit: number): Promise<number>
+}

@@ -1,0 +1,255 @@
+/** One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. */
+import { causeOf } from '../../../platform/cause.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { decoyDestination } from '../../foundation/decoys/decoys.ts'
+import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
+import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
+import { isCausedByStranger } from '../outbox/lanes.ts'
+import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import type { Funnel } from '../sms-funnel/funnel.ts'
+import type { RefusedAddresses } from './refused-addresses.ts'
+import { createSendingLog, type DeliveryLogger } from './sending-log.ts'
+
+export interface CodeBinding {
+  subject: string
+  purpose: SentCodePurpose
+  group: CallerGroup
+  destination: string
+}
+
+/** What sending needs of the codes. */
+export interface SendingCodes {
+  /**
+   * Starts the lifetime of the code: called before the first sending, and again if that was never recorded. False if this
+   * code was replaced or used and must not be sent. Throws if its store is away.
+   */
+  start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
+  /** The six digits, or the 16 letters. */
+  reveal(binding: CodeBinding, seed: Uint8Array): string
+}
+
+export interface AttemptOptions {
+  store: MessageStore
+  codes: SendingCodes
+  /**
+   * Counts an e-mail that a stranger caused, and gives the milliseconds that it must wait; 0 when it may go. Throws when
+   * its store is away.
+   */
+  strangersTurn?(): Promise<number>
+  /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
+  codeLifetimeSeconds: number
+  /** Remembers the addresses that a mail server refused. */
+  refusedAddresses?: RefusedAddresses
+  /** Counts what becomes of SMS. */
+  funnel?: Pick<Funnel, 'count' | 'codeSent'>
+  metrics?: Pick<Metrics, 'count' | 'observe'>
+  /** Throws for a message that this version does not know. `minutes`: the remaining lifetime of its code. */
+  render(message: QueuedMessage, code: string | null, minutes: number): RenderedMessage
+  sender: MessageSender
+  clock: Clock
+  logger: DeliveryLogger
+  /** A sender that has not answered by then counts as failed. */
+  sendTimeoutMs?: number
+  /** 0 to 1: spreads the retries. */
+  random?: () => number
+}
+
+/** After the 1st, 2nd, … failure; the last one repeats while a code lives. A notice ends with the list. */
+const RETRY_SECONDS = [2, 10, 30, 90, 240]
+/** A retry comes up to this share later. */
+const JITTER = 0.2
+const CODES_RETRY_MS = 1000
+/** However long the code lives. */
+const LONGEST_TRIES_MS = 86_400_000
+/** Those that wait for their turn are spread over this time. */
+const STRANGERS_RETRY_MS = 10_000
+/**
+ * A message is committed slightly before its code is stored. While the message is this young, "another code is stored" may
+ * mean "ours is not stored yet" (retry); later it means "superseded".
+ */
+const YOUNG_MS = 5000
+const YOUNG_RETRY_MS = 200
+
+export interface AttemptResult {
+  /** Records the result in the outbox; may throw, and is safe to repeat. */
+  note(): Promise<void>
+  /** Null: never, it is finished. */
+  dueAgainAt: Date | null
+}
+
+/** Never throws. */
+export type Attempt = (message: QueuedMessage) => Promise<AttemptResult>
+
+export function createAttempt(options: AttemptOptions): Attempt {
+  const {
+    store,
+    codes,
+    codeLifetimeSeconds,
+    render,
+    sender,
+    clock,
+    logger,
+    strangersTurn,
+    refusedAddresses,
+  } = options
+  const { sendTimeoutMs = 90_000, random = Math.random } = options
+  const nowMs = () => clock.now().getTime()
+  const log = createSendingLog({
+    clock,
+    logger,
+    funnel: options.funnel,
+    metrics: options.metrics ?? noMetrics,
+  })
+  let codesAreAway = false
+
+  return async (message) => {
+    // Queued by an older version, which knew no lane for these.
+    if (message.destination === decoyDestination)
+      return { note: () => store.remove(message.id), dueAgainAt: null }
+    const code = codeOf(message)
+    const endsAtMs = code && endOfCode(message, codeLifetimeSeconds)
+    const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
+    if (hindrance) return hindrance
+    if (await isRefusedToStranger(message)) return end(message, 'refused', 'address_refused')
+    const wait = await waitOfStranger(message)
+    if (wait) return wait
+    const result = await send(message, code, endsAtMs)
+    const { outcome, detail, reason } = result
+    log.count(message, result)
+    if (result.isAddressRefused) await refusedAddresses?.note(message.destination).catch(() => {})
+    if (outcome !== 'failed') return finish(message, outcome, detail, result)
+    const nextAttemptAt = nextAttempt(message, endsAtMs)
+    if (nextAttemptAt === null) return end(message, 'expired', detail, result)
+    log.note(message, outcome, detail, reason)
+    return { note: () => store.retry(message.id, nextAttemptAt, detail), dueAgainAt: nextAttemptAt }
+  }
+
+  function isForgotten(message: QueuedMessage, ageMs: number, endsAtMs: number): boolean {
+    if (hasOwnEnd(message)) return endsAtMs <= nowMs()
+    return message.attempts > 1 && ageMs >= codeLifetimeSeconds * 1000
+  }
+
+  /** Begins the life of the code before its first sending; not null where it must not go out (now). */
+  async function reasonNotToSend(
+    message: QueuedMessage,
+    code: Code,
+    endsAtMs: number,
+  ): Promise<AttemptResult | null> {
+    if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
+    // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
+    const ageMs = nowMs() - message.createdAt.getTime()
+    if (isForgotten(message, ageMs, endsAtMs)) return end(message, 'expired', null)
+    try {
+      const isTheOne = await codes.start(code.binding, code.seed)
+      if (codesAreAway) logger.info({}, 'the codes answer again')
+      codesAreAway = false
+      if (isTheOne) return null
+    } catch (error) {
+      // Logged once, and not for each of the messages that wait.
+      if (!codesAreAway) logger.warn({ cause: causeOf(error) }, 'the codes do not answer')
+      codesAreAway = true
+      return postpone(message, CODES_RETRY_MS)
+    }
+    return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
+  }
+
+  async function isRefusedToStranger(message: QueuedMessage): Promise<boolean> {
+    if (!isCausedByStranger(message) || message.channel !== 'email') return false
+    return (await refusedAddresses?.isRefused(message.destination).catch(() => false)) ?? false
+  }
+
+  /** What strangers cause is counted over the whole service, once for each message. Null: it may go. */
+  async function waitOfStranger(message: QueuedMessage): Promise<AttemptResult | null> {
+    if (!isCausedByStranger(message) || message.channel !== 'email' || message.detail !== null) return null
+    const waitMs = (await strangersTurn?.().catch(() => CODES_RETRY_MS)) ?? 0
+    if (waitMs === 0) return null
+    const ageMs = nowMs() - message.createdAt.getTime()
+    if (ageMs >= codeLifetimeSeconds * 1000) return end(message, 'expired', 'strangers_per_hour')
+    return postpone(message, waitMs + random() * STRANGERS_RETRY_MS)
+  }
+
+  function postpone(message: QueuedMessage, ms: number): AttemptResult {
+    const dueAgainAt = new Date(nowMs() + ms)
+    return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
+  }
+
+  /** Without an answer of a gateway that is counted already. */
+  function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null, result?: SendOutcome) {
+    log.countEnd(message, outcome)
+    return finish(message, outcome, detail, result)
+  }
+
+  function finish(
+    message: QueuedMessage,
+    outcome: FinalOutcome,
+    detail: string | null,
+    { reason, ...taken }: Partial<SendOutcome> = {},
+  ): AttemptResult {
+    log.note(message, outcome, detail, reason)
+    const { gateway = null, providerId = null } = taken
+    const finished = { outcome, detail, gateway, providerId }
+    return { note: () => store.finish(message.id, finished, clock.now()), dueAgainAt: null }
+  }
+
+  async function send(
+    message: QueuedMessage,
+    code: Code | null,
+    endsAtMs: number | null,
+  ): Promise<SendOutcome> {
+    let timer: Timer | undefined
+    try {
+      const revealed = code && codes.reveal(code.binding, code.seed)
+      const rendered = render(message, revealed, endsAtMs === null ? 0 : wholeMinutes(endsAtMs - nowMs()))
+      const late = new Promise<SendOutcome>((resolve) => {
+        timer = setTimeout(() => resolve({ outcome: 'failed', detail: 'send_timeout' }), sendTimeoutMs)
+      })
+      return await Promise.race([sender.send(rendered), late])
+    } catch (error) {
+      logger.error({ message_id: message.id, cause: causeOf(error) }, 'a message could not be sent')
+      return { outcome: 'failed', detail: 'internal_error' }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Null if another attempt would come too late for the code, or if the list is used up. */
+  function nextAttempt(message: QueuedMessage, endsAtMs: number | null): Date | null {
+    if (endsAtMs === null && message.attempts > RETRY_SECONDS.length) return null
+    const seconds = RETRY_SECONDS[Math.min(message.attempts, RETRY_SECONDS.length) - 1] as number
+    const atMs = nowMs() + seconds * 1000 * (1 + JITTER * random())
+    const lastMs = message.firstAttemptAt.getTime() + LONGEST_TRIES_MS
+    return endsAtMs !== null && atMs >= Math.min(endsAtMs, lastMs) ? null : new Date(atMs)
+  }
+}
+
+/** A code of 16 letters lives from when it was made until a time of its own. */
+const hasOwnEnd = ({ values }: QueuedMessage) => values.expires_at !== undefined
+
+const endOfCode = (message: QueuedMessage, lifetimeSeconds: number) =>
+  hasOwnEnd(message)
+    ? Date.parse(message.values.expires_at ?? '')
+    : message.firstAttemptAt.getTime() + lifetimeSeconds * 1000
+
+interface Code {
+  binding: CodeBinding
+  seed: Uint8Array
+}
+
+function codeOf(message: QueuedMessage): Code | null {
+  const {
+    codeSubject: subject,
+    codePurpose: purpose,
+    codeGroup: group,
+    codeSeed: seed,
+    destination,
+  } = message
+  if (subject === null || purpose === null || seed === null) return null
+  return { binding: { subject, purpose, group, destination }, seed }
+}
+
+/** Rounded down, but for the moments that sending itself took; at least one. */
+function wholeMinutes(ms: number): number {
+  return Math.max(1, Math.floor((ms + 5000) / 60_000))
+}

@@ -1,0 +1,89 @@
+/** The outbox and the worker that empties it. */
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { Database } from '../../../platform/postgres/database.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
+import type { CodeService } from '../codes/service.ts'
+import { createOutbox } from '../outbox/service.ts'
+import type { MessageStore } from '../outbox/store.ts'
+import { createRenderer, type LinkOf } from '../rendering/render.ts'
+import type { MessageSender } from '../senders/sender.ts'
+import type { Funnel } from '../sms-funnel/funnel.ts'
+import type { SendingCodes } from './attempt.ts'
+import type { RefusedAddressStore } from './refused-address-store.ts'
+import { createRefusedAddresses } from './refused-addresses.ts'
+import { createDeliveryWorker } from './worker.ts'
+
+interface Options {
+  database: Database
+  stores: { messages: MessageStore; refusedAddresses: RefusedAddressStore }
+  funnel: Funnel
+  codes: CodeService
+  /** Every code that a message may carry. */
+  sendingCodes: SendingCodes
+  linkOf: LinkOf
+  /** See AttemptOptions. */
+  strangersTurn(): Promise<number>
+  sender: MessageSender
+  secret: ServerSecret
+  clock: Clock
+  logger: Logger
+  config: Config
+  metrics: Metrics
+  catalog: Catalog
+}
+
+/**
+ * Whatever queues a message wakes the worker when it commits. A message with a code is the exception: the worker
+ * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
+ */
+export function createDelivery(options: Options) {
+  const {
+    database,
+    stores,
+    codes,
+    sendingCodes,
+    funnel,
+    strangersTurn,
+    sender,
+    clock,
+    logger,
+    config,
+    catalog,
+  } = options
+  const { messages } = stores
+  const { metrics } = options
+  const refusedAddresses = createRefusedAddresses(options)
+  const worker = createDeliveryWorker({
+    store: messages,
+    codes: sendingCodes,
+    strangersTurn,
+    refusedAddresses,
+    funnel,
+    metrics,
+    codeLifetimeSeconds: config.codes.lifetimeSeconds,
+    render: createRenderer(config, catalog, options.linkOf),
+    sender,
+    clock,
+    logger,
+  })
+  database.onInsert('messages', ({ codeSeed }) => {
+    if (!codeSeed) worker.wake()
+  })
+  return {
+    worker,
+    refusedAddresses,
+    outbox: createOutbox({
+      database,
+      messages,
+      codes,
+      worker,
+      clock,
+      metrics,
+      language: catalog.language,
+    }),
+  }
+}

@@ -1,0 +1,61 @@
+/** A message that waits in the outbox. It never holds a code: the worker derives it from the seed when it sends. */
+import type { Language } from '../../../texts/languages.ts'
+import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
+
+export type Channel = 'email' | 'sms'
+
+/** To the operator, and about no account. */
+export const operatorPurposes = [
+  'operator_prefix_closed',
+  'operator_wrong_codes',
+  'operator_gateway_suspended',
+  'operator_removal_stopped',
+] as const
+export type OperatorPurpose = (typeof operatorPurposes)[number]
+
+/** Messages that carry a code are named as the code's purpose; the others tell the owner that something happened. */
+export const noticePurposes = [
+  'account_exists',
+  'password_changed',
+  'email_changed',
+  'phone_changed',
+  'email_removed',
+  'phone_removed',
+  'contact_claimed',
+  'account_erased',
+  'two_factor_enabled',
+  'two_factor_disabled',
+  'authenticator_changed',
+  'recovery_code_used',
+  'recovery_codes_replaced',
+  'authenticator_lost',
+  'refresh_token_reused',
+  'second_factor_failed',
+  'identity_linked',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_copied',
+  'identity_unlinked',
+  'account_unlocked',
+  'recovery_created',
+  'two_factor_removal',
+  'account_exported',
+  'new_device',
+  'contact_restored',
+  ...operatorPurposes,
+] as const
+export type NoticePurpose = (typeof noticePurposes)[number]
+export type MessagePurpose = SentCodePurpose | NoticePurpose
+
+export interface NewMessage {
+  channel: Channel
+  destination: string
+  purpose: MessagePurpose
+  language: Language
+  /** Fills the template; plain text, escaped for HTML by the renderer. */
+  values?: Record<string, string>
+  code?: { subject: string; purpose: SentCodePurpose; group: CallerGroup; seed: Uint8Array }
+  /** The account a notice is about, for the log; a code has it as its subject. */
+  accountUuid?: string
+}

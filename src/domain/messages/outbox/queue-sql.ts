@@ -1,0 +1,186 @@
+/**
+ * How the statements of other rooms queue and replace messages: as parts of the statement of what causes them, so that
+ * both are stored or neither. Each fragment takes the SQL of what it needs; the placeholders of a statement that
+ * declares `messageParamTypes` or `noticeParamTypes` are such a record.
+ */
+
+import { type SQL, sql } from 'drizzle-orm'
+import { messages } from '../../../platform/postgres/schema.ts'
+import { column, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import { currentDeviceName, currentRequestId } from '../../../platform/request-context.ts'
+import { decoyDestination } from '../../foundation/decoys/decoys.ts'
+import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
+import { DECOYS_LANE, LANES } from './lanes.ts'
+import type { NewMessage } from './message.ts'
+
+/** The parameters of a message, beside `now`; `messageParams` makes their values. */
+export const messageParamTypes = {
+  messageChannel: 'text',
+  messageDestination: 'text',
+  messagePurpose: 'text',
+  messageLanguage: 'text',
+  messageValues: column<Record<string, string>>('jsonb'),
+  codeSubject: 'uuid?',
+  codePurpose: column<SentCodePurpose | null>('text'),
+  codeGroup: column<CallerGroup>('text'),
+  codeSeed: 'bytea?',
+  messageLane: 'int',
+  messageRequestId: 'text?',
+} as const
+
+/** The account a message is about: its code's subject where it does not say. */
+export const aboutAccount = sql`coalesce(account_uuid, code_subject)`
+
+/** A notice is in the lane of owners. */
+const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>): number =>
+  destination === decoyDestination ? DECOYS_LANE : LANES[code?.group ?? 'owner']
+
+export function messageParams(message: NewMessage): ValuesOf<typeof messageParamTypes> {
+  return {
+    messageChannel: message.channel,
+    messageDestination: message.destination,
+    messagePurpose: message.purpose,
+    messageLanguage: message.language,
+    messageValues: message.values ?? {},
+    codeSubject: message.code?.subject ?? null,
+    codePurpose: message.code?.purpose ?? null,
+    codeGroup: message.code?.group ?? 'stranger',
+    codeSeed: message.code?.seed ?? null,
+    messageLane: laneOf(message),
+    messageRequestId: currentRequestId(),
+  }
+}
+
+type MessageColumns = Placeholders<keyof typeof messageParamTypes | 'now'> & { accountUuid?: SQL }
+
+/**
+ * The insert of one message for each row of `source` (a CTE or table in FROM, with its WHERE if need be), or of one
+ * message without it: `with account as (…), queued as (${queueMessage(p, sql`account`)}) select …`.
+ */
+export function queueMessage(columns: MessageColumns, source?: SQL): SQL {
+  return sql`
+    insert into ${messages} (channel, destination, purpose, language, "values",
+                             code_subject, code_purpose, code_group, code_seed, lane, request_id, account_uuid,
+                             created_at, next_attempt_at)
+    select ${columns.messageChannel}, ${columns.messageDestination}, ${columns.messagePurpose},
+           ${columns.messageLanguage}, ${columns.messageValues}, ${columns.codeSubject}, ${columns.codePurpose},
+           ${columns.codeGroup}, ${columns.codeSeed}, ${columns.messageLane}, ${columns.messageRequestId},
+           ${columns.accountUuid ?? sql`null::uuid`}, ${columns.now}, ${columns.now}
+    ${source === undefined ? sql`` : sql`from ${source}`}`
+}
+
+/** What the columns of a notice are that the statement itself addresses, to the owner of an account it finds. */
+interface OwnersNotice {
+  now: SQL
+  /** With the columns that the other fields name. */
+  source: SQL
+  channel: SQL
+  destination: SQL
+  purpose: string
+  language: SQL
+  values?: SQL
+  accountUuid: SQL
+  /** Where a stranger caused it: it then waits in the lane of strangers, and names the stranger's request. */
+  causedBy?: { messageRequestId: SQL }
+}
+
+/** As `queueMessage`, for a notice to the owner of an account that the statement finds. */
+export const queueOwnersNotice = (notice: OwnersNotice): SQL =>
+  queueMessage(
+    {
+      now: notice.now,
+      messageChannel: notice.channel,
+      messageDestination: notice.destination,
+      messagePurpose: sql.raw(`'${notice.purpose}'`),
+      messageLanguage: notice.language,
+      messageValues: notice.values ?? sql`'{}'::jsonb`,
+      codeSubject: sql`null::uuid`,
+      codePurpose: sql`null::text`,
+      codeGroup: sql`'stranger'`,
+      codeSeed: sql`null::bytea`,
+      messageLane: sql.raw(String(notice.causedBy ? LANES.stranger : LANES.owner)),
+      messageRequestId: notice.causedBy?.messageRequestId ?? sql`null`,
+      accountUuid: notice.accountUuid,
+    },
+    notice.source,
+  )
+
+/**
+ * The parameter of notices, beside `now`: JSON, made by `noticeParams`. A notice has no code; beside notices there may be
+ * one of the codes of 16 letters, which may go out, as they do, as soon as it is committed.
+ */
+export const noticeParamTypes = { notices: 'text' } as const
+
+export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParamTypes> {
+  const request_id = currentRequestId()
+  const device = currentDeviceName()
+  return {
+    notices: JSON.stringify(
+      notices.map(({ channel, destination, purpose, language, values = {}, accountUuid = null, code }) => ({
+        ...{ channel, destination, purpose, language, request_id },
+        values: device === null ? values : { device, ...values },
+        account_uuid: accountUuid,
+        lane: laneOf({ destination }),
+        ...(code && {
+          code_subject: code.subject,
+          code_purpose: code.purpose,
+          code_seed: Buffer.from(code.seed).toString('hex'),
+        }),
+      })),
+    ),
+  }
+}
+
+/** The insert of these notices, once for each row of `source`. `values`: more values for the templates, a jsonb object. */
+export function queueNotices(
+  p: Placeholders<'notices' | 'now'>,
+  source: SQL,
+  values = sql`'{}'::jsonb`,
+): SQL {
+  return sql`
+    insert into ${messages} (channel, destination, purpose, language, "values", lane, request_id, account_uuid,
+                             code_subject, code_purpose, code_seed, created_at, next_attempt_at)
+    select notice.channel, notice.destination, notice.purpose, notice.language, notice."values" || ${values}, notice.lane,
+           notice.request_id, notice.account_uuid, notice.code_subject, notice.code_purpose,
+           decode(notice.code_seed, 'hex'), ${p.now}, ${p.now}
+      from ${source} cross join jsonb_to_recordset(${p.notices}::jsonb)
+           as notice (channel text, destination text, purpose text, language text, "values" jsonb, lane int,
+                      request_id text, account_uuid uuid, code_subject uuid, code_purpose text,
+                      code_seed text)`
+}
+
+interface Superseded {
+  now: SQL
+  codeSubject: SQL
+  codePurpose: SQL
+  codeGroup: SQL
+}
+
+/**
+ * The update that finishes, as replaced, every waiting message of one code, to stand in the caller's statement beside
+ * `queueMessage`: all parts of a statement see the rows as they were before it, so the new message is not touched.
+ * A code replaces the waiting one of its own group alone. Rows are locked in the order of their ids, so that two callers
+ * cannot deadlock. Prepared plans are cached, so one that was made on an empty table must still be good with thousands
+ * of rows: the array of ids, the condition on `outcome` instead of `finished_at`, and the sum prevent the planner from
+ * choosing any index but messages_code and the primary key.
+ */
+export const supersedePending = ({ now, codeSubject, codePurpose, codeGroup }: Superseded): SQL =>
+  supersede(
+    now,
+    codeSubject,
+    sql`and older.code_purpose = ${codePurpose} and older.code_group = ${codeGroup}`,
+  )
+
+/** The same for the codes of every purpose and group. */
+export const supersedeAll = ({ now, codeSubject }: Pick<Superseded, 'now' | 'codeSubject'>): SQL =>
+  supersede(now, codeSubject, sql``)
+
+const supersede = (now: SQL, codeSubject: SQL, narrowed: SQL) => sql`
+    update ${messages}
+       set outcome = 'replaced', finished_at = ${now}
+     where id = any (array(
+       select older.id from ${messages} older
+        where older.outcome is null and older.code_subject = ${codeSubject} ${narrowed}
+        order by older.id + 0
+          for update))`

@@ -1,0 +1,75 @@
+/**
+ * What features use to send: a code to an account, or the same work for nobody. The message is committed before the
+ * code lives and before the answer; the worker is woken, never waited for.
+ */
+import type { Clock } from '../../../platform/clock.ts'
+import type { Executor } from '../../../platform/postgres/database.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { decoyDestination } from '../../foundation/decoys/decoys.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
+import type { CodeBinding, CodeService } from '../codes/service.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import type { Channel, NewMessage } from './message.ts'
+import type { MessageStore } from './store.ts'
+
+export interface Outbox {
+  /**
+   * A new code replaces the older one of its subject, purpose and group. With `to` null nothing is sent and the code is
+   * never right, but the work until the answer is the same. Messages that strangers caused are sent after all others.
+   */
+  sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void>
+  /** Stores the code of a message that is committed already, and then wakes the worker. */
+  putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
+  /** Messages without code that go with no change of the account. */
+  sendNotices(notices: NewMessage[]): Promise<void>
+  /** For a statement that may queue a code and queued a notice instead; every other notice wakes the worker itself. */
+  wake(): void
+}
+
+interface Options {
+  database: Executor
+  messages: MessageStore
+  codes: CodeService
+  worker: { wake(channel?: Channel): void }
+  clock: Clock
+  /** The language of the configuration. */
+  language: Language
+  metrics: Pick<Metrics, 'count'>
+}
+
+export function createOutbox(options: Options): Outbox {
+  const { database, messages, codes, worker, clock, language, metrics } = options
+  const countAsked = (purpose: CodePurpose, channel: Channel) =>
+    metrics.count('codes_total', { purpose, channel, stage: 'asked' })
+
+  return {
+    async sendCode(binding, to) {
+      const seed = codes.createSeed()
+      const { subject, purpose, group } = binding
+      const recipient = to ?? recipientLike(binding, language)
+      const destination = to === null ? decoyDestination : binding.destination
+      if (to !== null) countAsked(purpose, to.channel)
+      const code = { subject, purpose, group, seed }
+      const messageId = await messages.addCode({ ...recipient, destination, purpose, code }, clock.now())
+      await codes.put({ ...binding, destination }, seed, messageId)
+      worker.wake(recipient.channel)
+    },
+    async putCode(binding, seed, messageId) {
+      const channel = channelOfDestination(binding.destination)
+      countAsked(binding.purpose, channel)
+      await codes.put(binding, seed, messageId)
+      worker.wake(channel)
+    },
+    async sendNotices(notices) {
+      for (const notice of notices) await messages.add(database, notice, clock.now())
+    },
+    wake: worker.wake,
+  }
+}
+
+/** For an account that does not exist: the channel is the one by which this destination would be reached. */
+function recipientLike({ destination }: CodeBinding, language: Language) {
+  return { channel: channelOfDestination(destination), language }
+}
+
+const channelOfDestination = (destination: string): Channel => (destination.startsWith('+') ? 'sms' : 'email')

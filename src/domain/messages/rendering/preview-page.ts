@@ -1,0 +1,72 @@
+/** One page with every message in every language, as `poterne texts preview` writes it. It loads nothing. */
+import type { Config } from '../../../platform/config/types.ts'
+import { escapeHtml } from '../../../platform/http/page-answer.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import { type Language, languageName, textDirection } from '../../../texts/languages.ts'
+import { smsLength } from '../../../texts/sms-length.ts'
+import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
+
+const style = `
+:root { color-scheme: light dark; --ground: light-dark(#f6f5f2, #16181b); --card: light-dark(#fff, #1f2226);
+  --ink: light-dark(#1d2126, #e8e6e1); --soft: light-dark(#5c646d, #a5abb3); --line: light-dark(#dcd9d2, #383d44); }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 16px; max-width: 1240px; background: var(--ground); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }
+nav { position: sticky; top: 0; display: flex; flex-wrap: wrap; gap: 4px 20px; padding: 12px 0; background: var(--ground); }
+a { color: inherit; }
+h2 { margin: 32px 0 8px; }
+.messages { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 390px), 1fr)); gap: 16px; }
+article { padding: 16px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
+h3 { margin: 0 0 8px; font: 600 14px/1.5 ui-monospace, monospace; color: var(--soft); }
+.subject { margin: 0 0 8px; font-weight: 600; }
+section { scroll-margin-top: 48px; }
+iframe { width: 100%; height: 520px; border: 1px solid var(--line); border-radius: 8px; }
+.sms { margin: 12px 0 4px; padding: 10px 14px; border: 1px solid var(--line); border-radius: 4px 16px 16px 16px;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+.soft { margin: 0; font-size: 13px; color: var(--soft); }
+.long { color: light-dark(#8a5a00, #e0b252); }
+`
+
+export function previewPage(
+  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts' | 'codes'>,
+  catalog: Catalog,
+): string {
+  const sample = createSamples(config, catalog)
+  const links = catalog.tags.map((tag) => `<a href="#${tag}">${escapeHtml(languageName(tag))}</a>`)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Messages</title>
+<style>${style}</style>
+</head>
+<body>
+<nav>${links.join('')}</nav>
+${catalog.tags.map((tag) => section(tag, sample)).join('\n')}
+</body>
+</html>
+`
+}
+
+function section(tag: Language, sample: RenderSample): string {
+  const articles = messagePurposes.map((purpose) => {
+    const { subject, html } = sample(tag, purpose, 'email')
+    const { text } = sample(tag, purpose, 'sms')
+    const { alphabet, segments } = smsLength(text)
+    const length = `${text.length} characters, ${alphabet}, ${segments === 1 ? '1 segment' : `${segments} segments`}`
+    return `<article>
+<h3 lang="en" dir="ltr">${purpose}</h3>
+<p class="subject">${escapeHtml(subject)}</p>
+<iframe sandbox loading="lazy" title="${escapeHtml(subject)}" srcdoc="${escapeHtml(html ?? '')}"></iframe>
+<p class="sms" dir="auto">${escapeHtml(text)}</p>
+<p class="soft${segments === 1 ? '' : ' long'}" lang="en" dir="ltr">${length}</p>
+</article>`
+  })
+  return `<section id="${tag}" lang="${tag}" dir="${textDirection(tag)}">
+<h2 lang="en" dir="ltr">${escapeHtml(languageName(tag))}</h2>
+<div class="messages">
+${articles.join('\n')}
+</div>
+</section>`
+}

@@ -1,0 +1,121 @@
+/**
+ * Turns a row of the outbox into the message that is sent, as text, HTML or SMS. In HTML every value and the code are
+ * escaped. A value is inserted once and never read as a template, and cannot break a line.
+ */
+import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import { type Language, textDirection } from '../../../texts/languages.ts'
+import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
+import { oneLine } from '../../../texts/one-line.ts'
+import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
+import { type MessagePurpose, type NoticePurpose, noticePurposes } from '../outbox/message.ts'
+import type { QueuedMessage } from '../outbox/store.ts'
+import type { RenderedMessage } from '../senders/sender.ts'
+import { type EmailParts, html, plainText } from './email-layout.ts'
+
+const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
+
+export type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
+
+/** The link of a message, made of its values when it is sent, so that the outbox holds none. */
+export type LinkOf = (values: Record<string, string>) => string | null
+
+/**
+ * `minutes` is the lifetime of the code. Throws for a purpose that this version does not know; a language that the
+ * catalog does not have is replaced by its default.
+ */
+export function createRenderer(
+  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'>,
+  catalog: Catalog,
+  linkOf: LinkOf = () => null,
+): RenderMessage {
+  const service = serviceName(config)
+  const { autofillDomain } = config.sms
+  const { logoUrl, colour, layoutHtml } = config.texts
+  const look = { service, logoUrl, colour, layoutHtml }
+  const languages = new Map<Language, ReturnType<typeof createLanguage>>()
+  const languageOf = (tag: Language) => languages.getOrInsertComputed(tag, () => createLanguage(tag, catalog))
+  return (message, code, minutes) => {
+    const { id, channel, destination: to } = message
+    if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
+    const purpose = message.purpose as MessagePurpose
+    const language = catalog.has(message.language) ? message.language : catalog.language
+    const { greeting, quotes, templates, circumstances, footer } = languageOf(language)
+    const template = templates[purpose]
+    const link = linkOf(message.values)
+    const facts = {
+      ...factsOf(message, channel === 'sms' ? SMS_QUOTES : quotes),
+      ...(link !== null && { link }),
+      service,
+      minutes,
+    }
+    const common = { id, channel, to, purpose, language, code, minutes }
+    if (channel === 'sms') {
+      const sentence = template.sms(facts, code ?? '')
+      // https://wicg.github.io/sms-one-time-codes/: the last line names the site on which the code is filled in.
+      const bound = code !== null && autofillDomain !== null ? `\n\n@${autofillDomain} #${code}` : ''
+      return { ...common, subject: '', text: sentence + bound, html: null }
+    }
+    const date = dateIn(language, message.createdAt)
+    const parts: EmailParts = {
+      language,
+      subject: typographic(template.subject(facts)),
+      above: [greeting, ...template.above(facts)].map(typographic),
+      code,
+      below: [...template.below(facts), ...(code === null ? [circumstances(facts, date)] : [])].map(
+        typographic,
+      ),
+      footer: typographic(footer(facts)),
+      link,
+    }
+    return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts, look) }
+  }
+}
+
+/** What the messages of a language are made of. A catalog that lacks the message of a purpose is a type error here. */
+function createLanguage(tag: Language, catalog: Catalog) {
+  const texts: MessageTexts<SentCodePurpose, NoticePurpose> = catalog.of(tag).messages
+  const { messages: templates, circumstances, footer } = createTemplates(texts, tag)
+  return { greeting: texts.greeting, quotes: quotesOf(texts, tag), templates, circumstances, footer }
+}
+
+/** From right to left, a name in other letters is isolated: else its brackets would turn towards the sentence. */
+function quotesOf({ quotes: [open = '"', close = '"'] }: MessageTexts, tag: Language): [string, string] {
+  return textDirection(tag) === 'rtl' ? [`${open}\u2068`, `\u2069${close}`] : [open, close]
+}
+
+/** SMS keep straight apostrophes and quotation marks: curly ones would cost them more than half of their length. */
+const SMS_QUOTES: [string, string] = ['"', '"']
+const typographic = (text: string) =>
+  text
+    .replaceAll("'", '’')
+    // French marks have a space before them, where a line must not end.
+    .replace(/ (?=[:;!?»])/g, '\u00a0')
+
+/** The reader's time zone is not known. */
+function dateIn(language: Language, date: Date): string {
+  const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
+  // The digits of codes and numbers, also where a language has digits of its own.
+  return `${new Intl.DateTimeFormat(`${language}-u-nu-latn`, options).format(date)} UTC`
+}
+
+function factsOf(
+  { values }: QueuedMessage,
+  [open = '"', close = '"']: readonly string[],
+): Partial<MessageFacts> {
+  const { about, device, address, provider, passkey, left, removed } = values
+  // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
+  const quoted = (name: string) => `${open}${oneLine(name.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)}${close}`
+  return {
+    ...(device ? { device: quoted(device) } : {}),
+    ...(address ? { address: oneLine(address) } : {}),
+    ...(passkey ? { passkey: quoted(passkey) } : {}),
+    ...(about ? { about: oneLine(about) } : {}),
+    ...(provider ? { provider: oneLine(provider) } : {}),
+    ...(left ? { left: oneLine(left) } : {}),
+    ...(removed ? { removed: removed.split('\n').map((one) => oneLine(one)) } : {}),
+  }
+}
+
+const DEVICE_LENGTH = 40

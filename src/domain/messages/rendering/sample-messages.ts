@@ -1,0 +1,73 @@
+/** Every message as it would be sent, with made-up values: for looking at them, and for measuring them. */
+import type { Config } from '../../../platform/config/types.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { accountCodeKinds, codePurposes } from '../codes/store.ts'
+import { type Channel, type MessagePurpose, noticePurposes } from '../outbox/message.ts'
+import type { QueuedMessage } from '../outbox/store.ts'
+import type { RenderedMessage } from '../senders/sender.ts'
+import { createRenderer } from './render.ts'
+
+export const messagePurposes: readonly MessagePurpose[] = [
+  ...codePurposes,
+  ...accountCodeKinds,
+  ...noticePurposes,
+]
+
+/** What messages are about; each uses some of them. */
+const values = {
+  device: 'Firefox, Linux',
+  provider: 'microsoft',
+  passkey: 'My phone',
+  left: '9',
+  removed: 'email\nidentity google',
+}
+
+/** A code that an administrator gave lives for a week here. */
+const ADMINISTRATORS_CODE = { code: 'K7QM-2XWD-9RHT-4BNP', minutes: 7 * 24 * 60 }
+
+export type RenderSample = (language: Language, purpose: MessagePurpose, channel: Channel) => RenderedMessage
+
+/** `link` stands in some notices; without one they say something else instead. */
+export function createSamples(
+  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts' | 'codes'>,
+  catalog: Catalog,
+  link: string | null = linkOf(config),
+): RenderSample {
+  const render = createRenderer(config, catalog, () => link)
+  const minutes = Math.ceil(config.codes.lifetimeSeconds / 60)
+  const codeOf = (purpose: string) => {
+    if (accountCodeKinds.some((kind) => kind === purpose)) return ADMINISTRATORS_CODE
+    if (codePurposes.some((kind) => kind === purpose)) return { code: '012345', minutes }
+    return { code: null, minutes: 0 }
+  }
+  return (language, purpose, channel) => {
+    const { code, minutes: left } = codeOf(purpose)
+    const destination = channel === 'sms' ? '+33612345678' : 'ada@example.com'
+    return render(sampleRow({ language, purpose, channel, destination }), code, left)
+  }
+}
+
+/** As long as the links of notices are. */
+const linkOf = ({ server }: Pick<Config, 'server'>) => `${server.baseUrl}/undo?t=${'A'.repeat(22)}`
+
+type Row = Pick<QueuedMessage, 'language' | 'purpose' | 'channel' | 'destination'>
+
+function sampleRow(row: Row): QueuedMessage {
+  return {
+    ...row,
+    id: 0,
+    values,
+    lane: 0,
+    requestId: null,
+    accountUuid: null,
+    codeSubject: null,
+    codePurpose: null,
+    codeGroup: 'owner',
+    codeSeed: null,
+    createdAt: new Date(),
+    attempts: 1,
+    firstAttemptAt: new Date(),
+    detail: null,
+  }
+}

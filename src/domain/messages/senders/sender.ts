@@ -1,0 +1,49 @@
+/** What every sender takes and answers, whether a mail server or a gateway is behind it. */
+import type { Language } from '../../../texts/languages.ts'
+import type { Channel, MessagePurpose } from '../outbox/message.ts'
+
+/** What goes out. */
+export interface RenderedMessage {
+  id: number
+  channel: Channel
+  to: string
+  purpose: MessagePurpose
+  language: Language
+  /** Empty for an SMS. */
+  subject: string
+  text: string
+  html: string | null
+  code: string | null
+  /** The lifetime of the code that is left, in minutes; 0 without one. */
+  minutes: number
+}
+
+/**
+ * The result of sending one message. `refused` is final, `failed` is tried again. `detail` names the gateway or a cause
+ * code, never the destination or the text.
+ */
+export interface SendOutcome {
+  outcome: 'sent' | 'refused' | 'failed'
+  detail: string
+  /** What the server said, or why TLS failed, without personal data. For the log. */
+  reason?: string
+  /** The servers and gateways that did not take the message, also where another one took it afterwards. */
+  refusals?: Refusal[]
+  /** A mail server says that this address does not exist or takes nothing. */
+  isAddressRefused?: boolean
+  /** The gateway that took an SMS, and the id it gave to it. */
+  gateway?: string
+  providerId?: string
+}
+
+export interface Refusal {
+  gateway: string
+  outcome: 'refused' | 'failed'
+  detail: string
+  reason?: string
+}
+
+export interface MessageSender {
+  send(message: RenderedMessage): Promise<SendOutcome>
+  close(): Promise<void>
+}

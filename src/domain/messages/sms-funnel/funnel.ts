@@ -1,0 +1,154 @@
+/**
+ * What became of SMS, counted by gateway and country: asked for, handed over, accepted, delivered, verified. The
+ * counts of each second are added to the database together, so that all replicas share them; a crash loses at most
+ * one second. A gateway whose codes are hardly ever verified is asked last, and a prefix of numbers is closed.
+ */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { causeOf } from '../../../platform/cause.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
+import type { CodePurpose } from '../codes/store.ts'
+import type { TellOperator } from '../outbox/operator-notices.ts'
+import type { Breaker } from '../senders/breaker.ts'
+import { createPrefixes } from './prefixes.ts'
+import type { SmsFunnelStore, Stage, StageCount } from './store.ts'
+
+export interface Funnel {
+  count(stage: Stage, to: string, gateway?: string): void
+  /** A gateway took a code. */
+  codeSent(to: string): void
+  /** A code was right. Never throws, and is not waited for. */
+  verified(code: { subject: string; purpose: CodePurpose; destination: string }): void
+  /** Until when strangers get no code at this number; null if they do. */
+  closedUntil(to: string): Date | null
+  /** The counts of the last days, today included. */
+  report(days: number): Promise<StageCount[]>
+  /** Adds what was counted since the last time. Never throws. */
+  flush(): Promise<void>
+  /** Puts the gateways last of whose codes too few are verified (`sms.minimum_conversion`). */
+  judgeConversions(): Promise<void>
+  start(): void
+  close(): Promise<void>
+}
+
+interface Options {
+  store: SmsFunnelStore
+  breaker: Breaker
+  clock: Clock
+  logger: { warn(fields: object, message: string): void }
+  config: Pick<Config, 'sms' | 'codes'>
+  metrics: Pick<Metrics, 'count'>
+  tellOperator?: TellOperator | undefined
+}
+
+const FLUSH_MS = 1000
+/** How often the closed prefixes and the conversions are read again, in flushes. */
+const REFRESH_EVERY = 5
+const CONVERSION_EVERY = 30
+/** The conversion of fewer codes means nothing. */
+const LEAST_CODES = 200
+
+export function createFunnel(options: Options): Funnel {
+  const { store, breaker, clock, logger, config, metrics, tellOperator } = options
+  const { minimumConversion, gateways } = config.sms
+  const { lifetimeSeconds } = config.codes
+  let counts = new Map<string, StageCount>()
+  const prefixes = createPrefixes(options)
+  const underWay = new Set<Promise<void>>()
+  let timer: Timer | undefined
+  let flushes = 0
+
+  function add(added: StageCount): void {
+    const key = `${added.gateway} ${added.country} ${added.stage}`
+    counts.set(key, { ...added, count: (counts.get(key)?.count ?? 0) + added.count })
+  }
+
+  function count(stage: Stage, to: string, gateway = ''): void {
+    const country = parsePhoneNumberFromString(to)?.country ?? ''
+    add({ gateway, country, stage, count: 1 })
+    metrics.count('sms_funnel_total', { gateway, country, stage })
+  }
+
+  /** What could not be added is counted again with the next ones. */
+  async function flush(): Promise<void> {
+    const taken = counts
+    counts = new Map()
+    const now = clock.now()
+    try {
+      if (taken.size > 0) await store.addCounts([...taken.values()], now)
+      taken.clear()
+      await prefixes.flush(now)
+    } catch (error) {
+      for (const each of taken.values()) add(each)
+      logger.warn({ cause: causeOf(error) }, 'the counts of SMS could not be recorded')
+    }
+  }
+
+  async function applyEarlyReceipts(): Promise<void> {
+    for (const { receipt, destination, gateway } of await store.applyEarlyReceipts())
+      count(receipt, destination, gateway)
+  }
+
+  /** A gateway whose codes do not arrive is asked last, however politely it accepts them. */
+  async function judgeConversions(): Promise<void> {
+    if (minimumConversion === 0) return
+    for (const { name } of gateways) {
+      const { codes, verified } = await store.conversion(name, lifetimeSeconds, clock.now())
+      if (codes >= LEAST_CODES && verified * 100 < minimumConversion * codes) {
+        breaker.suspend(name)
+        logger.warn({ gateway: name, codes, verified }, 'too few codes of a gateway are verified')
+        tellOperator?.('operator_gateway_suspended', name)
+      }
+    }
+  }
+
+  async function round(): Promise<void> {
+    await flush()
+    flushes++
+    try {
+      if (flushes % REFRESH_EVERY === 1) await Promise.all([prefixes.refresh(), applyEarlyReceipts()])
+      if (flushes % CONVERSION_EVERY === 1) await judgeConversions()
+    } catch (error) {
+      logger.warn({ cause: causeOf(error) }, 'the counts of SMS could not be read')
+    }
+  }
+
+  function run(work: () => Promise<void>): void {
+    const running = work().finally(() => underWay.delete(running))
+    underWay.add(running)
+  }
+
+  return {
+    count,
+    codeSent: (to) => prefixes.count(to, 'codes'),
+    verified({ subject, purpose, destination }) {
+      if (!destination.startsWith('+')) return
+      run(async () => {
+        try {
+          const sent = await store.markVerified({ subject, purpose }, clock.now())
+          if (sent === null) return
+          count('verified', sent.destination, sent.gateway)
+          prefixes.count(sent.destination, 'verified')
+        } catch (error) {
+          logger.warn({ cause: causeOf(error) }, 'a verified code could not be recorded')
+        }
+      })
+    },
+    closedUntil: prefixes.closedUntil,
+    report: (days) => store.report(daysBefore(clock.now(), days - 1)),
+    flush,
+    judgeConversions,
+    start() {
+      timer = setInterval(() => {
+        if (underWay.size < 100) run(round)
+      }, FLUSH_MS)
+    },
+    async close() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+      await flush()
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The guard against SMS pumping: a prefix of numbers whose codes are hardly ever verified is closed to strangers for a
+ * day. Every replica counts into the same rows and reads again which prefixes are closed.
+ */
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { TellOperator } from '../outbox/operator-notices.ts'
+import type { PrefixCount, SmsFunnelStore } from './store.ts'
+
+export interface Prefixes {
+  /** `codes`: a gateway took one; `verified`: one was right. */
+  count(to: string, what: 'codes' | 'verified'): void
+  /** Until when strangers get no code at this number; null if they do. */
+  closedUntil(to: string): Date | null
+  /** Adds what was counted since the last time, and closes prefixes. What could not be added is added the next time. */
+  flush(now: Date): Promise<void>
+  /** Reads which prefixes are closed. */
+  refresh(): Promise<void>
+}
+
+interface Options {
+  store: SmsFunnelStore
+  clock: Clock
+  logger: { warn(fields: object, message: string): void }
+  config: Pick<Config, 'sms' | 'codes'>
+  tellOperator?: TellOperator | undefined
+}
+
+/** To look at the messages of a prefix takes long. */
+const JUDGED_AGAIN_MS = 60_000
+/** The plus sign and seven digits. */
+const PREFIX_LENGTH = 8
+
+const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
+
+export function createPrefixes({ store, clock, logger, config, tellOperator }: Options): Prefixes {
+  const { pumpingGuard } = config.sms
+  /** A prefix that was looked at closely is not looked at again until then. */
+  const judgedAgainAt = new Map<string, Date>()
+  let counts = new Map<string, PrefixCount>()
+  let closed = new Map<string, Date>()
+
+  function add({ prefix, codes, verified }: PrefixCount): void {
+    const before = counts.get(prefix) ?? { prefix, codes: 0, verified: 0 }
+    counts.set(prefix, { prefix, codes: before.codes + codes, verified: before.verified + verified })
+  }
+
+  async function judge(prefixes: string[], now: Date): Promise<void> {
+    const due = prefixes.filter((prefix) => !(judgedAgainAt.get(prefix)! > now))
+    if (due.length === 0) return
+    const judged = await store.closePrefixes(due, config.codes.lifetimeSeconds, now)
+    for (const prefix of due) judgedAgainAt.delete(prefix)
+    for (const { prefix } of judged) judgedAgainAt.set(prefix, new Date(now.getTime() + JUDGED_AGAIN_MS))
+    const newlyClosed = judged.filter(({ isClosed }) => isClosed)
+    for (const { prefix, codes, verified } of newlyClosed) {
+      logger.warn(
+        { prefix, codes, verified },
+        'a prefix of numbers is closed to strangers for a day: hardly any code sent there is verified',
+      )
+      tellOperator?.('operator_prefix_closed', prefix)
+    }
+    if (newlyClosed.length > 0) await refresh()
+  }
+
+  async function refresh(): Promise<void> {
+    if (!pumpingGuard) return
+    const rows = await store.closedPrefixes(clock.now())
+    closed = new Map(rows.map(({ prefix, closedUntil }) => [prefix, closedUntil]))
+  }
+
+  return {
+    count: (to, what) => add({ prefix: prefixOf(to), codes: 0, verified: 0, [what]: 1 }),
+    closedUntil(to) {
+      const until = pumpingGuard ? closed.get(prefixOf(to)) : undefined
+      return until !== undefined && until > clock.now() ? until : null
+    },
+    async flush(now) {
+      const taken = [...counts.values()]
+      counts = new Map()
+      if (taken.length === 0) return
+      try {
+        await store.addPrefixes(taken, now)
+      } catch (error) {
+        for (const each of taken) add(each)
+        throw error
+      }
+      const prefixes = taken.map(({ prefix }) => prefix)
+      if (pumpingGuard) await judge(prefixes, now)
+    },
+    refresh,
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * SMS over the HTTP gateways of the configuration, in their order; the next one when one fails or refuses. No redirect
+ * is followed; a gateway has its timeout, and 64 KiB for a reply. The details given are gateway names and cause codes.
+ */
+import { type Clock, systemClock } from '../../../platform/clock.ts'
+import type { GatewayConfig } from '../../../platform/config/types.ts'
+import { takesSms } from '../../foundation/identifiers/phone.ts'
+import { type Breaker, createBreaker } from '../senders/breaker.ts'
+import { cleanWords } from '../senders/clean-words.ts'
+import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import { requestOf } from './request.ts'
+import { createTokenSource, type TokenSource } from './token.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
+
+const REPLY_BYTES = 65_536
+
+export interface SmsSenderOptions {
+  clock?: Clock
+  breaker?: Breaker
+}
+
+export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOptions = {}): MessageSender {
+  const { clock = systemClock } = options
+  const breaker = options.breaker ?? createBreaker(clock)
+  const askers = new Map(gateways.map((gateway) => [gateway.name, createGateway(gateway, clock)]))
+  return {
+    async send(message) {
+      if (!/^\+[1-9][0-9]{3,14}$/.test(message.to)) return { outcome: 'refused', detail: 'sms_number' }
+      const refusals: Refusal[] = []
+      for (const { name } of breaker.order(gateways.filter((gateway) => covers(gateway, message.to)))) {
+        const { outcome, detail, reason, providerId } = await askers.get(name)!(message)
+        breaker.note(name, outcome !== 'failed')
+        if (outcome === 'sent') {
+          return { outcome, detail: name, gateway: name, ...(providerId ? { providerId } : {}), refusals }
+        }
+        refusals.push({ gateway: name, outcome, detail, ...(reason ? { reason } : {}) })
+      }
+      return { ...together(refusals), refusals }
+    },
+    async close() {},
+  }
+}
+
+export function covers({ prefixes, channel }: GatewayConfig, number: string): boolean {
+  if (prefixes.length > 0 && !prefixes.some((prefix) => number.startsWith(prefix))) return false
+  return channel === 'voice' || takesSms(number)
+}
+
+/** Final only where every gateway refused. */
+function together(refusals: Refusal[]): Pick<SendOutcome, 'outcome' | 'detail'> {
+  const isFailure = ({ outcome }: Refusal) => outcome === 'failed'
+  const inOrder = [...refusals.filter((each) => !isFailure(each)), ...refusals.filter(isFailure)]
+  const detail = inOrder.map(({ gateway, detail }) => `${gateway}:${detail}`).join(',')
+  return { outcome: refusals.some(isFailure) ? 'failed' : 'refused', detail: detail || 'no_gateway' }
+}
+
+type Answer = Verdict & { reason?: string }
+
+/** Asks one gateway, with its OAuth token if it has one. Never throws. */
+export function createGateway(
+  gateway: GatewayConfig,
+  clock: Clock,
+): (message: RenderedMessage) => Promise<Answer> {
+  const tokens = gateway.oauth && createTokenSource(gateway.oauth, clock)
+  return async (message) => {
+    const exchange = new AbortController()
+    const timer = setTimeout(() => exchange.abort(), gateway.timeoutMs)
+    try {
+      const answer = await ask(gateway, message, tokens, exchange.signal)
+      // A token may end before its time: one more try with a fresh one.
+      const isTokenRefused = tokens !== null && answer.detail === '401'
+      return isTokenRefused ? await ask(gateway, message, tokens, exchange.signal) : answer
+    } catch (error) {
+      const code = (error as { code?: unknown } | null)?.code
+      const detail = exchange.signal.aborted ? 'timeout' : connectionCause(error)
+      return { outcome: 'failed', detail, ...(typeof code === 'string' ? { reason: code } : {}) }
+    } finally {
+      clearTimeout(timer)
+      // Whatever is left of the reply is not wanted.
+      exchange.abort()
+    }
+  }
+}
+
+async function ask(
+  gateway: GatewayConfig,
+  message: RenderedMessage,
+  tokens: TokenSource | null,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const bearer = tokens && (await tokens.get(signal))
+  const { url, ...request } = requestOf(gateway, message, bearer)
+  const response = await fetch(url, { ...request, redirect: 'manual', signal })
+  const { status, headers } = response
+  if (bearer !== null && status === 401) tokens?.forget(bearer)
+  // Where the status alone is the verdict, a reply that never ends must not send the message by another gateway too.
+  const body = await readReply(response).catch(() => '')
+  const reason = cleanWords(body, message)
+  const verdict = verdictOf({ status, body, contentType: headers.get('content-type') ?? '' }, gateway)
+  return { ...verdict, ...(reason === '' ? {} : { reason }) }
+}
+
+function connectionCause(error: unknown): string {
+  const code = String((error as { code?: unknown } | null)?.code ?? '')
+  if (code.startsWith('oauth_')) return 'oauth'
+  return /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(code) ? 'tls' : 'connection'
+}
+
+/** A reply read to its end leaves the connection fit for the next message. */
+async function readReply(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  while (reader && length <= REPLY_BYTES) {
+    const { done, value } = await reader.read()
+    if (done) return text(chunks)
+    chunks.push(value)
+    length += value.byteLength
+  }
+  await reader?.cancel()
+  return text(chunks)
+}
+
+const text = (chunks: Uint8Array[]) => Buffer.concat(chunks).subarray(0, REPLY_BYTES).toString('utf8')

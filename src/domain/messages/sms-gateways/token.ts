@@ -1,0 +1,70 @@
+/** OAuth 2 client credentials of a gateway (RFC 6749, 4.4): one token for all messages, kept until a minute before its end. */
+import type { Clock } from '../../../platform/clock.ts'
+import type { OAuthConfig } from '../../../platform/config/types.ts'
+import { basic } from './request.ts'
+
+export interface TokenSource {
+  /** Throws where the token cannot be had. */
+  get(signal: AbortSignal): Promise<string>
+  /** The gateway refused it: the next message fetches another one. */
+  forget(token: string): void
+}
+
+/** Used if the answer names no expiry. */
+const DEFAULT_LIFETIME_SECONDS = 300
+const MARGIN_MS = 60_000
+
+export class TokenRefused extends Error {
+  readonly code: string
+  constructor(status: number) {
+    super('the token could not be fetched')
+    this.code = `oauth_${status}`
+  }
+}
+
+export function createTokenSource(oauth: OAuthConfig, clock: Clock): TokenSource {
+  let token: { value: string; endsAtMs: number } | null = null
+  let fetching: Promise<string> | null = null
+
+  async function fetchToken(signal: AbortSignal): Promise<string> {
+    const response = await fetch(oauth.token_url, {
+      ...tokenRequest(oauth),
+      method: 'POST',
+      redirect: 'manual',
+      signal,
+    })
+    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>
+    const { access_token: value, expires_in: expiresIn } = answer
+    if (!response.ok || typeof value !== 'string' || !/^[!-~]+$/.test(value))
+      throw new TokenRefused(response.status)
+    const seconds = Number(expiresIn) > 0 ? Number(expiresIn) : DEFAULT_LIFETIME_SECONDS
+    token = { value, endsAtMs: clock.now().getTime() + seconds * 1000 - MARGIN_MS }
+    return value
+  }
+
+  return {
+    async get(signal) {
+      if (token && clock.now().getTime() < token.endsAtMs) return token.value
+      fetching ??= fetchToken(signal).finally(() => {
+        fetching = null
+      })
+      return fetching
+    },
+    forget(refused) {
+      if (token?.value === refused) token = null
+    },
+  }
+}
+
+function tokenRequest({ client_id, client_secret, scope, auth }: OAuthConfig) {
+  const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === null ? {} : { scope }) })
+  const headers = new Headers({
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  })
+  if (auth === 'body') {
+    form.set('client_id', client_id)
+    form.set('client_secret', client_secret)
+  } else headers.set('authorization', basic(client_id, client_secret))
+  return { headers, body: form.toString() }
+}

@@ -1,0 +1,232 @@
+/**
+ * E-mail over SMTP. Promises: with starttls or tls nothing, not even the password, goes over an unencrypted or
+ * unchecked connection; the one recipient is the stored destination; an answer within 20 s. The details it gives are
+ * cause codes; what the server says comes as the reason, without addresses.
+ */
+import { connect, isIP, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { rootCertificates } from 'node:tls'
+import { domainToASCII } from 'node:url'
+import type { SMTPPoolOptions } from 'nodemailer'
+import type { SmtpConfig } from '../../../platform/config/types.ts'
+import { cleanWords } from '../senders/clean-words.ts'
+import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import { createSenderCheck, type SenderCheck } from './sender-check.ts'
+import { AddressRefused, verdictOf } from './verdict.ts'
+
+export interface SmtpTimeouts {
+  connectMs: number
+  greetingMs: number
+  /** How long the server may be silent. */
+  socketMs: number
+  /**
+   * How long the whole exchange may take; a server that sends byte by byte could otherwise stretch it without end.
+   */
+  sendMs: number
+}
+
+const defaultTimeouts: SmtpTimeouts = {
+  connectMs: 5000,
+  greetingMs: 10_000,
+  socketMs: 15_000,
+  sendMs: 20_000,
+}
+
+export interface SmtpSenderOptions {
+  smtp: SmtpConfig
+  /** Message ids and EHLO take its host. */
+  baseUrl: string
+  /** PEM, trusted besides the public authorities. */
+  ca?: string
+  timeouts?: Partial<SmtpTimeouts>
+}
+
+const connectionsAtMost = 5
+
+export interface SmtpSender extends MessageSender {
+  /** Connects, encrypts and authenticates as for a message, and sends none. */
+  verify(): Promise<SendOutcome>
+  /** Asks whether it takes mail from `smtp.from`, and sends none. */
+  verifySender(): Promise<SendOutcome>
+}
+
+/** Throws when security is "none" and the host is not this machine. */
+export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
+  const { smtp, baseUrl, timeouts } = options
+  const { sendMs } = { ...defaultTimeouts, ...timeouts }
+  const mailHost = new URL(baseUrl).hostname
+  // With the first message: a process that sends none needs none of it.
+  let opened: Transport | null = null
+  const transport = () => {
+    opened ??= createTransport(options)
+    return opened
+  }
+  requireLoopback(options)
+  return {
+    async send(message) {
+      try {
+        await transport().sendMail(
+          mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }),
+        )
+        return { outcome: 'sent', detail: 'smtp' }
+      } catch (error) {
+        return verdictOf(error, message)
+      }
+    },
+    async verify() {
+      try {
+        await transport().verify()
+        return { outcome: 'sent', detail: 'smtp' }
+      } catch (error) {
+        return verdictOf(error, { to: smtp.username ?? '', code: null })
+      }
+    },
+    async verifySender() {
+      const { username, password } = smtp
+      const sender = mailbox(smtp.from)
+      const credentials = username === null ? null : { username, password: password ?? '' }
+      const check = createSenderCheck(sender, credentials)
+      const asking = createTransport(options, check.options)
+      try {
+        await asking.verify()
+        const { status, response } = check.reply() ?? { status: 0, response: '' }
+        if (status >= 200 && status < 300) return { outcome: 'sent', detail: 'smtp' }
+        const reason = cleanWords(response, { to: sender, code: null })
+        return { outcome: status >= 500 ? 'refused' : 'failed', detail: `smtp_${status}`, reason }
+      } catch (error) {
+        return verdictOf(error, { to: sender, code: null })
+      } finally {
+        asking.close()
+      }
+    },
+    async close() {
+      opened?.close()
+    },
+  }
+}
+
+function requireLoopback({ smtp }: Pick<SmtpSenderOptions, 'smtp'>): void {
+  if (smtp.security === 'none' && !isLoopback(smtp.host)) {
+    throw new Error('smtp.security "none" is for loopback hosts only')
+  }
+}
+
+type Transport = ReturnType<typeof createTransport>
+
+function createTransport(
+  { smtp, baseUrl, ca, timeouts }: SmtpSenderOptions,
+  others: Partial<SenderCheck['options']> = {},
+) {
+  const { connectMs, greetingMs, socketMs } = { ...defaultTimeouts, ...timeouts }
+  const host = new URL(baseUrl).hostname
+  const options: SMTPPoolOptions & { pool: true } = {
+    pool: true,
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.security === 'tls',
+    requireTLS: smtp.security === 'starttls',
+    ignoreTLS: smtp.security === 'none',
+    tls: {
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    },
+    ...(smtp.username === null ? {} : { auth: { user: smtp.username, pass: smtp.password ?? '' } }),
+    // Credentials that are configured are used, or nothing is sent.
+    forceAuth: smtp.username !== null,
+    ...(isIP(host) === 0 && host.includes('.') ? { name: host } : {}),
+    maxConnections: connectionsAtMost,
+    // Only for a kept connection that the server had closed: not a byte of the message has left then.
+    maxRequeues: 1,
+    idleTimeout: 30_000,
+    // nodemailer's own connection timeout spans connecting and greeting: connecting is timed in `openSocket`.
+    connectionTimeout: connectMs + greetingMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: socketMs,
+    socketCloseTimeout: 1000,
+    maxResponseSize: 65_536,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    logger: false,
+    ...others,
+    getSocket(_, done) {
+      openSocket({ host: smtp.host, port: smtp.port, timeoutMs: connectMs }).then(
+        (connection) => done(null, { connection }),
+        (error: Error) => done(error, false),
+      )
+    },
+  }
+  const nodemailer = require('nodemailer') as typeof import('nodemailer')
+  const transport = nodemailer.createTransport(options)
+  // The last moment before a message leaves: whatever was made of the address, it goes there and nowhere else.
+  transport.use('stream', (mail, done) => {
+    const { to } = mail.message.getEnvelope()
+    const wanted = (mail.data.envelope as { to: string[] }).to
+    if (!Array.isArray(to) || to.length !== 1 || to[0] !== wanted[0]) return done(new AddressRefused())
+    // Piece by piece as nodemailer makes it, a message would be nine packets, or TLS records.
+    mail.message.build((error, whole) => {
+      if (whole) mail.message.createReadStream = () => Readable.from([whole], { objectMode: false })
+      done(error)
+    })
+  })
+  return transport
+}
+
+function mailOf(
+  message: RenderedMessage,
+  { from, replyTo, mailHost, signal }: SmtpConfig & { mailHost: string; signal: AbortSignal },
+) {
+  const address = recipient(message.to)
+  return {
+    from,
+    to: { name: '', address },
+    envelope: { from: mailbox(from), to: [address] },
+    ...(replyTo === null ? {} : { replyTo }),
+    subject: message.subject,
+    text: message.text,
+    ...(message.html === null ? {} : { html: message.html }),
+    messageId: `<${crypto.randomUUID()}@${mailHost}>`,
+    // RFC 3834: no vacation replies, please.
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
+    xMailer: false as const,
+    signal,
+  }
+}
+
+/**
+ * The stored destination with its domain in ASCII. Throws unless it is exactly one plain address: nodemailer would
+ * take a comma or a line break for the start of another one.
+ */
+function recipient(destination: string): string {
+  const found = /^([!#-'*+\-./0-9=?A-Z^-~]{1,64})@([^\s@<>()[\]\\,;:"]{1,253})$/.exec(destination)
+  const domain = found ? domainToASCII(found[2] as string) : ''
+  if (!found || !/^[a-z0-9.-]+$/.test(domain) || destination.length > 254) throw new AddressRefused()
+  return `${found[1]}@${domain}`
+}
+
+/** The address of `from`, without its display name. */
+function mailbox(from: string): string {
+  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
+}
+
+function openSocket(target: { host: string; port: number; timeoutMs: number }): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: target.host, port: target.port })
+    const end = (error: Error) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(error)
+    }
+    const timer = setTimeout(() => end(Object.assign(new Error(), { code: 'ETIMEDOUT' })), target.timeoutMs)
+    socket.once('error', end)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.off('error', end)
+      resolve(socket)
+    })
+  })
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}

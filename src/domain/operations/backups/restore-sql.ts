@@ -1,0 +1,196 @@
+/**
+ * What a restored database must not bring back: read from the database that it replaces, and applied again.
+ */
+
+import { sql } from 'drizzle-orm'
+import {
+  accountCodes,
+  accounts,
+  administrationTokens,
+  administrators,
+  codes,
+  eventDetails,
+  events,
+  messages,
+  sessions,
+  signingKeys,
+  tickets,
+  twoFactorRemovals,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { deleteAccounts, forgetEventDetails } from '../../accounts/accounts/erasure-sql.ts'
+
+export const findErased = defineStatement({
+  name: 'restore.find_erased',
+  params: {},
+  row: { account: 'uuid' },
+  sql: () =>
+    sql`select distinct account from ${events} where type = 'account.erased' and account is not null`,
+})
+
+export const findRevokedKeys = defineStatement({
+  name: 'restore.find_revoked_keys',
+  params: {},
+  row: { kid: 'text?' },
+  sql: () => sql`select distinct data->>'kid' as kid from ${events} where type = 'key.revoked'`,
+})
+
+export const findRevokedTokens = defineStatement({
+  name: 'restore.find_revoked_tokens',
+  params: {},
+  row: { uuid: 'uuid' },
+  sql: () => sql`select uuid from ${administrationTokens} where revoked_at is not null`,
+})
+
+/** What last became of each administrator; without a role: no administrator any more. */
+export const findAdministratorChanges = defineStatement({
+  name: 'restore.find_administrator_changes',
+  params: {},
+  row: { uuid: 'uuid', role: 'text?' },
+  sql: () => sql`
+  select distinct on (account) account as uuid,
+         case when type <> 'administrator.removed' then data->>'role' end as role
+    from ${events}
+   where type in ('administrator.added', 'administrator.removed', 'administrator.role_changed') and account is not null
+   order by account, id desc`,
+})
+
+export const findLocked = defineStatement({
+  name: 'restore.find_locked',
+  params: {},
+  row: { uuid: 'uuid', lockedAt: 'timestamptz?', lockedReason: 'text?' },
+  sql: () => sql`select uuid, locked_at, locked_reason from ${accounts} where locked_at is not null`,
+})
+
+export const findEndedSessions = defineStatement({
+  name: 'restore.find_ended_sessions',
+  params: { since: 'timestamptz' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`select id from ${sessions} where revoked_at >= ${p.since}`,
+})
+
+/** Recovery codes, invitations and removals of two factors that nobody has used or stopped. */
+export const findOpen = defineStatement({
+  name: 'restore.find_open',
+  params: {},
+  row: { id: 'uuid' },
+  sql: () => sql`select id from ${accountCodes} union all select id from ${twoFactorRemovals}`,
+})
+
+/** As an erasure does, except for the notice, which the person has got. */
+export const eraseAgain = defineStatement({
+  name: 'restore.erase_again',
+  params: { uuids: 'text' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with ${deleteAccounts(sql`uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)`)},
+  dropped as (
+    delete from ${messages}
+     where account_uuid in (select uuid from gone)
+        or (destination <> '' and lower(destination) in (select destination from destinations))),
+  ${forgetEventDetails}
+  select uuid from gone`,
+})
+
+/** What followed a move after its account had been erased. */
+export const forgetErasedAgain = defineStatement({
+  name: 'restore.forget_erased_again',
+  params: {},
+  row: { count: 'int' },
+  sql: () => sql`
+  with erased as (select distinct account from ${events} where type = 'account.erased' and account is not null),
+  messages_gone as (
+    delete from ${messages}
+     where finished_at is not null and coalesce(account_uuid, code_subject) in (select account from erased) returning 1),
+  details_gone as (
+    delete from ${eventDetails} using ${events}, erased
+     where ${events}.account = erased.account and event_id = ${events}.id returning 1)
+  select ((select count(*) from messages_gone) + (select count(*) from details_gone))::int as count`,
+})
+
+export const revokeKeysAgain = defineStatement({
+  name: 'restore.revoke_keys_again',
+  params: { kids: 'text' },
+  row: { kid: 'text' },
+  sql: (p) => sql`
+  delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
+})
+
+export const revokeTokensAgain = defineStatement({
+  name: 'restore.revoke_tokens_again',
+  params: { uuids: 'text', now: 'timestamptz' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${administrationTokens} set revoked_at = ${p.now}
+   where revoked_at is null
+     and uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
+  returning uuid`,
+})
+
+/** Who was added since is added by hand: the account may not be there. */
+export const changeAdministratorsAgain = defineStatement({
+  name: 'restore.change_administrators_again',
+  params: { changes: 'text' },
+  row: { uuid: 'uuid', role: 'text?' },
+  sql: (p) => sql`
+  with later as materialized (
+    select account.id, account.uuid, change.role
+      from jsonb_to_recordset(${p.changes}::jsonb) as change (uuid uuid, role text)
+      join ${accounts} account using (uuid)),
+  removed as (
+    delete from ${administrators} using later where account_id = later.id and later.role is null
+    returning later.uuid),
+  changed as (
+    update ${administrators} set role = later.role from later
+     where account_id = later.id and later.role is not null and ${administrators}.role <> later.role
+    returning later.uuid, later.role)
+  select uuid, null::text as role from removed union all select uuid, role from changed`,
+})
+
+export const lockAgain = defineStatement({
+  name: 'restore.lock_again',
+  params: { locks: 'text', now: 'timestamptz' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with locked as (
+    update ${accounts} set locked_at = before.locked_at, locked_reason = before.locked_reason
+      from jsonb_to_recordset(${p.locks}::jsonb) as before (uuid uuid, locked_at timestamptz, locked_reason text)
+     where ${accounts}.uuid = before.uuid and ${accounts}.locked_at is null
+    returning ${accounts}.id, ${accounts}.uuid),
+  ended as (
+    update ${sessions} set revoked_at = ${p.now} from locked
+     where account_id = locked.id and revoked_at is null)
+  select uuid from locked`,
+})
+
+/** `ids` null: every one. */
+export const endSessionsAgain = defineStatement({
+  name: 'restore.end_sessions_again',
+  params: { ids: 'text?', now: 'timestamptz' },
+  row: { count: 'int' },
+  sql: (p) => sql`
+  with ended as (
+    update ${sessions} set revoked_at = ${p.now}
+     where revoked_at is null
+       and (${p.ids} is null or id in (select value::uuid from jsonb_array_elements_text(${p.ids}::jsonb) as value))
+    returning 1)
+  select count(*)::int as count from ended`,
+})
+
+/**
+ * What waited was sent since, or is too late; a code or a ticket that was used since must not work again, nor must a
+ * removal go on that its owner stopped. `open`: what is known to be as open as it was.
+ */
+export const forgetUnderWay = defineStatement({
+  name: 'restore.forget_under_way',
+  params: { open: 'text' },
+  row: { messages: 'int' },
+  sql: (p) => sql`
+  with gone as (delete from ${messages} where finished_at is null returning 1),
+  codes_gone as (delete from ${codes}),
+  tickets_gone as (delete from ${tickets}),
+  open as materialized (select value::uuid as id from jsonb_array_elements_text(${p.open}::jsonb) as value),
+  account_codes_gone as (delete from ${accountCodes} where id not in (select id from open)),
+  removals_gone as (delete from ${twoFactorRemovals} where id not in (select id from open))
+  select count(*)::int as messages from gone`,
+})

@@ -1,0 +1,132 @@
+/**
+ * Backups as the running service takes part in them: it copies the files of its embedded database for the command line,
+ * takes the scheduled ones, by one replica at a time, and remembers how the last ones went.
+ */
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { DatabaseFiles } from '../../../platform/postgres/database.ts'
+import { isUnavailable } from '../../../platform/postgres/failure.ts'
+import type { BackupStore, FinishedBackup } from './store.ts'
+
+export interface BackupService {
+  getState: BackupStore['getState']
+  /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
+  snapshot(): Promise<{ directory: string | null; refused: string | null }>
+  /** See DatabaseFiles. Does nothing where the database is not the embedded one. */
+  release(): Promise<void>
+  /** A backup that was made and verified. */
+  noteSuccess(backup: FinishedBackup): Promise<void>
+  /** Takes the scheduled backup if its time has come since the last call. Never throws. */
+  takeDue(): Promise<void>
+  /** Begins to look at the clock. */
+  start(): void
+  /** Interrupts the one under way. */
+  close(): Promise<void>
+}
+
+export interface BackupServiceOptions {
+  store: BackupStore
+  files: DatabaseFiles | undefined
+  clock: Clock
+  logger: Logger
+  /** `HH:MM`, in the time zone of the machine; null: none is taken. */
+  at: string | null
+  /** Makes and verifies a backup in its directory, and removes those that are too old. */
+  make: (signal: AbortSignal) => Promise<FinishedBackup>
+}
+
+const INTERVAL_MS = 20_000
+
+/**
+ * The last time until `now` at which the clock on the wall showed `HH:MM`. A time that the clock skips when summer begins
+ * counts as much later as the clock skipped; of a time that it shows twice only the first counts.
+ */
+export function lastDue(at: string, now: Date): Date {
+  const [hours, minutes] = at.split(':').map(Number) as [number, number]
+  const due = (daysAgo: number) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo, hours, minutes)
+  return due(0) > now ? due(1) : due(0)
+}
+
+export function createBackupService(options: BackupServiceOptions): BackupService {
+  const { store, files, clock, logger, at, make } = options
+  const ending = new AbortController()
+  const startedAt = clock.now()
+  /** Nothing until then is due any more. Null before the first look. */
+  let seen: Date | null = null
+  let running: Promise<void> | null = null
+  let timer: Timer | undefined
+
+  async function take(dueAt: Date): Promise<void> {
+    try {
+      if (!(await store.claimTurn(dueAt))) return
+      const startedAt = performance.now()
+      const backup = await make(ending.signal)
+      await store.noteSuccess(backup, clock.now())
+      const seconds = Math.round(performance.now() - startedAt) / 1000
+      const { warning, ...made } = backup
+      logger.info({ ...made, seconds }, 'a backup was made and verified')
+      if (warning) logger.warn({ warning }, 'the backup is good, with a warning')
+    } catch (error) {
+      // The next start takes it.
+      if (ending.signal.aborted) return void (await store.giveBackTurn(dueAt).catch(() => {}))
+      const cause = error instanceof Error ? error.message : 'unknown cause'
+      logger.error({ cause }, 'the scheduled backup failed')
+      await store.noteFailure(cause, clock.now()).catch(() => {})
+    }
+  }
+
+  /** What was due while no replica ran is made up for, unless none was ever taken. */
+  async function findSeen(): Promise<Date> {
+    const { takenFor } = await store.getState()
+    return takenFor !== null && takenFor < startedAt ? takenFor : startedAt
+  }
+
+  async function takeDue(): Promise<void> {
+    if (at === null || ending.signal.aborted) return
+    const now = clock.now()
+    const dueAt = lastDue(at, now)
+    seen ??= await findSeen().catch(() => null)
+    if (seen === null || dueAt <= seen) return running ?? undefined
+    seen = now
+    running ??= take(dueAt).finally(() => {
+      running = null
+    })
+    await running
+  }
+
+  return {
+    getState: store.getState,
+    async snapshot() {
+      if (!files) throw new AppError('route_not_found')
+      try {
+        return { directory: await files.snapshot(), refused: null }
+      } catch (error) {
+        if (isUnavailable(error)) throw error
+        return {
+          directory: null,
+          refused: `the files of the database cannot be copied: ${(error as Error).message}`,
+        }
+      }
+    },
+    async release() {
+      // A service with the new database answers where the old one did when an interrupted move is finished.
+      if (!files) return
+      logger.info('the data is being moved: until that is done, or was given up, every request is refused')
+      await files.release()
+    },
+    noteSuccess: (backup) => store.noteSuccess(backup, clock.now()),
+    takeDue,
+    start() {
+      if (at === null) return
+      timer = setInterval(takeDue, INTERVAL_MS)
+      timer.unref()
+    },
+    async close() {
+      ending.abort()
+      clearInterval(timer)
+      await running
+    },
+  }
+}

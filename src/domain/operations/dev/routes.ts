@@ -1,0 +1,63 @@
+/** The pages of --dev. These routes exist nowhere else: the mailbox shows every code. */
+import { Elysia } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import { isLoopbackHost } from '../../../platform/config/formats.ts'
+import { pageAnswer } from '../../../platform/http/page-answer.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
+import type { Mailbox } from './mailbox.ts'
+import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
+
+const hidden = { detail: { hide: true } }
+
+/** The mailbox for people as a page, for programs as JSON, newest first; and the demonstration page. */
+export function createDevRoutes(mailbox: Mailbox, catalog: Catalog) {
+  const languageOf = (request: Request) => catalog.pick(request.headers.get('accept-language'))
+  return new Elysia({ name: 'dev' })
+    .onBeforeHandle(({ request }) => {
+      // A page of another site may give its name the address of this machine, and read what is here (DNS rebinding).
+      if (!isLoopbackHost(hostNameOf(request))) throw new AppError('route_not_found')
+    })
+    .get(
+      '/dev/app',
+      ({ request }) => {
+        const language = languageOf(request)
+        return page(demonstrationPage(language, catalog.of(language)), demonstrationPolicy, language)
+      },
+      hidden,
+    )
+    .get(
+      '/dev/mailbox',
+      ({ request }) => {
+        const language = languageOf(request)
+        return page(mailboxPage(mailbox.list(), language, catalog.of(language)), mailboxPolicy, language)
+      },
+      hidden,
+    )
+    .get('/dev/mailbox.json', () => mailbox.list(), hidden)
+    .get(
+      '/dev/mailbox/:part',
+      ({ params }) => {
+        const html = mailbox.findHtml(Number(/^(\d{1,15})\.html$/.exec(params.part)?.[1] ?? 0))
+        return html === null ? new Response(null, { status: 404 }) : page(html, htmlPartPolicy)
+      },
+      hidden,
+    )
+    .post(
+      '/dev/mailbox/clear',
+      ({ request }) => {
+        // A page of another site can send this form, too: it may not.
+        if (request.headers.get('sec-fetch-site') === 'cross-site') return new Response(null, { status: 403 })
+        mailbox.clear()
+        return new Response(null, { status: 303, headers: { location: '/dev/mailbox' } })
+      },
+      { ...hidden, parse: 'none' },
+    )
+}
+
+function hostNameOf(request: Request): string {
+  return URL.parse(`http://${request.headers.get('host')}`)?.hostname ?? ''
+}
+
+const page = (html: string, policy: string, language?: Language) => pageAnswer({ html, policy, language })

@@ -1,0 +1,94 @@
+/** What a check of `poterne doctor` is: a name, and a look at one thing that says what it found and what to do. */
+import type { Resolver } from 'node:dns/promises'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Network } from '../../../platform/guarded-fetch.ts'
+import type { Database } from '../../../platform/postgres/database.ts'
+import type { RedisConnection } from '../../../platform/redis/connection.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Services, Stores } from '../../services.ts'
+
+export const levels = ['ok', 'warning', 'failure'] as const
+export type Level = (typeof levels)[number]
+
+export interface Finding {
+  level: Level
+  /** One line: what was found and, unless that is well, what to do. Holds no secret. */
+  message: string
+}
+
+export interface NamedFinding extends Finding {
+  name: string
+}
+
+export const ok = (message: string): Finding => ({ level: 'ok', message })
+export const warning = (message: string): Finding => ({ level: 'warning', message })
+export const failure = (message: string): Finding => ({ level: 'failure', message })
+
+/** Of several things of one kind: the worst decides, and all that are as bad are named. */
+export function worstOf(findings: Finding[], none: Finding): Finding {
+  const level = levels.findLast((each) => findings.some((finding) => finding.level === each))
+  if (level === undefined) return none
+  const worst = findings.filter((finding) => finding.level === level)
+  return { level, message: worst.map(({ message }) => message).join('; ') }
+}
+
+/** What a look into the stores needs. With the embedded database only the service that runs has it. */
+export interface StoreContext {
+  config: Config
+  clock: Clock
+  database: Database
+  redis: RedisConnection | null
+  secret: ServerSecret
+  stores: Stores
+  secrets: Pick<Services['secrets'], 'status'>
+}
+
+/** The service that runs, by its socket. */
+export interface RunningService {
+  /** Begins to expect a request with that mark; `readProbe` says how it arrived, or null while it did not. */
+  startProbe(): Promise<string>
+  readProbe(mark: string): Promise<ProbeReport | null>
+}
+
+export interface ProbeReport {
+  /** Who connected to the service: the proxy, where there is one. */
+  peer: string | null
+  forwardedFor: string | null
+  /** The client's address as the limits count it. */
+  address: string
+  /** Whether the peer is one of server.trusted_proxies, as the service has them. */
+  isTrusted: boolean
+}
+
+/** What a look from this machine at everything else needs. */
+export interface OutsideContext {
+  config: Config
+  /** The file of the configuration, and those that it names for itself. */
+  configFile: string | null
+  configWarnings: string[]
+  /** Files that hold secrets: the configuration where one stands in it, and those that variables name. */
+  secretFiles: string[]
+  /** Null: no service of this configuration runs on this machine. */
+  service: RunningService | null
+  /** The keys that the stores publish; null where they could not be asked. */
+  publishedKeys: string[] | null
+  resolver: Pick<Resolver, 'resolveTxt'>
+  network: Network
+  providers: Services['providers']
+  clock: Clock
+}
+
+export type Check =
+  | {
+      name: string
+      where: 'stores'
+      after?: string
+      run(context: StoreContext): Finding | Promise<Finding>
+    }
+  | {
+      name: string
+      where: 'here'
+      after?: string
+      run(context: OutsideContext): Finding | Promise<Finding>
+    }

@@ -1,0 +1,122 @@
+/** PostgreSQL, on a server or embedded. */
+import { existsSync } from 'node:fs'
+import { measureClockSkewMs } from '../../../platform/postgres/clock-skew.ts'
+import { canWrite, freeBytes } from '../../../platform/postgres/disk-space.ts'
+import { planMigrations } from '../../../platform/postgres/migrate.ts'
+import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
+import { explainFailure } from './explain.ts'
+import { createDoctorStore } from './store-postgres.ts'
+
+const OLDEST_VERSION = 15
+/** As at the start of the service (compose/store-watch.ts). */
+const MOST_SKEW_MS = 3000
+const MEGABYTE = 1024 * 1024
+const LITTLE_SPACE_BYTES = 1024 * MEGABYTE
+const NO_SPACE_BYTES = 100 * MEGABYTE
+
+export async function checkDatabase({ database }: StoreContext): Promise<Finding> {
+  try {
+    await database.ping()
+  } catch (error) {
+    return failure(explainFailure(error, database.kind === 'embedded' ? 'storage.data_dir' : 'database.url'))
+  }
+  return ok(
+    database.kind === 'embedded'
+      ? 'the embedded database answers and takes writes'
+      : 'it answers and takes writes',
+  )
+}
+
+export async function checkPostgresVersion({ database }: StoreContext): Promise<Finding> {
+  const major = Math.floor((await createDoctorStore(database).facts()).version / 10_000)
+  return major >= OLDEST_VERSION
+    ? ok(`PostgreSQL ${major}`)
+    : failure(`PostgreSQL ${major} is too old: upgrade the server to ${OLDEST_VERSION} or later`)
+}
+
+export async function checkEncoding({ database }: StoreContext): Promise<Finding> {
+  const { encoding } = await createDoctorStore(database).facts()
+  return encoding === 'UTF8'
+    ? ok('UTF8')
+    : failure(
+        `the encoding is ${encoding}, in which names and addresses are lost: create a database with encoding 'UTF8' and move the data there`,
+      )
+}
+
+export async function checkRights({ database }: StoreContext): Promise<Finding> {
+  const store = createDoctorStore(database)
+  const [{ user, mayCreate }, foreign] = [await store.facts(), await store.foreignTables()]
+  const forbidden = foreign.filter(({ isUsable }) => !isUsable).map(({ table }) => table)
+  if (forbidden.length > 0)
+    return failure(
+      `${user} may not read and write ${listed(forbidden)}: make ${user} the owner of every table (reassign owned)`,
+    )
+  if (!mayCreate || foreign.length > 0)
+    return failure(
+      `${user} ${mayCreate ? `does not own ${listed(foreign.map(({ table }) => table))}` : 'may not create tables'}, so the next upgrade will fail: make ${user} the owner of the database and of its tables`,
+    )
+  return ok(`${user} may migrate, read and write`)
+}
+
+const listed = (names: string[]) =>
+  names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more tables` : '')
+
+export async function checkConnections({ config, database }: StoreContext): Promise<Finding> {
+  if (database.kind === 'embedded') return ok('the embedded database has one of its own')
+  const { most, used } = await createDoctorStore(database).connections()
+  const { poolSize } = config.database
+  const left = Math.max(0, most - used)
+  if (poolSize > most)
+    return failure(
+      `database.pool_size is ${poolSize}, and the server gives ${most} connections: lower it, or raise max_connections (or the limit of the database or user)`,
+    )
+  return left < poolSize
+    ? warning(
+        `${left} of ${most} connections are left, and a replica that starts now may take ${poolSize}: lower database.pool_size, or raise max_connections`,
+      )
+    : ok(`${left} of ${most} are left, a replica takes up to ${poolSize}`)
+}
+
+export async function checkClock({ database, clock }: StoreContext): Promise<Finding> {
+  if (database.kind === 'embedded') return ok('the embedded database reads the clock of this machine')
+  return judgeSkew(await measureClockSkewMs(database, clock), 'the database')
+}
+
+/** `skewMs`: by which this machine is ahead. */
+export function judgeSkew(skewMs: number, whose: string): Finding {
+  const seconds = Math.round(Math.abs(skewMs) / 100) / 10
+  if (Math.abs(skewMs) <= MOST_SKEW_MS) return ok(`within ${Math.max(seconds, 0.1)} s of this machine`)
+  return failure(
+    `the clock of this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of ${whose}, so that codes and sessions end at the wrong time: let NTP set both`,
+  )
+}
+
+export async function checkMigrations({ config, database }: StoreContext): Promise<Finding> {
+  const pending = await planMigrations(database)
+  if (pending.length === 0) return ok('none is pending')
+  return config.database.migrate
+    ? warning(`pending, applied when the service starts: ${inShort(pending)}: restart it`)
+    : failure(`pending: ${inShort(pending)}: run \`poterne migrate\``)
+}
+
+const inShort = (names: string[]) =>
+  names.length > 3 ? `${names[0]} to ${names.at(-1)} (${names.length})` : names.join(', ')
+
+export async function checkDisk({ config, database }: StoreContext): Promise<Finding> {
+  const isEmbedded = database.kind === 'embedded'
+  const directory = isEmbedded ? config.storage.dataDir : await createDoctorStore(database).directory()
+  if (directory === null || !existsSync(directory))
+    return ok('the disk of the server cannot be seen from here: watch it there')
+  if (isEmbedded && !canWrite(directory))
+    return failure(`${directory} takes no more data: make space on its disk, or raise its quota`)
+  return judgeSpace(directory, freeBytes(directory))
+}
+
+/** Exported for its test: nobody fills a disk to see it. */
+export function judgeSpace(directory: string, bytes: number): Finding {
+  if (bytes === Number.POSITIVE_INFINITY) return ok(`${directory}: its file system does not say what is free`)
+  const megabytes = Math.floor(bytes / MEGABYTE)
+  const said = `${megabytes} MB are free for ${directory}`
+  if (bytes < NO_SPACE_BYTES) return failure(`${said}: make space now, or writes will be refused`)
+  return bytes < LITTLE_SPACE_BYTES ? warning(`${said}: make space`) : ok(said)
+}

@@ -1,0 +1,55 @@
+/** Runs checks of the list, all at the same time; `onDone` is called after each. One that throws, or takes too long, has failed. */
+import { databaseCode } from '../../../platform/postgres/failure.ts'
+import { type Check, type Finding, failure, type NamedFinding, warning } from './check.ts'
+import { explainFailure } from './explain.ts'
+
+const TIMEOUT_MS = 20_000
+/** There is no such table or column. */
+const UNMIGRATED = new Set(['42P01', '42703'])
+
+type Context<Where extends Check['where']> = Parameters<Extract<Check, { where: Where }>['run']>[0]
+
+export async function examine<Where extends Check['where']>(
+  checks: readonly Check[],
+  where: Where,
+  context: Context<Where>,
+  onDone: () => void = () => {},
+): Promise<NamedFinding[]> {
+  const found = new Map<string, Promise<Finding>>()
+  for (const check of checks) {
+    if (check.where !== where) continue
+    const run = check.run as (context: Context<Where>) => Finding | Promise<Finding>
+    found.set(
+      check.name,
+      runAfter(check.after ? found.get(check.after) : undefined, check, () => run(context)),
+    )
+  }
+  return Promise.all(
+    [...found].map(async ([name, finding]) => {
+      const done = { name, ...(await finding) }
+      onDone()
+      return done
+    }),
+  )
+}
+
+async function runAfter(
+  before: Promise<Finding> | undefined,
+  { after }: Check,
+  run: () => Finding | Promise<Finding>,
+): Promise<Finding> {
+  if ((await before)?.level === 'failure') return warning(`not checked, because ${after} failed`)
+  let timer: Timer | undefined
+  const late = new Promise<Finding>((resolve) => {
+    timer = setTimeout(resolve, TIMEOUT_MS, failure('there was no answer within 20 s'))
+  })
+  try {
+    return await Promise.race([run(), late])
+  } catch (error) {
+    return UNMIGRATED.has(databaseCode(error) ?? '')
+      ? warning('not checked, because migrations are pending')
+      : failure(explainFailure(error))
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,209 @@
+/** What is reached over the network: gateways, the service by its public address, providers, the sites of passkeys. */
+import { PROBE_HEADER } from '../../../platform/http/address-probes.ts'
+import { openPlain, openTls } from '../../../platform/open-socket.ts'
+import { wellKnownFiles } from '../../sign-in/passkeys/well-known.ts'
+import {
+  type Finding,
+  failure,
+  type OutsideContext,
+  ok,
+  type ProbeReport,
+  warning,
+  worstOf,
+} from './check.ts'
+import { explainFailure } from './explain.ts'
+
+const TIMEOUT_MS = 5000
+/** Of a network for documentation (RFC 5737): nobody has it. */
+const FORGED_ADDRESS = '192.0.2.123'
+
+/** No request is sent: a gateway might take any of them for a message. */
+export async function reachHost(template: string): Promise<string> {
+  const { hostname, protocol, port } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
+  if (!isLocal && (process.env.HTTPS_PROXY ?? process.env.https_proxy))
+    return 'not tried: requests to it go by way of HTTPS_PROXY'
+  if (protocol === 'https:') return `it answers (${await openTls(host, Number(port) || 443, true)})`
+  return `it answers (${await openPlain(host, Number(port) || 80)}, in clear)`
+}
+
+export async function checkGateways({ config, network }: OutsideContext): Promise<Finding> {
+  const findings = config.sms.gateways.map(async ({ name, url, oauth }, index): Promise<Finding> => {
+    const key = `sms.gateways[${index}]`
+    try {
+      const said = await reachHost(url)
+      if (oauth !== null) await reachHost(oauth.token_url)
+      if (!said.startsWith('not tried'))
+        await replyOf(network, new URL(url.replace(/\{[^{}]*\}/g, '1')).origin)
+      return ok(`${name}: ${said}`)
+    } catch (error) {
+      return failure(`${name}: ${explainFailure(error, key)}`)
+    }
+  })
+  return worstOf(await Promise.all(findings), ok('none is configured'))
+}
+
+/** Any answer to HEAD of the root will do: it is no path of a message. Throws without one. */
+async function replyOf(network: OutsideContext['network'], origin: string): Promise<void> {
+  try {
+    await network.fetch(origin, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    const { name } = (error ?? {}) as { name?: string }
+    throw name === 'TimeoutError' ? new Error('it takes connections, and gives no answer') : error
+  }
+}
+
+/** The keys of another service, or none, show that clients reach something else. */
+export async function checkBaseUrl({ config, publishedKeys, network }: OutsideContext): Promise<Finding> {
+  const { baseUrl } = config.server
+  const url = `${baseUrl}/.well-known/jwks.json`
+  let kids: string[]
+  try {
+    const answer = await network.fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (answer.status !== 200)
+      return warning(
+        `${url} answers ${answer.status}: pass every path of server.base_url on to poterne, unchanged`,
+      )
+    const { keys } = (await answer.json()) as { keys: { kid: string }[] }
+    kids = keys.map(({ kid }) => kid).sort()
+  } catch (error) {
+    return warning(
+      `${baseUrl} cannot be reached from here (${explainFailure(error, 'server.base_url')}), which is no fault where only clients must reach it`,
+    )
+  }
+  if (publishedKeys === null) return warning(`${baseUrl} answers; its keys could not be compared`)
+  return kids.join() === [...publishedKeys].sort().join()
+    ? ok(`${baseUrl} answers with the keys of this database`)
+    : failure(
+        `${baseUrl} answers with other keys than those of this database: correct server.base_url, or the address that the proxy passes on to`,
+      )
+}
+
+/**
+ * Asks by the public address, as a client does that writes an X-Forwarded-For of its own, and has the service say how that
+ * arrived.
+ */
+export async function checkForwardedFor({ config, service, network }: OutsideContext): Promise<Finding> {
+  if (service === null) return warning('not checked: no service of this configuration runs on this machine')
+  const mark = await service.startProbe()
+  const headers = { [PROBE_HEADER]: mark, 'x-forwarded-for': FORGED_ADDRESS }
+  try {
+    await network.fetch(`${config.server.baseUrl}/healthz`, {
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch {
+    return warning('not checked: server.base_url cannot be reached from here')
+  }
+  const arrival = await service.readProbe(mark)
+  if (arrival === null)
+    return warning('not checked: server.base_url leads to another process than the one that runs here')
+  return judgeArrival(arrival, isOwnAddress(config.server))
+}
+
+/** Exported for its test: there are more proxies than a test can start. */
+export function judgeArrival(
+  { peer, forwardedFor, address, isTrusted }: ProbeReport,
+  isDirect: boolean,
+): Finding {
+  const alike = 'so that the limits take all clients for one'
+  if (forwardedFor === null)
+    return failure(`the proxy (${peer}) passes no X-Forwarded-For on, ${alike}: let it set that header`)
+  if (forwardedFor !== FORGED_ADDRESS)
+    return isTrusted
+      ? ok(`a client's address arrives through ${peer} (here ${address})`)
+      : failure(
+          `X-Forwarded-For comes from ${peer}, which is not trusted, ${alike}: add "${peer}" to server.trusted_proxies`,
+        )
+  if (isTrusted)
+    return failure(
+      `what clients write into X-Forwarded-For is believed, since ${peer} passes it on and is trusted: let the proxy add its client's address, or take ${peer} out of server.trusted_proxies`,
+    )
+  return isDirect
+    ? ok('there is no proxy in front, and X-Forwarded-For is not believed')
+    : failure(
+        `the proxy (${peer}) passes X-Forwarded-For on as clients write it, ${alike}: let it add its client's address, and then put ${peer} into server.trusted_proxies`,
+      )
+}
+
+/** Nothing is between a client and the service where the address is that of the service itself. */
+function isOwnAddress({ baseUrl, port }: OutsideContext['config']['server']): boolean {
+  const url = new URL(baseUrl)
+  return url.protocol === 'http:' && Number(url.port || 80) === port
+}
+
+/** Reads the description of each provider, as a sign-in does. */
+export async function checkProviders({ providers }: OutsideContext): Promise<Finding> {
+  const checks = { state: 'doctor', nonce: 'doctor', codeVerifier: 'd'.repeat(43) }
+  const findings = providers.names.map(async (name): Promise<Finding> => {
+    try {
+      const url = await providers.get(name).authorizationUrl(checks)
+      await reachHost(url.origin)
+      return ok(`${name} answers`)
+    } catch (error) {
+      const { detail } = (error ?? {}) as { detail?: string }
+      const said = detail ?? explainFailure(error, `social.providers`)
+      return failure(
+        `${name} cannot be used (${said}): look at its status page, its issuer in the configuration, and whether this machine may call it`,
+      )
+    }
+  })
+  return worstOf(await Promise.all(findings), ok('none is configured'))
+}
+
+/** The files that browsers and phones look for on the site of the relying party (docs/passkeys.md). */
+export async function checkPasskeyFiles({ config, network }: OutsideContext): Promise<Finding> {
+  const { passkeys } = config
+  const { rpId, origins } = passkeys
+  if (rpId === null) return ok('passkeys are off')
+  const site = origins.find((origin) => URL.parse(origin)?.hostname === rpId) ?? `https://${rpId}`
+  const made = wellKnownFiles(passkeys)
+  const isRelated = origins.some((origin) => !isBelow(URL.parse(origin)?.hostname ?? rpId, rpId))
+  const wanted: [string, unknown][] = [
+    ['webauthn', isRelated ? made.webauthn : null],
+    ['apple-app-site-association', made.appleAppSiteAssociation],
+    ['assetlinks.json', made.assetLinks],
+    ['passkey-endpoints', made.passkeyEndpoints],
+  ]
+  const files = wanted
+    .filter(([, content]) => content !== null)
+    .map(([file, content]) => compareFile(network, `${site}/.well-known/${file}`, content))
+  const sites = origins.filter((origin) => /^https?:/.test(origin)).map(reachOrigin)
+  return worstOf(await Promise.all([...files, ...sites]), ok(`${rpId} needs no files`))
+}
+
+/** An origin that does not exist is mostly misspelt, and then no passkey works there. */
+async function reachOrigin(origin: string): Promise<Finding> {
+  try {
+    await reachHost(origin)
+    return ok(`${origin} answers`)
+  } catch (error) {
+    return warning(`${origin} cannot be reached from here: ${explainFailure(error, 'passkeys.origins')}`)
+  }
+}
+
+/** Apps have an origin without a host. */
+const isBelow = (host: string, rpId: string) => host === '' || host === rpId || host.endsWith(`.${rpId}`)
+
+async function compareFile(
+  network: OutsideContext['network'],
+  url: string,
+  wanted: unknown,
+): Promise<Finding> {
+  const remedy = 'pass that path on to poterne, or copy its answer (docs/passkeys.md)'
+  try {
+    const answer = await network.fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (answer.status !== 200) return failure(`${url} answers ${answer.status}: ${remedy}`)
+    return Bun.deepEquals(await answer.json(), wanted)
+      ? ok(`${url} is there`)
+      : warning(`${url} is not what the configuration makes of it: ${remedy}`)
+  } catch {
+    return failure(`${url} cannot be read: ${remedy}`)
+  }
+}

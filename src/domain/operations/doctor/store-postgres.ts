@@ -1,0 +1,76 @@
+/** What PostgreSQL says about itself. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+
+const readFacts = defineStatement({
+  name: 'doctor.facts',
+  params: {},
+  row: { version: 'int', encoding: 'text', user: 'text', mayCreate: 'boolean' },
+  sql: () => sql`
+  select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+         current_user::text as "user",
+         coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create`,
+})
+
+/** The tables of the current schema that the user may not use, or does not own. */
+const findForeignTables = defineStatement({
+  name: 'doctor.foreign_tables',
+  params: {},
+  row: { table: 'text', isUsable: 'boolean' },
+  sql: () => sql`
+  select relname::text as "table",
+         has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+           and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete') as is_usable
+    from pg_class
+   where relkind = 'r' and relnamespace = to_regnamespace(quote_ident(current_schema()))
+     and not pg_has_role(relowner, 'usage')
+   order by relname`,
+})
+
+/** Of the server, of this database and of this user, whichever is the fewest. -1 is no limit. */
+const countConnections = defineStatement({
+  name: 'doctor.connections',
+  params: {},
+  row: { most: 'int', used: 'int' },
+  sql: () => sql`
+  with bounds as (
+    select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as server,
+           nullif((select datconnlimit from pg_database where datname = current_database()), -1) as database,
+           nullif((select rolconnlimit from pg_roles where rolname = current_user), -1) as role),
+  used as (
+    select count(*) filter (where backend_type = 'client backend')::int as server,
+           count(*) filter (where datname = current_database())::int as database,
+           count(*) filter (where usename = current_user)::int as role
+      from pg_stat_activity),
+  lefts as (
+    select bounds.server as most, used.server as used from bounds, used
+    union all select bounds.database, used.database from bounds, used where bounds.database is not null
+    union all select bounds.role, used.role from bounds, used where bounds.role is not null)
+  select most, used from lefts order by most - used limit 1`,
+})
+
+/** Null where this user may not see it. */
+const findDirectory = defineStatement({
+  name: 'doctor.directory',
+  params: {},
+  row: { directory: 'text?' },
+  sql: () => sql`
+  select case when pg_has_role('pg_read_all_settings', 'usage') then current_setting('data_directory') end as directory`,
+})
+
+const listPublishedKeys = defineStatement({
+  name: 'doctor.published_keys',
+  params: { now: 'timestamptz' },
+  row: { kid: 'text' },
+  sql: ({ now }) => sql`
+  select kid from signing_keys where published_until is null or published_until > ${now} order by kid`,
+})
+
+export const createDoctorStore = (database: Database) => ({
+  facts: async () => (await database.first(readFacts, {}))!,
+  foreignTables: () => database.all(findForeignTables, {}),
+  connections: async () => (await database.first(countConnections, {}))!,
+  directory: async () => (await database.first(findDirectory, {}))?.directory ?? null,
+  publishedKeys: async (now: Date) => (await database.all(listPublishedKeys, { now })).map(({ kid }) => kid),
+})

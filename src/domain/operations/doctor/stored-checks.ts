@@ -1,0 +1,66 @@
+/** What is stored: whether it can be opened with the server secret, and whether it is cared for. */
+import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
+import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
+
+const DAY_MS = 86_400_000
+/** A key signs for 90 days. */
+const OLDEST_KEY_DAYS = 95
+/** A day, and time to notice. */
+const MOST_HOURS = 36
+
+export async function checkSealedRows({ secrets }: StoreContext): Promise<Finding> {
+  const { lostRows, previous } = await secrets.status()
+  if (lostRows > 0)
+    return failure(
+      `${lostRows} sealed rows (authenticator apps, keys) open under no accepted secret: put the former secret into server.previous_secrets, or tell the owners of the apps to sign in with a recovery code and set them up again`,
+    )
+  const removable = previous.filter(
+    ({ wasCurrent, removableAt }) => wasCurrent && removableAt !== null && removableAt <= new Date(),
+  )
+  return removable.length > 0
+    ? ok(`all open; ${removable.length} former secrets are needed no more (\`poterne secret status\`)`)
+    : ok('all open under the accepted secrets')
+}
+
+export async function checkSigningKey({ stores, secret, clock }: StoreContext): Promise<Finding> {
+  const now = clock.now()
+  const keys = await stores.signingKeys.list()
+  const signing = pickSigningKey(keys, now)
+  if (!signing) return warning('there is none yet: the first start of the service makes it')
+  try {
+    secret.open(SEAL_LABEL, signing.sealedPrivateJwk)
+  } catch {
+    return failure(
+      'the signing keys were sealed under another server secret: put that secret back, or run `poterne keys rotate --now`',
+    )
+  }
+  const days = Math.floor((now.getTime() - signing.signsFrom.getTime()) / DAY_MS)
+  return days > OLDEST_KEY_DAYS
+    ? warning(`it is ${days} days old, and none took its place after 90: run \`poterne keys rotate\``)
+    : ok(`it has signed for ${days} days`)
+}
+
+/** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */
+export async function checkBackup({ config, stores, clock }: StoreContext): Promise<Finding> {
+  const { at, passphraseFile } = config.backup
+  if (config.server.secret === null && passphraseFile === null)
+    return failure(
+      'none can be made: the server secret is the file that poterne made, which is lost together with the machine; set backup.passphrase_file (or server.secret) and backup.at',
+    )
+  const { lastSuccessAt, lastFailureAt, lastFailure, lastWarning } = await stores.backups.getState()
+  if (lastFailureAt !== null && (lastSuccessAt === null || lastFailureAt > lastSuccessAt))
+    return failure(`the last one failed (${lastFailure}): run \`poterne backup\` and mend what it says`)
+  const none = 'set backup.at, or run `poterne backup` from your own schedule'
+  if (lastSuccessAt === null)
+    return at === null
+      ? warning(`none was ever made: ${none}, unless you back the database up in another way`)
+      : warning(`none was made yet: the first one is due at ${at}`)
+  const hours = Math.floor((clock.now().getTime() - lastSuccessAt.getTime()) / 3_600_000)
+  if (hours <= MOST_HOURS)
+    return lastWarning === null
+      ? ok(`the last one is ${hours} hours old`)
+      : warning(`the last one is ${hours} hours old; ${lastWarning}`)
+  return at === null
+    ? warning(`the last one is ${hours} hours old: ${none}`)
+    : failure(`the last one is ${hours} hours old, although backup.at is ${at}: look in the log for why`)
+}

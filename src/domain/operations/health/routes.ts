@@ -1,0 +1,38 @@
+/** For load balancers and supervisors: whether the process runs, and whether its stores answer. */
+import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+
+const alive = component(
+  'Alive',
+  t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'Everything works.' }),
+)
+
+/** `ping` throws if a store does not answer. */
+export function createHealthRoutes(ping: () => Promise<void>) {
+  return new Elysia({ name: 'health' })
+    .get('/healthz', () => ({ status: 200 as const, state: 'ok' as const }), {
+      response: { 200: alive, ...errorResponses() },
+      detail: { tags: ['Operation'], operationId: 'healthz', summary: 'The process is running' },
+    })
+    .get(
+      '/readyz',
+      async ({ status }) => {
+        try {
+          await ping()
+        } catch (error) {
+          throw new AppError('unavailable', { cause: error })
+        }
+        return status(200, { status: 200 as const, state: 'ok' as const })
+      },
+      {
+        response: { 200: alive, ...errorResponses() },
+        detail: {
+          tags: ['Operation'],
+          operationId: 'readyz',
+          summary: 'The process is running and its stores answer',
+        },
+      },
+    )
+}

@@ -1,0 +1,103 @@
+/**
+ * Removes expired rows in the background: in small batches, by one replica at a time, and without blocking requests. What
+ * fails is tried again in the next round.
+ */
+
+import { causeOf } from '../../../platform/cause.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { Sweep } from '../../../platform/postgres/sweep.ts'
+import type { HousekeepingStore } from './store.ts'
+
+export interface Housekeeping {
+  /** Runs one round if it is this process's turn. Never throws. */
+  run(): Promise<void>
+  /** Starts the timer: a round runs every minute from now on. */
+  start(): void
+  /** Waits for the batch under way. */
+  close(): Promise<void>
+}
+
+export interface HousekeepingOptions {
+  store: HousekeepingStore
+  /** By their names in the log. Each store decides which of its rows have expired. */
+  chores: Record<string, Sweep>
+  clock: Clock
+  logger: Logger
+  intervalMs?: number
+  /** Called at the end of a round in which every chore succeeded. */
+  onSuccess?: () => void
+}
+
+/** Small enough that a batch takes milliseconds. */
+const BATCH = 500
+const INTERVAL_MS = 60_000
+/** Shorter than the interval, so that no round is lost when timers drift; no batch begins in its last ten seconds. */
+const TURN_MS = 50_000
+const LAST_BATCH_MS = 40_000
+
+export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
+  const { store, chores, clock, logger, onSuccess } = options
+  let ending = false
+  let endsAtMs = 0
+  let failures = 0
+  let running: Promise<void> | null = null
+  let timer: Timer | undefined
+
+  const isOver = () => ending || clock.now().getTime() >= endsAtMs
+
+  /** One batch; `more` where there may be more to remove. */
+  async function removeBatch(chore: string, sweep: Sweep): Promise<{ removed: number; more: boolean }> {
+    const swept = (await attempt(chore, () => sweep(clock.now(), BATCH))) ?? 0
+    return typeof swept === 'number' ? { removed: swept, more: swept === BATCH } : swept
+  }
+
+  /** Batch by batch in turn, so that no kind of rows keeps the others waiting, until there is nothing left to remove. */
+  async function round(): Promise<void> {
+    const now = clock.now()
+    const claimed = await attempt('turn', () => store.claimRound(now, new Date(now.getTime() + TURN_MS)))
+    if (!claimed) return
+    endsAtMs = now.getTime() + LAST_BATCH_MS
+    failures = 0
+    const total: Record<string, number> = {}
+    const left = Object.entries(chores)
+    for (let next = left.shift(); next !== undefined && !isOver(); next = left.shift()) {
+      const [chore, sweep] = next
+      const { removed, more } = await removeBatch(chore, sweep)
+      if (removed > 0) total[chore] = (total[chore] ?? 0) + removed
+      if (more) left.push(next)
+    }
+    if (failures === 0) onSuccess?.()
+    if (Object.keys(total).length > 0) logger.info({ removed: total }, 'housekeeping')
+  }
+
+  async function attempt<T>(chore: string, work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work()
+    } catch (error) {
+      failures++
+      logger.warn({ chore, cause: causeOf(error) }, 'housekeeping could not be done')
+      return null
+    }
+  }
+
+  function run(): Promise<void> {
+    running ??= round().finally(() => {
+      running = null
+    })
+    return running
+  }
+
+  return {
+    run,
+    start() {
+      timer = setInterval(run, options.intervalMs ?? INTERVAL_MS)
+      timer.unref()
+    },
+    async close() {
+      ending = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}

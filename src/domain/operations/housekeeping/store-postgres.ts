@@ -1,0 +1,29 @@
+/** Table `housekeeping`: one row, which says when the next round is due. */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { housekeeping } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import type { HousekeepingStore } from './store.ts'
+
+/** A due time further ahead was written before the clock was set back, and is ignored. */
+const HORIZON_MS = 600_000
+
+const claim = defineStatement({
+  name: 'housekeeping.claim',
+  params: { nextAt: 'timestamptz', now: 'timestamptz', horizon: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${housekeeping} set next_at = ${p.nextAt}
+   where id = 1 and (next_at <= ${p.now} or next_at > ${p.horizon})
+  returning id`,
+})
+
+export function createHousekeepingStore(database: Database): HousekeepingStore {
+  return {
+    async claimRound(now, nextAt) {
+      const horizon = new Date(now.getTime() + HORIZON_MS)
+      return (await database.first(claim, { now, nextAt, horizon })) !== null
+    },
+  }
+}

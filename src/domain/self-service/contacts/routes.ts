@@ -1,0 +1,124 @@
+/** Changing the e-mail address or phone number: requested with the password, verified by a code. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { messageAnswer } from '../../../platform/http/schemas.ts'
+import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { otpField, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
+import type { ContactsService } from './service.ts'
+
+const newEmail = t.String({ maxLength: 512, description: 'The new address', examples: ['ada@example.com'] })
+const newPhone = t.String({
+  maxLength: 512,
+  description: 'The new number; a national one is read in accounts.default_country',
+  examples: ['+33612345678'],
+})
+
+const changeResponses = () => ({
+  201: messageAnswer(201),
+  ...errorResponses(...ownerProofErrors, 'country_not_allowed', 'channel_not_available', 'identifier_taken'),
+})
+
+const confirmSchema = () => ({
+  body: t.Object({ otp: otpField }),
+  response: {
+    200: accountAnswer,
+    ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests'),
+  },
+})
+
+const removeSchema = () => ({
+  body: t.Object(ownerProofFields),
+  response: {
+    200: accountAnswer,
+    ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method'),
+  },
+})
+
+function removeDetail(operationId: string, summary: string) {
+  const description =
+    'Refused for the last verified one. It is told, as are the other verified contacts. `password` where the account has one.'
+  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
+}
+
+function changeDetail(operationId: string, summary: string) {
+  const description =
+    'A code is sent to the new one; a later request replaces it. If it belongs to somebody else, its owner is told.'
+  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
+}
+
+function confirmDetail(operationId: string, summary: string) {
+  const description =
+    'The contacts verified before are told. Two-factor login stays on, and its codes go to the new one.'
+  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
+}
+
+export function createContactRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  contacts: ContactsService,
+) {
+  return new Elysia({ name: 'contacts', prefix: '/api/v1/auth' })
+    .use(httpBase)
+    .use(bearer)
+    .post(
+      '/email/change',
+      async ({ signedIn, body: { email, ...proof }, client, status }) => {
+        await contacts.change(signedIn, 'email', { contact: email, ...proof }, client)
+        const { email_change_sent } = client.texts.sentences
+        return status(201, { status: 201 as const, message: email_change_sent })
+      },
+      {
+        body: t.Object({ email: newEmail, ...ownerProofFields }),
+        response: changeResponses(),
+        detail: changeDetail('changeEmail', 'Request a new e-mail address'),
+      },
+    )
+    .post(
+      '/email/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.confirm(signedIn, 'email', body, client),
+      }),
+      { ...confirmSchema(), detail: confirmDetail('confirmEmail', 'Verify the new e-mail address') },
+    )
+    .post(
+      '/phone/change',
+      async ({ signedIn, body: { phone, ...proof }, client, status }) => {
+        await contacts.change(signedIn, 'phone', { contact: phone, ...proof }, client)
+        const { phone_change_sent } = client.texts.sentences
+        return status(201, { status: 201 as const, message: phone_change_sent })
+      },
+      {
+        body: t.Object({ phone: newPhone, ...ownerProofFields }),
+        response: changeResponses(),
+        detail: changeDetail('changePhone', 'Request a new phone number'),
+      },
+    )
+    .post(
+      '/phone/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.confirm(signedIn, 'phone', body, client),
+      }),
+      { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Verify the new phone number') },
+    )
+    .delete(
+      '/email',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.remove(signedIn, 'email', body, client),
+      }),
+      { ...removeSchema(), detail: removeDetail('removeEmail', 'Remove the own e-mail address') },
+    )
+    .delete(
+      '/phone',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        account: await contacts.remove(signedIn, 'phone', body, client),
+      }),
+      { ...removeSchema(), detail: removeDetail('removePhone', 'Remove the own telephone number') },
+    )
+}

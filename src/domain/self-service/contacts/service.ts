@@ -1,0 +1,156 @@
+/**
+ * Changing the e-mail address or phone number inside a session: the password allows the request, and a code sent to
+ * the new contact verifies it. If somebody else owns the contact, they get a notice instead of a code.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { type AccountRecord, accountRecord, contactOf, hasVerified } from '../../accounts/accounts/account.ts'
+import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { inSession } from '../../limits/limits/callers.ts'
+import type { CodeBinding } from '../../messages/codes/service.ts'
+import { parseReachablePhone } from '../../messages/delivery/reach.ts'
+import type { NoticePurpose } from '../../messages/outbox/message.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
+import type { ContactChange, ContactNotices } from './store.ts'
+
+type Kind = Identifier['kind']
+
+interface Client {
+  address: string
+  addressBucket: string
+}
+
+export interface ContactsService {
+  /**
+   * A later call for the same kind cancels this one. Throws `validation_failed`, `country_not_allowed`,
+   * `identifier_taken`, `too_many_requests`, and what Reauthentication throws.
+   */
+  change(
+    signedIn: Authenticated,
+    kind: Kind,
+    body: { contact: string } & OwnerProof,
+    client: { addressBucket: string },
+  ): Promise<void>
+  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. */
+  confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
+  /**
+   * Returns the account without this contact. Every verified contact gets a notice, the removed one too. Throws
+   * `contact_not_found`, `last_sign_in_method` for the last verified one and for the last of all ways in, and what Reauthentication throws.
+   */
+  remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client): Promise<AccountRecord>
+}
+
+type Needs = Pick<
+  Services,
+  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'undo' | 'providers' | 'clock' | 'config'
+> & { stores: Pick<Stores, 'contacts'> }
+
+const purposes = {
+  email: { code: 'email_change', notice: 'email_changed', removal: 'email_removed' },
+  phone: { code: 'phone_change', notice: 'phone_changed', removal: 'phone_removed' },
+} as const
+
+const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
+
+export function createContactsService(needs: Needs): ContactsService {
+  const { codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } = needs
+  const store = needs.stores.contacts
+  const { defaultCountry } = config.accounts
+
+  function read(kind: Kind, contact: string): Identifier {
+    const identifier = kind === 'email' ? parseEmail(contact) : parseReachablePhone(contact, config)
+    if (identifier !== null) return identifier
+    const code = kind === 'email' ? emailProblem(contact) : 'invalid_phone'
+    throw new AppError('validation_failed', { fields: [{ field: kind, code }] })
+  }
+
+  const bindingOf = (accountUuid: string, kind: Kind, change: ContactChange | null): CodeBinding => ({
+    purpose: purposes[kind].code,
+    group: 'owner',
+    subject: change?.codeSubject ?? codes.decoySubject(`${kind} change of ${accountUuid}`),
+    destination: change?.destination ?? '',
+  })
+
+  /** Notices to every contact that was verified before. The one that goes gets the undo link, if there is one. */
+  async function toldOf(
+    signedIn: Authenticated,
+    kind: Kind,
+    purpose: NoticePurpose,
+    client: { address: string },
+  ): Promise<ContactNotices> {
+    const { kept, notice } = await undo.prepare(signedIn, kind, client)
+    return { ...kept, notices: await notices.about(signedIn.account, purpose, undefined, notice) }
+  }
+
+  /** The same contact in another spelling is no change to tell of. */
+  const isTheSame = ({ account }: Authenticated, { destination }: ContactChange) => {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    return identifier !== null && hasVerified(account, identifier)
+  }
+
+  return {
+    async change(signedIn, kind, { contact, ...proof }, client) {
+      const identifier = read(kind, contact)
+      const { account } = signedIn
+      const caller = inSession(signedIn, client)
+      const { code: purpose } = purposes[kind]
+      // Checked before the password, so that a country that is not allowed is reported at once.
+      const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
+      await reauthentication.require(signedIn, proof, client, { admit: () => limits.charge(charges) })
+      const code = { subject: randomUUID(), seed: codes.createSeed() }
+      const outcome = await store.request(signedIn, identifier, code, clock.now())
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+      if (outcome === 'taken') {
+        outbox.wake()
+        throw new AppError('identifier_taken')
+      }
+      const { destination } = identifier
+      await outbox.putCode(
+        { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },
+        code.seed,
+        null,
+      )
+    },
+
+    async confirm(signedIn, kind, { otp }, client) {
+      const { account } = signedIn
+      const caller = inSession(signedIn, client)
+      await limits.chargeVisit('verification', caller)
+      const change = await store.find(account, kind)
+      // Counted on the account and not on this change, so that a new request does not allow more wrong codes.
+      await codes.take(bindingOf(account.uuid, kind, change), otp, {
+        caller,
+        name: '',
+        countsOn: account.uuid,
+      })
+      if (change === null) throw new AppError('invalid_code')
+      const [told] = await Promise.all([
+        isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
+        codes.kill(account.uuid),
+      ])
+      const changed = await store.confirm(signedIn, change, told, clock.now())
+      if (changed === null) throw new AppError('invalid_code')
+      return accountRecord(changed, config.accounts.passwordDigest)
+    },
+
+    async remove(signedIn, kind, proof, client) {
+      const { account } = signedIn
+      await reauthentication.require(signedIn, proof, client)
+      if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+      const [told] = await Promise.all([
+        toldOf(signedIn, kind, purposes[kind].removal, client),
+        codes.kill(account.uuid),
+      ])
+      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+      const outcome = await store.remove(signedIn, kind, usable, told, clock.now())
+      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+      if (outcome === 'not_found') throw new AppError('contact_not_found')
+      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+      return accountRecord(outcome, config.accounts.passwordDigest)
+    },
+  }
+}

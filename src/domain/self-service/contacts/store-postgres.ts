@@ -1,0 +1,266 @@
+/** The table `contact_changes` and the contacts of `accounts`; store.ts says what each method promises. */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
+import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  sessionLives,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
+} from '../../accounts/accounts/account-sql.ts'
+import {
+  signInMethodParamTypes,
+  usableIdentities,
+  usablePasskeys,
+} from '../../accounts/accounts/sign-in-methods-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import {
+  messageParams,
+  messageParamTypes,
+  noticeParams,
+  queueMessage,
+  queueNotices,
+  queueOwnersNotice,
+  supersedeAll,
+} from '../../messages/outbox/queue-sql.ts'
+import { contactBefore, keepParamTypes, keepReplaced } from '../../sign-in/undo/undo-sql.ts'
+import type { ContactStore } from './store.ts'
+
+const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
+  sql`account_id = ${p.accountId} and kind = ${p.kind}`
+
+const requestOf = (of: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
+  const destination = sql.raw(of)
+  return defineStatement({
+    name: `contacts.request_of_${of}`,
+    params: {
+      key: 'text',
+      accountId: 'bigint',
+      sessionId: 'uuid',
+      kind: 'text',
+      destination: 'text',
+      subject: 'uuid',
+      now: 'timestamptz',
+      ...messageParamTypes,
+    },
+    row: { outcome: column<'asked' | 'taken'>('text') },
+    sql: (p) => sql`
+    with owner as (
+      select uuid, ${destination} as destination, language from ${accounts}
+       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives(p)}),
+    asked as (
+      insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
+      select id, ${p.kind}, ${p.destination}, ${p.key}, ${p.subject}, ${p.now}
+        from ${accounts} where id = ${p.accountId} and ${sessionLives(p)} and not exists (select 1 from owner)
+      on conflict (account_id, kind) do update
+         set destination = excluded.destination, destination_key = excluded.destination_key,
+             code_subject = excluded.code_subject, created_at = excluded.created_at
+      returning code_subject),
+    replaced as (${supersedeAll({
+      now: p.now,
+      codeSubject: sql`(select code_subject from ${contactChanges}
+                          where ${isThatChange(p)} and exists (select 1 from asked))`,
+    })}),
+    code as (${queueMessage(
+      { ...p, accountUuid: sql`(select uuid from ${accounts} where id = ${p.accountId})` },
+      sql`asked`,
+    )}),
+    notice as (${queueOwnersNotice({
+      now: p.now,
+      source: sql`owner`,
+      channel: p.messageChannel,
+      destination: sql`owner.destination`,
+      purpose: 'contact_claimed',
+      language: sql`owner.language`,
+      accountUuid: sql`owner.uuid`,
+      causedBy: p,
+    })})
+    select 'asked' as outcome from asked union all select 'taken' from owner`,
+  })
+}
+
+const request = { email: requestOf('email'), phone: requestOf('phone') }
+
+const find = defineStatement({
+  name: 'contacts.find',
+  params: { accountId: 'bigint', kind: 'text' },
+  row: {
+    kind: column<'email' | 'phone'>('text'),
+    destination: 'text',
+    destinationKey: 'text',
+    codeSubject: 'uuid',
+  },
+  sql: (p) => sql`
+  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange(p)}`,
+})
+
+const newValue = {
+  email: sql`email = asked.destination, email_key = asked.destination_key`,
+  phone: sql`phone = asked.destination`,
+}
+
+const confirmOf = (of: Identifier['kind']) => {
+  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
+  // The contact that is verified already, in another spelling at most, is not a new one.
+  const unlessTheSame = ({ key }: Placeholders<'key'>, value: SQL, column: SQL) =>
+    sql`${column} = case when before.key = ${key} and before.verified_at is not null
+                         then ${accounts}.${column} else ${value} end`
+  return defineStatement({
+    name: `contacts.confirm_of_${of}`,
+    params: {
+      accountId: 'bigint',
+      subject: 'uuid',
+      key: 'text',
+      notices: 'text',
+      ...keepParamTypes,
+    },
+    row: accountRow,
+    sql: (p) => sql`
+    with asked as (
+      delete from ${contactChanges}
+       where ${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}
+      returning account_id, destination, destination_key),
+    ${contactBefore(p, of, sql`true`)},
+    proved as (
+      update ${accounts}
+         set ${newValue[of]}, ${unlessTheSame(p, p.now, verifiedAt)}, ${unlessTheSame(p, p.now, addedAt)},
+             ${unlessTheSame(p, p.sessionId, addedBy)}, updated_at = ${p.now}
+        from asked, before where ${accounts}.id = asked.account_id
+      returning ${accounts}.*),
+    ${keepReplaced(
+      p,
+      sql`before join proved on proved.id = before.id
+      where before.verified_at is not null and before.key <> ${p.key}`,
+    )},
+    ${endOtherClaims(p, of)},
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    notices as (${queueNotices(p, sql`proved`)})
+    select * from proved`,
+  })
+}
+
+const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
+
+/** `id` is null if the contact was not removed. */
+type RemoveRow = { found: boolean } & (Account | { id: null })
+
+/**
+ * The last verified contact stays whatever else opens the account: notices and resets go there. A contact that nobody
+ * verified is removed unless it is all that the owner can type beside the password.
+ */
+const removeOf = (of: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
+  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
+  return defineStatement({
+    name: `contacts.remove_of_${of}`,
+    params: { ...signInMethodParamTypes, notices: 'text', ...keepParamTypes },
+    row: { ...accountRow, found: 'boolean' },
+    sql: (p) => sql`
+    with ${contactBefore(p, of, sessionLives(p))},
+    removed as (
+      update ${accounts}
+         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
+        from before
+       where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
+         and (${accounts}.${other.verifiedAt} is not null
+              or before.verified_at is null and (
+                ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
+                or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))
+      returning ${accounts}.*),
+    ${keepReplaced(
+      p,
+      sql`before join removed on removed.id = before.id
+      where before.verified_at is not null`,
+    )},
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
+    notices as (${queueNotices(p, sql`removed`)})
+    select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
+  })
+}
+
+const remove = { email: removeOf('email'), phone: removeOf('phone') }
+
+/** Codes live ten minutes; a day covers every configuration that makes sense. */
+const KEPT_DAYS = 1
+
+const sweep = createSweep({
+  name: 'contacts.sweep',
+  table: contactChanges,
+  key: sql`account_id, kind`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`created_at < ${p.before}`,
+  order: sql`created_at`,
+})
+
+export function createContactStore(database: Database): ContactStore {
+  return {
+    async request({ account, sessionId }, { kind, destination, key }, { subject, seed }, now) {
+      const purpose = kind === 'email' ? 'email_change' : 'phone_change'
+      const row = await updateLockedAccount(database, request[kind], {
+        ...messageParams({
+          channel: kind === 'email' ? 'email' : 'sms',
+          destination,
+          purpose,
+          language: account.language,
+          code: { subject, purpose, group: 'owner', seed },
+        }),
+        accountId: account.id,
+        sessionId,
+        kind,
+        destination,
+        key,
+        subject,
+        now,
+      })
+      return row?.outcome ?? 'session_over'
+    },
+    find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
+    confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, { notices, ...kept }, now) =>
+      verifyIdentifier(kind, () =>
+        updateLockedAccount(
+          database,
+          confirm[kind],
+          {
+            accountId: account.id,
+            sessionId,
+            kind,
+            key: destinationKey,
+            subject: codeSubject,
+            now,
+            ...kept,
+            ...noticeParams(notices),
+          },
+          {
+            at: now,
+            eventsOf: () => [
+              {
+                type: account[kind] === null ? 'identifier.added' : 'identifier.changed',
+                account: account.uuid,
+                data: { contact: kind },
+              },
+            ],
+          },
+        ),
+      ),
+    async remove({ account, sessionId }, kind, { providers, rpId }, { notices, ...kept }, now) {
+      const usable = JSON.stringify(providers)
+      const owner = { accountId: account.id, sessionId, usable, rpId }
+      const params = { ...owner, kind, now, ...kept, ...noticeParams(notices) }
+      const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
+        id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
+      const row = await updateLockedAccount(database, remove[kind], params, { at: now, eventsOf })
+      if (row === null) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.id === null ? 'last_sign_in_method' : row
+    },
+    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+  }
+}

@@ -1,0 +1,45 @@
+/** A copy of everything that is stored about a person, for themselves or for an administrator who hands it on. */
+import { AppError } from '../../../errors.ts'
+import { type Account, type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { ExportedDocument } from './export-store.ts'
+
+export type AccountExport = { exported_at: string; account: AccountRecord } & ExportedDocument
+
+export interface Exports {
+  /** The owner is told. Throws `reauthentication_required`, `too_many_requests`, `invalid_token`. */
+  ofOwner(signedIn: Authenticated): Promise<AccountExport>
+  /** Throws `account_not_found`. */
+  ofAccount(account: Account): Promise<AccountExport>
+}
+
+type Needs = Pick<Services, 'limits' | 'notices' | 'clock' | 'config'> & { stores: Pick<Stores, 'exports'> }
+
+const RECENT_SIGN_IN_MS = 5 * 60_000
+
+export function createExports({ limits, notices, clock, config, stores }: Needs): Exports {
+  const documentOf = (account: Account, now: Date, document: ExportedDocument): AccountExport => ({
+    ...document,
+    exported_at: now.toISOString(),
+    account: accountRecord(account, config.accounts.passwordDigest),
+  })
+  return {
+    async ofOwner({ account, claims }) {
+      const now = clock.now()
+      if (now.getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS)
+        throw new AppError('reauthentication_required')
+      await limits.charge([limits.counters.exports(account.uuid)])
+      const messages = await notices.about(account, 'account_exported')
+      const document = await stores.exports.read(account, messages, now)
+      if (document === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      return documentOf(account, now, document)
+    },
+    async ofAccount(account) {
+      const now = clock.now()
+      const document = await stores.exports.read(account, [], now)
+      if (document === null) throw new AppError('account_not_found')
+      return documentOf(account, now, document)
+    },
+  }
+}

@@ -1,0 +1,166 @@
+/** One's own account: reading it, its language, and erasing it. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import {
+  emailRefusedAtField,
+  integer,
+  messageAnswer,
+  nullable,
+  timeField,
+} from '../../../platform/http/schemas.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
+import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { ownerProofFields, twoFactorMethodsField } from '../../sign-in/sign-in/sign-in-schema.ts'
+import { exportAnswer } from './export-schema.ts'
+import type { Exports } from './exports.ts'
+import type { AccountService } from './service.ts'
+
+const verifiedField = (contact: string) =>
+  t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
+
+const securityAnswer = component(
+  'Security',
+  t.Object(
+    {
+      status: t.Literal(200),
+      email_verified: verifiedField('e-mail address'),
+      phone_verified: verifiedField('telephone number'),
+      has_password: t.Boolean(),
+      language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
+      last_password_change_at: nullable(timeField()),
+      two_factor: t.Object({
+        enabled: t.Boolean(),
+        methods: twoFactorMethodsField,
+        recovery_codes_left: integer(),
+      }),
+      passkeys: integer(),
+      identities: integer(),
+      sessions: integer(),
+      email_refused_at: emailRefusedAtField,
+    },
+    { description: 'What protects the account, for a settings page.' },
+  ),
+)
+
+export function createAccountRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  accounts: AccountService,
+  exports: Exports,
+  languages: readonly Language[],
+) {
+  return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
+    .use(httpBase)
+    .use(bearer)
+    .get('/me', ({ signedIn }) => ({ status: 200 as const, account: accounts.describe(signedIn) }), {
+      response: { 200: accountAnswer, ...errorResponses() },
+      detail: {
+        tags: ['Account'],
+        operationId: 'getAccount',
+        summary: 'Read your account',
+        security: bearerSecurity,
+      },
+    })
+    .patch(
+      '/me',
+      async ({ signedIn, body }) => ({
+        status: 200 as const,
+        account: await accounts.changeLanguage(signedIn, body.language),
+      }),
+      {
+        body: t.Object({
+          language: t.Union(
+            languages.map((tag) => t.Literal(tag)),
+            { description: 'The language of messages to the owner', examples: ['en'] },
+          ),
+        }),
+        response: { 200: accountAnswer, ...errorResponses('validation_failed') },
+        detail: {
+          tags: ['Account'],
+          operationId: 'changeAccountLanguage',
+          summary: 'Change the language of your messages',
+          description:
+            'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/me/security',
+      async ({ signedIn }) => ({ status: 200 as const, ...(await accounts.describeSecurity(signedIn)) }),
+      {
+        response: { 200: securityAnswer, ...errorResponses() },
+        detail: {
+          tags: ['Account'],
+          operationId: 'getAccountSecurity',
+          summary: 'What protects your account',
+          description: 'For a settings page. `passkeys`, `identities` and `sessions` are counts.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/me/export',
+      async ({ signedIn }) => ({ status: 200 as const, ...(await exports.ofOwner(signedIn)) }),
+      {
+        response: {
+          200: exportAnswer,
+          ...errorResponses('reauthentication_required', 'too_many_requests'),
+        },
+        detail: {
+          tags: ['Account'],
+          operationId: 'exportAccount',
+          summary: 'Download everything stored about you',
+          description:
+            'The last sign-in must be less than 5 minutes ago; five times a day. Every verified contact is told.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/events',
+      async ({ signedIn, query }) => ({
+        status: 200 as const,
+        ...(await accounts.listEvents(signedIn, query)),
+      }),
+      {
+        query: t.Object(pageQuery),
+        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        detail: {
+          tags: ['Account'],
+          operationId: 'listEvents',
+          summary: 'Read the history of your account',
+          description:
+            'Sign-ins, failed attempts and changes, newest first. `next_cursor` is the `cursor` of the next page, or null. Addresses and devices are forgotten earlier than the events.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .delete(
+      '/me',
+      async ({ signedIn, body, client }) => {
+        await accounts.erase(signedIn, body, client)
+        return { status: 200 as const, message: client.texts.sentences.account_erased }
+      },
+      {
+        body: t.Object(ownerProofFields),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses(...ownerProofErrors),
+        },
+        detail: {
+          tags: ['Account'],
+          operationId: 'eraseAccount',
+          summary: 'Delete your account',
+          description:
+            'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
+          security: bearerSecurity,
+        },
+      },
+    )
+}

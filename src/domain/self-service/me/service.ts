@@ -1,0 +1,95 @@
+/** The account of somebody who is signed in, as a whole: reading it, its language, and erasing it. */
+
+import { AppError, type TwoFactorMethod } from '../../../errors.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
+
+/** What a settings page shows, as clients see it. */
+export interface SecurityRecord {
+  /** Null: the account has no such contact. */
+  email_verified: boolean | null
+  phone_verified: boolean | null
+  has_password: boolean
+  language: Language
+  last_password_change_at: string | null
+  two_factor: { enabled: boolean; methods: TwoFactorMethod[]; recovery_codes_left: number }
+  passkeys: number
+  identities: number
+  sessions: number
+  /** Only where a mail server refused the e-mail address for good within the last day. */
+  email_refused_at?: string
+}
+
+export interface AccountService {
+  /** The current record, in the form in which login returns it. */
+  describe(signedIn: Authenticated): AccountRecord
+  /** The language of messages to the owner; the record as it is then. Throws `invalid_token`. */
+  changeLanguage(signedIn: Authenticated, language: Language): Promise<AccountRecord>
+  describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
+  /** What happened to the account, newest first. Throws `validation_failed`. */
+  listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
+  /** Cannot be undone. Throws what Reauthentication throws. */
+  erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
+}
+
+type Needs = Pick<
+  Services,
+  'reauthentication' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
+> & {
+  stores: Pick<Stores, 'accounts' | 'erasure' | 'events'>
+}
+
+export function createAccountService(needs: Needs): AccountService {
+  const { stores, reauthentication, secondFactor, notices, refusedAddresses, clock, config } = needs
+  const store = stores.erasure
+  return {
+    describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
+    async changeLanguage(signedIn, language) {
+      const { account } = signedIn
+      const changed =
+        account.language === language
+          ? account
+          : await stores.accounts.changeLanguage(signedIn, language, clock.now())
+      if (changed === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      return accountRecord(changed, config.accounts.passwordDigest)
+    },
+    async describeSecurity({ account }) {
+      const [held, counts, refusedAt] = await Promise.all([
+        secondFactor.find(account),
+        store.count(account.id, clock.now()),
+        account.email === null ? null : refusedAddresses.findRefusal(account.email),
+      ])
+      return {
+        email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
+        phone_verified: account.phone === null ? null : account.phoneConfirmedAt !== null,
+        has_password: account.passwordDigest !== null,
+        language: account.language,
+        last_password_change_at: account.passwordChangedAt?.toISOString() ?? null,
+        two_factor: {
+          enabled: account.twoFactorEnabled,
+          methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
+          recovery_codes_left: held.recoveryCodesLeft,
+        },
+        ...counts,
+        ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
+      }
+    },
+    async listEvents({ account }, query) {
+      const { limit, after } = readPage(query)
+      const found = await stores.events.list({ account: account.uuid }, after, limit + 1)
+      return toPage(found, limit, eventRecord)
+    },
+    async erase(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client)
+      const messages = await notices.about(signedIn.account, 'account_erased')
+      if (!(await store.erase(signedIn, messages, clock.now()))) {
+        throw new AppError('invalid_token', { cause: 'session_over' })
+      }
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** The page on which an owner keeps two-factor sign-in on. A mail scanner that opens the link changes nothing. */
+import { Elysia, t } from 'elysia'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import { pageAnswer } from '../../../platform/http/page-answer.ts'
+import { STOP_PATH } from './links.ts'
+import { type StopState, stopPage } from './page.ts'
+import type { TwoFactorRemovals } from './service.ts'
+
+const hidden = { detail: { hide: true } }
+const token = t.Optional(t.String({ maxLength: 200 }))
+
+export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFactorRemovals) {
+  return new Elysia({ name: 'two-factor-removals' })
+    .use(httpBase)
+    .get(
+      STOP_PATH,
+      ({ query, client }) => page(removals.isLink(query.t ?? '') ? { token: query.t ?? '' } : 'gone', client),
+      { query: t.Object({ t: token }), ...hidden },
+    )
+    .post(
+      STOP_PATH,
+      async ({ body, client }) => page((await removals.stop(body.t ?? '')) ? 'stopped' : 'gone', client),
+      { body: t.Object({ t: token }), ...hidden },
+    )
+}
+
+const page = (state: StopState, { texts, language }: Pick<Client, 'texts' | 'language'>) =>
+  pageAnswer(stopPage(state, texts, language))

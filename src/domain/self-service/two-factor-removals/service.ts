@@ -1,0 +1,106 @@
+/**
+ * Turning two factors off for somebody who lost every one of them. With a delay every verified contact is told at once and
+ * can stop it, so that nobody who talks support staff into it takes an account over unnoticed.
+ */
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
+import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { NewMessage } from '../../messages/outbox/message.ts'
+import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
+import type { Services, Stores } from '../../services.ts'
+import { createRemovalLinks } from './links.ts'
+import type { DueRemoval } from './store.ts'
+
+export interface TwoFactorRemovals {
+  /**
+   * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. Throws
+   * `two_factor_not_enabled`; of a delayed one `too_many_requests` where a contact that could stop it cannot be told today,
+   * and `channel_not_available` where none can be told at all.
+   */
+  remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
+  /** Whether the token of a link is one that was made here. */
+  isLink(token: string): boolean
+  /** By the token of a link. False where there is nothing to stop (any more). */
+  stop(token: string): Promise<boolean>
+  /** Does what is due; gives how many. For housekeeping. */
+  removeDue(now: Date, limit: number): Promise<number>
+}
+
+type Needs = { tellOperator: TellOperator } & Pick<
+  Services,
+  'notices' | 'limits' | 'secret' | 'clock' | 'config'
+> & {
+    stores: Pick<Stores, 'twoFactorRemovals'>
+  }
+
+export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
+  const { notices, limits, secret, clock, config, stores, tellOperator } = needs
+  const store = stores.twoFactorRemovals
+  const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
+
+  /** To every verified contact, each of which can stop it. */
+  async function noticesOf(account: Account, removal: string): Promise<NewMessage[]> {
+    const messages: NewMessage[] = []
+    for (const { channel, destination } of verifiedContacts(account)) {
+      const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
+      if (identifier === null || !limits.counters.mayReceive(identifier)) continue
+      await limits.charge(limits.counters.removalNotices(identifier))
+      const { language, uuid: accountUuid } = account
+      const purpose = 'two_factor_removal'
+      messages.push({ channel, destination, purpose, language, accountUuid, values: { removal } })
+    }
+    return messages
+  }
+
+  async function removeNow(account: Account, id: string | null): Promise<boolean> {
+    const messages = await notices.about(account, 'two_factor_disabled')
+    return store.remove(account, id, messages, clock.now())
+  }
+
+  /** In the name of whoever asked for it. */
+  const removeOne = ({ id, account, actor }: DueRemoval) =>
+    runAsRequest({ requestId: randomUUID(), actor }, () => removeNow(account, id))
+
+  return {
+    async remove(account, { delaySeconds }) {
+      if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+      if (delaySeconds === 0) {
+        if (await removeNow(account, null)) return { dueAt: null }
+        throw new AppError('two_factor_not_enabled')
+      }
+      const waiting = await store.find(account.id)
+      if (waiting !== null) return { dueAt: waiting.dueAt }
+      const now = clock.now()
+      const id = randomUUID()
+      const messages = await noticesOf(account, id)
+      // A removal that nobody is told of is one that nobody can stop.
+      if (messages.length === 0) throw new AppError('channel_not_available')
+      const requested = await store.request(
+        account,
+        {
+          id,
+          dueAt: new Date(now.getTime() + delaySeconds * 1000),
+          actor: currentRequest()?.actor ?? { type: 'system', id: null, name: null },
+        },
+        messages,
+        now,
+      )
+      if (requested === null) throw new AppError('two_factor_not_enabled')
+      return { dueAt: requested.dueAt }
+    },
+    isLink: (token) => links.idOf(token) !== null,
+    async stop(token) {
+      const id = links.idOf(token)
+      const stopped = id !== null && (await store.stop(id, clock.now()))
+      if (stopped) tellOperator('operator_removal_stopped')
+      return stopped
+    },
+    async removeDue(now, limit) {
+      const due = await store.listDue(now, limit)
+      for (const one of due) await removeOne(one)
+      return due.length
+    },
+  }
+}

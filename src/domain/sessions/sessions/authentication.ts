@@ -1,0 +1,51 @@
+/**
+ * Authenticates a request by its access token: the signature, and the session as it is now, so that a revoked session
+ * or a locked account is refused at once and not only when the token expires.
+ */
+
+import { AppError } from '../../../errors.ts'
+import { setCurrentSession } from '../../../platform/request-context.ts'
+import type { AccountSession } from '../../accounts/accounts/account.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { AccessTokenClaims } from '../tokens/claims.ts'
+
+/** What handlers of Bearer routes get as `signedIn`. The account was read with this request. */
+export interface Authenticated extends AccountSession {
+  /** The name that the client gave at login. */
+  deviceFingerprint: string | null
+  claims: AccessTokenClaims
+}
+
+export interface Authentication {
+  /**
+   * Takes an Authorization header (RFC 6750, 2.1); one round trip. Throws `token_expired` if the token has expired
+   * and is otherwise valid, and `invalid_token` for everything else, a missing header included.
+   */
+  authenticate(authorization: string | undefined): Promise<Authenticated>
+}
+
+type Needs = Pick<Services, 'accessTokens' | 'clock'> & { stores: Pick<Stores, 'sessions'> }
+
+const BEARER = /^Bearer +([\w~+/.-]+=*) *$/i
+
+/** Null if the header contains no Bearer token. */
+export function readBearerToken(authorization: string | undefined): string | null {
+  return BEARER.exec(authorization ?? '')?.[1] ?? null
+}
+
+export function createAuthentication({ stores, accessTokens, clock }: Needs): Authentication {
+  const store = stores.sessions
+  return {
+    async authenticate(authorization) {
+      const token = readBearerToken(authorization)
+      if (token === null) throw new AppError('invalid_token', { cause: 'no_bearer_token' })
+      const claims = await accessTokens.verify(token)
+      const { sessionId, accountUuid } = claims
+      const found = await store.findSignedIn(sessionId, accountUuid, clock.now())
+      if (found === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      const { deviceFingerprint, deviceName, ...account } = found
+      setCurrentSession({ id: sessionId, deviceName })
+      return { account, sessionId, deviceFingerprint, claims }
+    },
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Table `sessions`: see family-store.ts for what each method promises. No index holds what a refresh changes, so that it
+ * stays within its page (a HOT update).
+ */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import type { FamilyStore } from './family-store.ts'
+import { lives } from './sign-in-sql.ts'
+
+/** Parallel callers with the same token wait for the row and then see the retries that were added. */
+const takeLateRetry = defineStatement({
+  name: 'sessions.take_late_retry',
+  params: { since: 'timestamptz', now: 'timestamptz', sessionId: 'uuid', generation: 'int', most: 'int' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  update ${sessions}
+     set late_retries = array(
+           select at from unnest(late_retries) at where at > ${p.since}) || ${p.now}
+   where id = ${p.sessionId} and generation = ${p.generation} and ${lives(p)}
+     and (select count(*) from unnest(late_retries) at where at > ${p.since})
+         < ${p.most}
+  returning id`,
+})
+
+/** The claims of an access token of the session. */
+type SubjectRow = { sessionId: string; startedAt: Date; amr: string; uuid: string; roleId: number }
+
+const subjectColumns = sql`
+  ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr, ${accounts}.uuid,
+  ${accounts}.role_id`
+
+/**
+ * Parallel callers with the same token wait for the row and then find that its generation has moved on. The server
+ * does not wait for its disk here: a crash may lose the last moments (at most three times wal_writer_delay), and a
+ * token that is newer than the row is still accepted. The embedded database does wait, because nothing else would
+ * write the row to disk until the next commit that waits.
+ */
+const rotate = defineStatement({
+  name: 'sessions.rotate',
+  params: {
+    commit: 'text',
+    generation: 'int',
+    now: 'timestamptz',
+    address: 'text',
+    expiresAt: 'timestamptz',
+    familyHash: 'bytea',
+  },
+  row: { sessionId: 'uuid', startedAt: 'timestamptz', amr: 'text', uuid: 'uuid', roleId: 'int' },
+  sql: (p) => sql`
+  with commit as materialized (select set_config('synchronous_commit', ${p.commit}, true))
+  update ${sessions}
+     set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
+         expires_at = least(${p.expiresAt}, ends_at)
+    from ${accounts}, commit
+   where family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
+     and ${accounts}.id = ${sessions}.account_id and locked_at is null
+  returning ${subjectColumns}`,
+})
+
+const findFamily = defineStatement({
+  name: 'sessions.find_family',
+  params: { familyHash: 'bytea' },
+  row: {
+    ...accountRow,
+    sessionId: 'uuid',
+    startedAt: 'timestamptz',
+    amr: 'text',
+    deviceName: 'text?',
+    deviceFingerprint: 'text?',
+    ip: 'text?',
+    signInIp: 'text?',
+    generation: 'int',
+    rotatedAt: 'timestamptz?',
+    expiresAt: 'timestamptz',
+    revokedAt: 'timestamptz?',
+  },
+  sql: (p) => sql`
+  select ${accounts}.*, ${subjectColumns}, device_name, device_fingerprint,
+         ip, sign_in_ip, generation, rotated_at, expires_at, revoked_at
+    from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
+   where family_hash = ${p.familyHash}`,
+})
+
+const endReused = defineStatement({
+  name: 'sessions.end_reused',
+  params: { now: 'timestamptz', sessionId: 'uuid', notices: 'text' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  with revoked as (
+    update ${sessions} set revoked_at = ${p.now} where id = ${p.sessionId} and ${lives(p)}
+    returning id, account_id),
+  notices as (${queueNotices(p, sql`revoked`)})
+  select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
+})
+
+const endFamily = defineStatement({
+  name: 'sessions.end_family',
+  params: { now: 'timestamptz', familyHash: 'bytea' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${sessions} set revoked_at = ${p.now} from ${accounts}
+   where family_hash = ${p.familyHash} and revoked_at is null and ${accounts}.id = account_id
+  returning ${sessions}.id, uuid`,
+})
+
+type EndedRow = { id: string; uuid: string }
+
+const ended = ({ id, uuid }: EndedRow, type: EventType = 'session.ended'): NewEvent[] => [
+  { type, account: uuid, sessionId: id },
+]
+
+const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => ({
+  sessionId,
+  accountUuid: uuid,
+  roleId,
+  authTime: startedAt,
+  amr: amr.split(' '),
+})
+
+export function createFamilyStore(database: Database): FamilyStore {
+  const commit = database.kind === 'embedded' ? 'on' : 'off'
+  return {
+    takeLateRetry: async (sessionId, generation, { since, most }, now) =>
+      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
+    async rotate(rotation, now) {
+      const row = await database.first(rotate, { ...rotation, now, commit })
+      return row && subjectOf(row)
+    },
+    async findFamily(familyHash) {
+      const row = await database.first(findFamily, { familyHash })
+      return row && { ...row, subject: subjectOf(row), account: row }
+    },
+    endReused: async (sessionId, notices, now) =>
+      (await changeAndRecord(
+        database,
+        endReused,
+        { sessionId, now, ...noticeParams(notices) },
+        { at: now, eventsOf: (row) => ended(row, 'session.reuse_detected') },
+      )) !== null,
+    async endFamily(familyHash, now) {
+      await changeAndRecord(
+        database,
+        endFamily,
+        { familyHash, now },
+        { at: now, eventsOf: (row) => ended(row) },
+      )
+    },
+  }
+}

@@ -1,0 +1,146 @@
+/** Refresh, logout and the list of sessions. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { Authenticated } from './authentication.ts'
+import type { SessionService } from './service.ts'
+import { deviceFields, refreshedAnswer } from './session-schema.ts'
+
+const refreshToken = t.String({ description: 'The newest refresh token of the session' })
+
+const sessionSchema = component(
+  'Session',
+  t.Object(
+    {
+      id: t.String({ format: 'uuid' }),
+      device_type: nullable(t.String({ examples: ['Mobile'] })),
+      device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
+      device_os: nullable(t.String({ examples: ['Android 16'] })),
+      ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
+      created_at: timeField(),
+      last_used_at: timeField(),
+      expires_at: timeField(),
+      current: t.Boolean({ description: 'Whether it is the session of this access token' }),
+    },
+    { description: 'A device that is signed in.' },
+  ),
+)
+
+const sessionsAnswer = component(
+  'Sessions',
+  t.Object(
+    { status: t.Literal(200), sessions: t.Array(sessionSchema) },
+    { description: 'The devices that are signed in.' },
+  ),
+)
+
+export function createSessionRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  sessions: SessionService,
+) {
+  return createOpenRoutes(httpBase, sessions)
+    .use(bearer)
+    .post(
+      '/logout-all',
+      async ({ signedIn, client }) => {
+        await sessions.logOutAll(signedIn)
+        return { status: 200 as const, message: client.texts.sentences.logged_out_everywhere }
+      },
+      {
+        response: { 200: messageAnswer(200), ...errorResponses() },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'logOutEverywhere',
+          summary: 'End all sessions of the account, including this one',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .get(
+      '/sessions',
+      async ({ signedIn }) => ({ status: 200 as const, sessions: await sessions.list(signedIn) }),
+      {
+        response: {
+          200: sessionsAnswer,
+          ...errorResponses(),
+        },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'listSessions',
+          summary: 'List the sessions of the account',
+          description: 'An account has at most 100; ended ones are not among them.',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .delete(
+      '/sessions/:id',
+      async ({ signedIn, params, client }) => {
+        await sessions.end(signedIn, params.id)
+        return { status: 200 as const, message: client.texts.sentences.session_ended }
+      },
+      {
+        params: t.Object({ id: t.String({ description: 'As in the list' }) }),
+        response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'endSession',
+          summary: 'End one session of the account',
+          security: bearerSecurity,
+        },
+      },
+    )
+}
+
+function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
+  return new Elysia({ name: 'sessions', prefix: '/api/v1/auth' })
+    .use(httpBase)
+    .post(
+      '/refresh',
+      async ({ body, client }) => ({
+        status: 200 as const,
+        ...(await sessions.refresh(body.refresh_token, {
+          address: client.address,
+          fingerprint: body.device_fingerprint || null,
+        })),
+      }),
+      {
+        body: t.Object({
+          refresh_token: refreshToken,
+          device_fingerprint: deviceFields.device_fingerprint,
+        }),
+        response: { 200: refreshedAnswer, ...errorResponses('invalid_token', 'token_expired') },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'refresh',
+          summary: 'Exchange a refresh token for new tokens',
+          description:
+            'Each refresh token can be used once. The same one again returns the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
+        },
+      },
+    )
+    .post(
+      '/logout',
+      async ({ body, headers, client }) => {
+        const { refresh_token: refreshToken = null } = body
+        await sessions.logOut({ refreshToken, authorization: headers.authorization })
+        return { status: 200 as const, message: client.texts.sentences.logged_out }
+      },
+      {
+        body: t.Object({ refresh_token: t.Optional(nullable(refreshToken)) }),
+        response: { 200: messageAnswer(200), ...errorResponses() },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'logOut',
+          summary: 'End the session of a refresh token, or of the access token',
+          description:
+            'The same answer for tokens whose session has ended, and for what is not a token at all.',
+          security: [...bearerSecurity, {}],
+        },
+      },
+    )
+}

@@ -1,0 +1,170 @@
+/**
+ * Sessions after login. A refresh token can be used once. Shortly afterwards the same token returns the same
+ * successor again, for the device of the session longer than for other clients. After that it counts as stolen, and
+ * the session ends.
+ */
+
+import { AppError } from '../../../errors.ts'
+import { bucketAddress } from '../../../platform/http/client-address.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { TokenSubject } from '../tokens/claims.ts'
+import type { RefreshToken } from '../tokens/refresh-token.ts'
+import { type Authenticated, readBearerToken } from './authentication.ts'
+import type { SessionFamily } from './family-store.ts'
+import { sessionRecord } from './session-record.ts'
+import type { ListedSession } from './store.ts'
+
+export interface RefreshingClient {
+  address: string
+  fingerprint: string | null
+}
+
+export interface SessionService {
+  /**
+   * One round trip to the database if the token is the newest of its session. Throws `token_expired` for a session
+   * past its idle or absolute expiry, and `invalid_token` for every other token that is refused.
+   */
+  refresh(
+    refreshToken: string,
+    client: RefreshingClient,
+  ): Promise<{ access_token: string; refresh_token: string }>
+  /**
+   * Ends the session of each token given and ignores tokens without a session. Throws `validation_failed` if neither is
+   * given.
+   */
+  logOut(tokens: { refreshToken: string | null; authorization: string | undefined }): Promise<void>
+  /** Ends every session of the account, including the caller's. */
+  logOutAll(signedIn: Authenticated): Promise<void>
+  list(signedIn: Authenticated): Promise<SessionRecord[]>
+  /** Throws `session_not_found`, also for a session of another account. */
+  end(signedIn: Authenticated, sessionId: string): Promise<void>
+}
+
+export type SessionRecord = ReturnType<typeof ownSessionRecord>
+
+type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config' | 'metrics'> & {
+  stores: Pick<Stores, 'families' | 'sessions'>
+}
+
+/** For clients that lost the answer and try again, and for two tabs of one person that refresh at the same time. */
+const OWN_DEVICE_MS = 30_000
+/** For clients that change networks between two attempts. */
+const ANYBODY_MS = 10_000
+/** For a device that slept while the request was under way. */
+const LATE_RETRIES = 2
+const LATE_RETRIES_MS = 7 * 86_400_000
+
+/**
+ * How long after its expiry an access token may still name the session to log out of: as long as its key is published
+ * (tokens/key-rotation.ts).
+ */
+const LATE_LOGOUT_SECONDS = 3600
+
+/** More sessions than a person would read through. */
+const MAXIMUM_LISTED = 100
+
+export function createSessionService(needs: Needs): SessionService {
+  const { accessTokens, refreshTokens, notices, clock, config, metrics } = needs
+  const { sessions: store, families } = needs.stores
+
+  /** For a token that is not the newest of a valid session: finds its session, and whether the token is only late. */
+  async function checkOlder(
+    { familyHash, generation }: RefreshToken,
+    client: RefreshingClient,
+    now: Date,
+  ): Promise<TokenSubject> {
+    const family = await families.findFamily(familyHash)
+    if (family === null || family.revokedAt !== null || family.account.lockedAt !== null) {
+      throw new AppError('invalid_token', { cause: 'session_over' })
+    }
+    if (family.expiresAt <= now) throw new AppError('token_expired')
+    if (family.generation === generation + 1 && (await mayRepeat(family, client, now))) return family.subject
+    if (family.generation > generation) await endReused(family, now)
+    throw new AppError('invalid_token', { cause: 'reused' })
+  }
+
+  /** Whether the token before the newest one is accepted once more; the newest one was never used. */
+  async function mayRepeat(family: SessionFamily, client: RefreshingClient, now: Date): Promise<boolean> {
+    const rotatedMsAgo = now.getTime() - (family.rotatedAt?.getTime() ?? 0)
+    if (rotatedMsAgo < ANYBODY_MS) return true
+    if (rotatedMsAgo < OWN_DEVICE_MS) return isOwnDevice(family, client)
+    if (family.deviceFingerprint === null || family.deviceFingerprint !== client.fingerprint) return false
+    const since = new Date(now.getTime() - LATE_RETRIES_MS)
+    const { subject, generation } = family
+    return families.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
+  }
+
+  async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
+    metrics.count('refresh_reuse_total')
+    const [first] = await notices.about(account, 'refresh_token_reused')
+    const values = deviceName === null ? {} : { device: deviceName }
+    await families.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
+  }
+
+  return {
+    async refresh(typed, client) {
+      const presented = refreshTokens.read(typed)
+      if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
+      const now = clock.now()
+      const { family, familyHash, generation } = presented
+      const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
+      const subject =
+        (await families.rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
+        (await checkOlder(presented, client, now))
+      return {
+        access_token: await accessTokens.sign(subject),
+        refresh_token: refreshTokens.write({ family, generation: generation + 1 }),
+      }
+    },
+    async logOut({ refreshToken, authorization }) {
+      if (refreshToken === null && authorization === undefined) {
+        throw new AppError('validation_failed', { fields: [{ field: 'refresh_token', code: 'required' }] })
+      }
+      const now = clock.now()
+      const presented = refreshToken === null ? null : refreshTokens.read(refreshToken)
+      if (presented !== null) await families.endFamily(presented.familyHash, now)
+      const claims = await readClaims(authorization)
+      if (claims !== null) await store.end(claims.sessionId, claims.accountUuid, now)
+    },
+    logOutAll: ({ account }) => store.endAll(account.id, clock.now()),
+    async list({ account, sessionId }) {
+      const sessions = await store.list(account.id, MAXIMUM_LISTED, clock.now())
+      return sessions.map((session) => ownSessionRecord(session, sessionId))
+    },
+    async end({ account }, sessionId) {
+      const ended = isUuid(sessionId) && (await store.end(sessionId, account.uuid, clock.now()))
+      if (!ended) throw new AppError('session_not_found')
+    },
+  }
+
+  /** Null for a token that is not one of ours. */
+  async function readClaims(authorization: string | undefined) {
+    const token = readBearerToken(authorization)
+    if (token === null) return null
+    try {
+      return await accessTokens.verify(token, LATE_LOGOUT_SECONDS)
+    } catch (error) {
+      if (error instanceof AppError) return null
+      throw error
+    }
+  }
+}
+
+/**
+ * Recognises the device by the fingerprint that the sign-in gave or, if it gave none, by the address of the sign-in
+ * or of the last use.
+ */
+function isOwnDevice(
+  { deviceFingerprint, ip, signInIp }: SessionFamily,
+  { address, fingerprint }: RefreshingClient,
+): boolean {
+  if (deviceFingerprint !== null) return deviceFingerprint === fingerprint
+  const own = [ip, signInIp].flatMap((one) => (one === null ? [] : [bucketAddress(one)]))
+  return own.includes(bucketAddress(address))
+}
+
+const ownSessionRecord = (session: ListedSession, currentId: string) => ({
+  ...sessionRecord(session),
+  current: session.id === currentId,
+})

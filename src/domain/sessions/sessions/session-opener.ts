@@ -1,0 +1,103 @@
+/** Opens sessions: the last step of every way to sign in. */
+
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { type Account, type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Device, NewSession } from './store.ts'
+
+export interface SignIn {
+  account: Account
+  device: Device
+  address: string
+  /** How the person was authenticated, as RFC 8176 values: `pwd`, `otp`, `mfa`. */
+  amr: string[]
+  /** Replaces a digest that has older parameters. */
+  newDigest?: string | null
+  /** Writes the session together with other changes of the sign-in; without it only the session is written. */
+  write?: (session: NewSession, now: Date) => Promise<(Account & { isNewDevice?: boolean }) | null>
+}
+
+/** The answer of login, in the specification's order. */
+export interface LogInAnswer {
+  access_token: string
+  refresh_token: string
+  account: AccountRecord
+}
+
+export interface SessionOpener {
+  /** Throws `invalid_credentials` if the account was locked or erased, or its password changed, in the meantime. */
+  open(signIn: SignIn): Promise<LogInAnswer>
+}
+
+type Needs = Pick<
+  Services,
+  | 'devices'
+  | 'accessTokens'
+  | 'refreshTokens'
+  | 'limits'
+  | 'notices'
+  | 'outbox'
+  | 'clock'
+  | 'logger'
+  | 'config'
+> & {
+  stores: Pick<Stores, 'sessions'>
+}
+
+export function createSessionOpener(needs: Needs): SessionOpener {
+  const { devices, accessTokens, refreshTokens, limits, notices, outbox, clock, logger, config } = needs
+  const store = needs.stores.sessions
+  const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  /** A sign-in is not refused because nobody can be told of it. */
+  async function tellOwner(account: Account, { name, os }: Device): Promise<void> {
+    try {
+      if (!(await limits.admits([limits.counters.newDevices(account.uuid)]))) return
+      const told = withAddressOfCaller(await notices.about(account, 'new_device'))
+      const named = name ?? os
+      await outbox.sendNotices(
+        told.map((notice) =>
+          named === null ? notice : { ...notice, values: { ...notice.values, device: named } },
+        ),
+      )
+    } catch {
+      logger.warn({ account: account.uuid }, 'the owner could not be told of a new device')
+    }
+  }
+
+  return {
+    async open({ account, device, address, amr, newDigest = null, write }) {
+      const now = clock.now()
+      const id = randomUUID()
+      const refreshToken = refreshTokens.create()
+      const tags = devices.tagsOf(account.uuid, { fingerprint: device.fingerprint, address })
+      const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+      const session = {
+        id,
+        device,
+        address,
+        tags,
+        amr,
+        familyHash: refreshToken.familyHash,
+        expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
+        endsAt: after(refreshAbsoluteLifetimeSeconds),
+      }
+      const signedIn = await (write?.(session, now) ?? store.signIn(account, session, newDigest, now))
+      if (signedIn === null) throw new AppError('invalid_credentials')
+      if (signedIn.isNewDevice && config.accounts.notifyNewDevice) await tellOwner(signedIn, device)
+      const accessToken = await accessTokens.sign({
+        accountUuid: signedIn.uuid,
+        sessionId: id,
+        roleId: signedIn.roleId,
+        authTime: now,
+        amr,
+      })
+      return {
+        access_token: accessToken,
+        refresh_token: refreshTokens.write(refreshToken),
+        account: accountRecord(signedIn, config.accounts.passwordDigest),
+      }
+    },
+  }
+}

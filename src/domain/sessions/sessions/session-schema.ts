@@ -1,0 +1,51 @@
+/** The device of a sign-in, and the tokens that it returns. */
+import { t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+
+const deviceText = (description: string) =>
+  t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
+
+/** The fields of a login that describe the device; they are stored with the session. */
+export const deviceFields = {
+  device_type: t.Optional(
+    t.Union([t.Literal('Mobile'), t.Literal('Tablette'), t.Literal('Navigateur'), t.Null()], {
+      description: 'Kind of device',
+    }),
+  ),
+  device_name: deviceText('Device name'),
+  device_os: deviceText('Operating system'),
+  device_fingerprint: deviceText('Unique device identifier'),
+}
+
+export interface DeviceFields {
+  device_type?: 'Mobile' | 'Tablette' | 'Navigateur' | null | undefined
+  device_name?: string | null | undefined
+  device_os?: string | null | undefined
+  device_fingerprint?: string | null | undefined
+}
+
+/** The device that a body describes. */
+export function deviceOf(body: DeviceFields) {
+  return {
+    type: body.device_type ?? null,
+    name: body.device_name ?? null,
+    os: body.device_os ?? null,
+    fingerprint: body.device_fingerprint || null,
+  }
+}
+
+export const tokenFields = {
+  access_token: t.String({
+    examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…'],
+    description: 'JWT (ES256); its keys are at /.well-known/jwks.json',
+  }),
+  refresh_token: t.String({ pattern: '^[0-9a-f]{64}$', examples: ['9f2c4e6a'.repeat(8)] }),
+}
+
+export const refreshedAnswer = component(
+  'Tokens',
+  t.Object(
+    { status: t.Literal(200), ...tokenFields },
+    { description: 'The next two tokens of the session.' },
+  ),
+)

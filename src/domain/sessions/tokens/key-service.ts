@@ -1,0 +1,169 @@
+/**
+ * The signing keys in the memory of a process. They are read every two seconds, and whenever a token names an unknown
+ * key, so that all replicas follow a rotation without a restart and refuse a revoked key within five seconds. Rotation
+ * itself is in key-rotation.ts.
+ */
+import { type CryptoKey, importJWK } from 'jose'
+import { AppError } from '../../../errors.ts'
+import {
+  createKeyRotation,
+  isPublished,
+  type KeyDescription,
+  type KeyRotation,
+  type KeyRotationOptions,
+  pickSigningKey,
+  SEAL_LABEL,
+  SIGNING_ALGORITHM,
+} from './key-rotation.ts'
+import type { PublicJwk, StoredKey } from './key-store.ts'
+
+export interface SigningKey {
+  kid: string
+  privateKey: CryptoKey
+  signsFrom: Date
+}
+
+/** What other services read (RFC 7517). */
+export interface PublishedKeys {
+  keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
+}
+
+export interface KeyService {
+  /** The key that signs now. Throws AppError('unavailable') if no key can be decrypted with this server secret. */
+  signingKey(): SigningKey
+  /** The public key of that name; null if none is published. Asks the store about unknown names. */
+  findPublicKey(kid: string): Promise<CryptoKey | null>
+  /** Every key that may have signed a living token, and the next one. */
+  published(): PublishedKeys
+  list(): Promise<KeyDescription[]>
+  rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
+  revoke: KeyRotation['revoke']
+  /** Reads the store again and rotates if it is time. Runs by itself every `refreshMs` after `start`. */
+  refresh(): Promise<void>
+  /**
+   * Reads the keys for the first time, and then regularly. Creates the first key if there is none. Rejects if the key
+   * that signs now cannot be decrypted: then the server secret was changed, and whoever changed it should know.
+   */
+  start(): Promise<void>
+  close(): void
+}
+
+export interface KeyServiceOptions extends KeyRotationOptions {
+  refreshMs?: number
+  /**
+   * Called when refreshes fail: for the first failure, then once a minute. The keys in memory stay, and the next refresh
+   * tries again.
+   */
+  onRefreshFailure?: (error: unknown) => void
+}
+
+interface HeldKey {
+  kid: string
+  publicJwk: PublicJwk
+  publicKey: CryptoKey
+  /** Null if it was sealed under another server secret. */
+  privateKey: CryptoKey | null
+  signsFrom: Date
+  publishedUntil: Date | null
+}
+
+/** Reading a few rows is cheap. A revoked key is accepted for this long at most, plus the time of the read itself. */
+const REFRESH_MS = 2_000
+const FAILURE_INTERVAL_MS = 60_000
+/** However many unknown names clients invent, the database is asked at most once in this time. */
+const UNKNOWN_KEY_INTERVAL_MS = 1_000
+
+export function createKeyService(options: KeyServiceOptions): KeyService {
+  const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
+  const rotation = createKeyRotation(options)
+  let held: HeldKey[] = []
+  let refreshing: Promise<void> | null = null
+  let askedAtMs = Number.NEGATIVE_INFINITY
+
+  const read = async () => {
+    const stored = await rotation.maintain()
+    const known = new Map(held.map((key) => [key.kid, key]))
+    held = await Promise.all(
+      stored.map(async (key) => {
+        const { publicKey, privateKey } = known.get(key.kid) ?? (await importKey(key, secret))
+        const { kid, publicJwk, signsFrom, publishedUntil } = key
+        return { kid, publicJwk, publicKey, privateKey, signsFrom, publishedUntil }
+      }),
+    )
+  }
+  const refresh = () => {
+    refreshing ??= read().finally(() => {
+      refreshing = null
+    })
+    return refreshing
+  }
+  const findHeld = (kid: string) => held.find((key) => key.kid === kid && isPublished(key, clock.now()))
+
+  let timer: Timer | undefined
+  let failureSaidAtMs = Number.NEGATIVE_INFINITY
+  const refreshByItself = async () => {
+    try {
+      await refresh()
+      failureSaidAtMs = Number.NEGATIVE_INFINITY
+    } catch (error) {
+      const nowMs = performance.now()
+      if (nowMs - failureSaidAtMs < FAILURE_INTERVAL_MS) return
+      failureSaidAtMs = nowMs
+      onRefreshFailure(error)
+    }
+  }
+  return {
+    signingKey() {
+      const readable = held.filter((key): key is HeldKey & SigningKey => key.privateKey !== null)
+      const key = pickSigningKey(readable, clock.now())
+      if (!key) throw new AppError('unavailable', { cause: 'no_signing_key' })
+      return key
+    },
+    async findPublicKey(kid) {
+      const nowMs = clock.now().getTime()
+      // Math.abs: if the clock was set back, the time of the last read is in the future and must not block this.
+      if (!findHeld(kid) && Math.abs(nowMs - askedAtMs) >= UNKNOWN_KEY_INTERVAL_MS) {
+        askedAtMs = nowMs
+        await refresh()
+      } else if (refreshing && !findHeld(kid)) await refreshing
+      return findHeld(kid)?.publicKey ?? null
+    },
+    published: () => ({
+      keys: held
+        .filter((key) => isPublished(key, clock.now()))
+        .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
+    }),
+    list: rotation.list,
+    revoke: rotation.revoke,
+    async rotate(how) {
+      const key = await rotation.rotate(how)
+      // A refresh that is under way may have read the store before the change.
+      await refreshing?.catch(() => {})
+      await refresh()
+      return key
+    },
+    refresh,
+    async start() {
+      await refresh()
+      if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
+      timer = setInterval(refreshByItself, refreshMs)
+      timer.unref()
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+const OTHER_SECRET =
+  'the signing keys were sealed under another server.secret: put that secret back, or add it to server.previous_secrets; where it leaked or is lost, run `poterne secret revoke`, or `poterne keys rotate --now` to replace the signing keys alone'
+
+async function importKey(key: StoredKey, secret: KeyServiceOptions['secret']) {
+  const publicKey = (await importJWK(key.publicJwk, SIGNING_ALGORITHM)) as CryptoKey
+  let opened: string
+  try {
+    opened = secret.open(SEAL_LABEL, key.sealedPrivateJwk)
+  } catch {
+    return { publicKey, privateKey: null }
+  }
+  const privateKey = await importJWK(JSON.parse(opened), SIGNING_ALGORITHM, { extractable: false })
+  return { publicKey, privateKey: privateKey as CryptoKey }
+}

@@ -1,0 +1,66 @@
+/**
+ * Refresh tokens (docs/decisions/refresh-tokens.md): 32 bytes in hex that look random to everybody else. 16 random bytes
+ * name the session's family, four count its generations, and twelve authenticate both under the server secret and mask
+ * them; one that was made under another accepted secret is read as well. Therefore the successor of a token is always the same, older tokens of a family are recognised without being
+ * stored, and what the database holds (the SHA-256 of the random part, and a number) is of no use to anybody who reads it.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
+
+export interface RefreshToken {
+  /** As secret as the token itself. */
+  family: Uint8Array
+  /** What the database holds instead of the family. */
+  familyHash: Uint8Array
+  /** 0 for the token of the login. */
+  generation: number
+}
+
+export interface RefreshTokens {
+  /** The first token of a new session. */
+  create(): RefreshToken
+  /** 64 hexadecimal digits. */
+  write(token: Pick<RefreshToken, 'family' | 'generation'>): string
+  /** Null for a text that `write` did not make under an accepted server secret. */
+  read(text: string): RefreshToken | null
+}
+
+const FAMILY_BYTES = 16
+const BODY_BYTES = 20
+const TAG_BYTES = 12
+const TOKEN = /^[0-9a-f]{64}$/
+
+export function createRefreshTokens(secret: ServerSecret): RefreshTokens {
+  /** 96 bits; each guess costs a request (NIST SP 800-107, 5.3.3, requires at least 32). */
+  const tagOf = (by: AcceptedSecret, body: Uint8Array) => by.tag('refresh token', body).subarray(0, TAG_BYTES)
+  /** Applies or removes the mask; the tag is its nonce, as in SIV (RFC 5297). */
+  const masked = (by: AcceptedSecret, body: Uint8Array, tag: Uint8Array) => {
+    const mask = by.tag('refresh token mask', tag)
+    return Buffer.from(body.map((byte, index) => byte ^ (mask[index] ?? 0)))
+  }
+  return {
+    create: () => withHash(randomBytes(FAMILY_BYTES), 0),
+    write({ family, generation }) {
+      const body = Buffer.alloc(BODY_BYTES)
+      body.set(family)
+      body.writeUInt32BE(generation, FAMILY_BYTES)
+      const tag = tagOf(secret.current, body)
+      return tag.toString('hex') + masked(secret.current, body, tag).toString('hex')
+    },
+    read(text) {
+      if (!TOKEN.test(text)) return null
+      const bytes = Buffer.from(text, 'hex')
+      const tag = bytes.subarray(0, TAG_BYTES)
+      for (const by of secret.accepted) {
+        const body = masked(by, bytes.subarray(TAG_BYTES), tag)
+        if (timingSafeEqual(tag, tagOf(by, body)))
+          return withHash(body.subarray(0, FAMILY_BYTES), body.readUInt32BE(FAMILY_BYTES))
+      }
+      return null
+    },
+  }
+}
+
+function withHash(family: Uint8Array, generation: number): RefreshToken {
+  return { family, familyHash: createHash('sha256').update(family).digest(), generation }
+}

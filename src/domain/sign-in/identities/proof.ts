@@ -1,0 +1,71 @@
+/**
+ * How a client proves that a person has just signed in at a provider: by the one-time code at the end of a browser flow,
+ * or by the identity token of a native app. Each is accepted once.
+ */
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { ProviderFailure } from '../../credentials/providers/provider.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { ProvedIdentity } from './identity.ts'
+
+export interface IdentityProofs {
+  /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
+  issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string>
+  /**
+   * An attempt uses the code up. Throws `invalid_code`, or `provider_not_found` if the provider was disabled in the
+   * meantime.
+   */
+  takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
+  /** Throws `invalid_token`, also for a token that was used before. */
+  takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>
+}
+
+/** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
+const CODE_LIFETIME_MS = 60_000
+
+type Needs = Pick<Services, 'providers' | 'clock'> & { stores: Pick<Stores, 'tickets' | 'spentTokens'> }
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+export function createIdentityProofs({ stores, providers, clock }: Needs): IdentityProofs {
+  const { tickets, spentTokens } = stores
+  const codeKey = (code: string) => `social-code:${sha256(code).toString('base64url')}`
+  return {
+    async issueCode(identity, codeChallenge) {
+      const code = randomBytes(32).toString('base64url')
+      const now = clock.now()
+      const expiresAt = new Date(now.getTime() + CODE_LIFETIME_MS)
+      await tickets.put(codeKey(code), { identity, codeChallenge }, expiresAt, now)
+      return code
+    },
+
+    async takeCode(code, codeVerifier) {
+      const ticket = await tickets.take(codeKey(code), clock.now())
+      if (ticket === null) throw new AppError('invalid_code')
+      const { identity, codeChallenge } = ticket as { identity: ProvedIdentity; codeChallenge: string }
+      const expected = Buffer.from(codeChallenge, 'base64url')
+      if (!timingSafeEqual(sha256(codeVerifier), expected)) throw new AppError('invalid_code')
+      providers.get(identity.provider)
+      return identity
+    },
+
+    async takeIdToken(name, idToken, nonce) {
+      const provider = providers.get(name)
+      if (provider.readIdToken === null) throw new AppError('provider_not_found')
+      const { expiresAt, ...identity } = await provider.readIdToken(idToken, nonce).catch(toAppError)
+      // The signed part, not the signature, because some signatures have two spellings.
+      const signed = sha256(idToken.slice(0, idToken.lastIndexOf('.')))
+      if (!(await spentTokens.spend(signed, expiresAt))) {
+        throw new AppError('invalid_token', { cause: 'identity token brought before' })
+      }
+      return { ...identity, provider: name }
+    },
+  }
+}
+
+function toAppError(error: unknown): never {
+  if (!(error instanceof ProviderFailure)) throw error
+  const code = error.reason === 'provider_unavailable' ? 'provider_unavailable' : 'invalid_token'
+  throw new AppError(code, { cause: error.detail })
+}

@@ -1,0 +1,103 @@
+/**
+ * Finds the account that an identity opens. Only issuer and subject identify a person. An e-mail address opens an account
+ * only if the provider is authoritative for it and the account has verified it, and only at the first sign-in.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { type Account, type AccountSession, hasVerified } from '../../accounts/accounts/account.ts'
+import type { NoticePurpose } from '../../messages/outbox/message.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { ProvedIdentity } from './identity.ts'
+import type { EmailOfNew, IdentityStore } from './store.ts'
+
+export interface IdentityResolver {
+  /**
+   * The account that it opens. At the first sign-in an account is found for it, or created. Throws `account_exists` if an
+   * account has verified its e-mail address and the provider is not authoritative enough to open that account.
+   */
+  accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
+  /** Links it to the account and notifies the owner. False if it is already linked to an account. */
+  link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
+  /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
+  unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
+}
+
+type Needs = Pick<Services, 'providers' | 'notices' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'identities' | 'accounts'>
+}
+
+/** An attempt fails only because another call completed something in between, so a few are enough. */
+const TRIES = 10
+
+export function createIdentityResolver(needs: Needs): IdentityResolver {
+  const { providers, notices, clock, config } = needs
+  const { identities: store, accounts } = needs.stores
+  const { accountableType, roleId } = config.accounts
+
+  /** A provider that is no longer configured has only its name. */
+  async function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
+    const label = providers.names.includes(provider) ? providers.get(provider).label : provider
+    return (await notices.about(account, purpose)).map((notice) => ({
+      ...notice,
+      values: { provider: label },
+    }))
+  }
+
+  /** The account that has verified the e-mail address of the identity. */
+  async function ownerOf({ email }: ProvedIdentity): Promise<Account | null> {
+    const account = email && (await accounts.findByIdentifier(email.address, 'provider'))
+    return account && hasVerified(account, email.address) ? account : null
+  }
+
+  const mayLink = ({ email }: ProvedIdentity) =>
+    email?.authoritative === true && config.social.linkByEmail === 'authoritative'
+
+  /** A new account does not get an e-mail address that another account has verified, whose owner had it before. */
+  function emailOfNew({ email }: ProvedIdentity, owner: Account | null): EmailOfNew {
+    if (email === null || owner !== null) return 'none'
+    return email.authoritative ? 'verified' : 'claimed'
+  }
+
+  /** Null if something relevant changed in the meantime. */
+  async function findOrOpen(identity: ProvedIdentity, language: Language): Promise<Account | null> {
+    const account = await store.findAccount(identity)
+    if (account) return account
+    const owner = await ownerOf(identity)
+    if (owner && !mayLink(identity)) throw new AppError('account_exists')
+    if (
+      owner &&
+      (await store.linkByEmail(
+        owner,
+        identity,
+        await noticesFor(owner, 'identity_linked', identity.provider),
+        clock.now(),
+      ))
+    ) {
+      return owner
+    }
+    const fresh = { uuid: randomUUID(), language, accountableType, roleId }
+    return store.open(identity, fresh, emailOfNew(identity, owner), clock.now())
+  }
+
+  return {
+    async accountOf(identity, language) {
+      for (let tries = 1; ; tries++) {
+        const account = await findOrOpen(identity, language)
+        if (account) return account
+        if (tries === TRIES) throw new Error('an identity changed hands too often')
+      }
+    },
+    async link(signedIn, identity) {
+      const notices = await noticesFor(signedIn.account, 'identity_linked', identity.provider)
+      const linked = await store.link(signedIn, identity, notices, clock.now())
+      return linked
+    },
+    async unlink(signedIn, provider) {
+      const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
+      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+      return store.unlink(signedIn, provider, usable, about, clock.now())
+    },
+  }
+}

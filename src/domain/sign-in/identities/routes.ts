@@ -1,0 +1,124 @@
+/** The identities of an account at sign-in providers. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
+import type { IdentityService } from './service.ts'
+
+const identitySchema = component(
+  'Identity',
+  t.Object(
+    {
+      provider: t.String({ examples: ['google'] }),
+      provider_uid: t.String({
+        description: 'The id of the person at the provider',
+        examples: ['110169484474386276334'],
+      }),
+      email: nullable(t.String({ examples: ['ada@example.com'] }), {
+        description: 'As the provider gave it when it was linked',
+      }),
+      created_at: timeField(),
+    },
+    { description: 'A sign-in through a provider, linked to the account.' },
+  ),
+)
+
+const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
+  component(
+    status === 200 ? 'Identities' : 'IdentitiesAfterLinking',
+    t.Object(
+      { status: t.Literal(status), identities: t.Array(identitySchema) },
+      { description: 'The identities that are linked now.' },
+    ),
+  )
+
+const providerParams = t.Object({
+  provider: t.String({ description: 'Name of the provider, e.g. google' }),
+})
+const whereSet =
+  'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor login it also needs `otp`.'
+
+export function createIdentityRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  identities: IdentityService,
+) {
+  return new Elysia({ name: 'identities', prefix: '/api/v1/auth/identities' })
+    .use(httpBase)
+    .use(bearer)
+    .get(
+      '',
+      async ({ signedIn }) => ({ status: 200 as const, identities: await identities.list(signedIn) }),
+      {
+        response: { 200: identitiesAnswer(200), ...errorResponses() },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'listIdentities',
+          summary: 'List your linked identities',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .post(
+      '/:provider',
+      async ({ signedIn, params, body, client, status }) => {
+        const linked = await identities.link(signedIn, params.provider, body, client)
+        return status(201, { status: 201 as const, identities: linked })
+      },
+      {
+        params: providerParams,
+        body: t.Object({
+          code: optionalField(
+            t.String({ maxLength: 256, description: 'From the redirect of a browser flow' }),
+          ),
+          code_verifier: optionalField(codeVerifierField),
+          id_token: optionalField(idTokenField),
+          nonce: optionalField(nonceField),
+          ...ownerProofFields,
+        }),
+        response: {
+          201: identitiesAnswer(201),
+          ...errorResponses(
+            'provider_not_found',
+            'identity_taken',
+            'provider_unavailable',
+            ...ownerProofErrors,
+          ),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'linkIdentity',
+          summary: 'Link an identity',
+          description: `With \`code\` and \`code_verifier\`, or with \`id_token\` and \`nonce\`. ${whereSet} The owner is told.`,
+          security: bearerSecurity,
+        },
+      },
+    )
+    .delete(
+      '/:provider',
+      async ({ signedIn, params, body, client }) => ({
+        status: 200 as const,
+        identities: await identities.unlink(signedIn, params.provider, body ?? {}, client),
+      }),
+      {
+        params: providerParams,
+        body: t.Optional(t.Object(ownerProofFields)),
+        response: {
+          200: identitiesAnswer(200),
+          ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerProofErrors),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'unlinkIdentity',
+          summary: 'Unlink an identity',
+          description: `${whereSet} The owner is told.`,
+          security: bearerSecurity,
+        },
+      },
+    )
+}

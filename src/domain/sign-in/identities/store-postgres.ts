@@ -1,0 +1,270 @@
+/** Table `identities`, and the accounts they open: see store.ts for what each method promises. */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { violates } from '../../../platform/postgres/failure.ts'
+import {
+  accounts,
+  contactChanges,
+  identities,
+  passkeys,
+  recoveryCodes,
+  sessions,
+  totpEnrolments,
+  totpFactors,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  sessionLives,
+  updateLockedAccount,
+} from '../../accounts/accounts/account-sql.ts'
+import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import type { ProvedIdentity } from './identity.ts'
+import type { IdentityStore } from './store.ts'
+
+const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
+
+const paramsOf = ({
+  provider,
+  issuer,
+  subject,
+  email,
+}: ProvedIdentity): ValuesOf<typeof identityParamTypes> => ({
+  provider,
+  issuer,
+  subject,
+  email: email?.address.destination ?? null,
+})
+
+const findAccount = defineStatement({
+  name: 'identities.find_account',
+  params: { issuer: 'text', subject: 'text' },
+  row: accountRow,
+  sql: (p) => sql`
+  select ${accounts}.* from ${identities} join ${accounts} on ${accounts}.id = ${identities}.account_id
+   where issuer = ${p.issuer} and subject = ${p.subject}`,
+})
+
+const linkParamTypes = {
+  accountId: 'bigint',
+  now: 'timestamptz',
+  ...identityParamTypes,
+  ...noticeParamTypes,
+} as const
+
+const linkTo = (
+  p: Placeholders<keyof typeof linkParamTypes>,
+  condition: SQL,
+  addedBy = sql`null::uuid`,
+) => sql`
+  with account as (select id from ${accounts} where id = ${p.accountId} and ${condition}),
+  linked as (
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at, added_by)
+    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now}, ${addedBy} from account
+    on conflict (issuer, subject) do nothing
+    returning id),
+  notices as (${queueNotices(p, sql`linked`)})
+  select id from linked`
+
+const link = defineStatement({
+  name: 'identities.link',
+  params: { ...linkParamTypes, sessionId: 'uuid', digestWhenChecked: 'text?' },
+  row: { id: 'bigint' },
+  sql: (p) =>
+    linkTo(
+      p,
+      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
+      sql`${p.sessionId}`,
+    ),
+})
+
+const linkByEmail = defineStatement({
+  name: 'identities.link_by_email',
+  params: { ...linkParamTypes, key: 'text' },
+  row: { id: 'bigint' },
+  sql: (p) =>
+    linkTo(
+      p,
+      sql`email_key = ${p.key} and email_confirmed_at is not null
+    and not exists (select 1 from ${identities} where account_id = ${p.accountId} and issuer = ${p.issuer})`,
+      // It rests on the e-mail address, and goes with it.
+      sql`(select email_added_by from ${accounts} where id = ${p.accountId})`,
+    ),
+})
+
+/** Null for an account whose e-mail address is not verified by this. */
+const provedNow = (p: Placeholders<'key' | 'now'>) => sql`case when ${p.key} is not null then ${p.now} end`
+
+/** Everything that the unverified account has is deleted; rows of other tables follow by their foreign keys. */
+const open = defineStatement({
+  name: 'identities.open',
+  params: {
+    key: 'text?',
+    accountEmail: 'text?',
+    now: 'timestamptz',
+    provider: 'text',
+    subject: 'text',
+    language: 'text',
+    uuid: 'uuid',
+    accountEmailKey: 'text?',
+    accountableType: 'text',
+    roleId: 'int',
+    issuer: 'text',
+    email: 'text?',
+  },
+  row: accountRow,
+  sql: (p) => sql`
+  with claimed as (
+    select id from ${accounts}
+     where id = any (array(
+             (select id from ${accounts} where waiting_for = ${p.key})
+             union all
+             (select id from ${accounts}
+               where email_key = ${p.key} and email_confirmed_at is null and account_confirmed_at is not null
+               order by id limit 1000)))
+       and email_confirmed_at is null and phone_confirmed_at is null and origin is null
+       and not exists (select 1 from ${identities} where account_id = ${accounts}.id)
+     order by waiting_for is not distinct from ${p.key} desc, id
+     limit 1 for update),
+  emptied as (
+    update ${accounts}
+       set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
+           phone = null, password_digest = null, two_factor_enabled = false, failed_attempts = 0,
+           remember_created_at = null, unlock_token = null, sign_in_count = 0, current_sign_in_at = null,
+           last_sign_in_at = null, current_sign_in_ip = null, last_sign_in_ip = null,
+           provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
+           waiting_for = null
+      from claimed where ${accounts}.id = claimed.id
+    returning ${accounts}.*),
+  no_sessions as (delete from ${sessions} using emptied where account_id = emptied.id),
+  no_app as (delete from ${totpFactors} using emptied where account_id = emptied.id),
+  no_enrolment as (delete from ${totpEnrolments} using emptied where account_id = emptied.id),
+  no_passkeys as (delete from ${passkeys} using emptied where account_id = emptied.id),
+  no_recovery_codes as (delete from ${recoveryCodes} using emptied where account_id = emptied.id),
+  no_changes as (delete from ${contactChanges} using emptied where account_id = emptied.id),
+  created as (
+    insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
+                             accountable_type, role_id, language, created_at, updated_at)
+    select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${provedNow(p)}, ${p.now}, ${p.provider}, ${p.subject},
+           ${p.accountableType}, ${p.roleId}, ${p.language}, ${p.now}, ${p.now}
+     where not exists (select 1 from claimed)
+    returning *),
+  opened as (select * from emptied union all select * from created),
+  linked as (
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
+    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now} from opened),
+  proved as (select id from opened),
+  ${endOtherClaims(p, 'email')}
+  select * from opened`,
+})
+
+const list = defineStatement({
+  name: 'identities.list',
+  params: { accountId: 'bigint' },
+  row: { provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
+  sql: (p) => sql`
+  select provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
+})
+
+const unlink = defineStatement({
+  name: 'identities.unlink',
+  params: {
+    ...signInMethodParamTypes,
+    provider: 'text',
+    sessionId: 'uuid',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  sql: (p) => sql`
+  with named as (
+    select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
+  left_over as (${otherSignInMethods(p, { identities: sql`provider <> ${p.provider}` })}),
+  removed as (
+    delete from ${identities} using named
+     where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
+    returning ${identities}.id),
+  notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
+  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+})
+
+const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
+  at,
+  eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
+})
+
+export function createIdentityStore(database: Database): IdentityStore {
+  return {
+    findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
+    async link({ account: { id, uuid, passwordDigest }, sessionId }, identity, notices, now) {
+      const params = {
+        accountId: id,
+        sessionId,
+        digestWhenChecked: passwordDigest,
+        now,
+        ...paramsOf(identity),
+        ...noticeParams(notices),
+      }
+      const linked = await updateLockedAccount(database, link, params, linking(uuid, identity, now))
+      return linked !== null
+    },
+    async linkByEmail({ id, uuid }, identity, notices, now) {
+      const key = identity.email?.address.key
+      if (key === undefined) return false
+      const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
+      const linked = await updateLockedAccount(database, linkByEmail, params, linking(uuid, identity, now))
+      return linked !== null
+    },
+    async open(identity, account, email, now) {
+      const own = email === 'none' ? undefined : identity.email?.address
+      try {
+        const params = {
+          ...account,
+          ...paramsOf(identity),
+          now,
+          key: (email === 'verified' && own?.key) || null,
+          accountEmailKey: own?.key ?? null,
+          accountEmail: own?.destination ?? null,
+        }
+        const data = { provider: identity.provider }
+        return await changeAndRecord(database, open, params, {
+          at: now,
+          eventsOf: ({ uuid }) => [
+            { type: 'account.registered', account: uuid, data },
+            { type: 'identity.linked', account: uuid, data },
+          ],
+        })
+      } catch (error) {
+        if (violates(error, 'identities_issuer_subject') || violates(error, 'accounts_email_proved'))
+          return null
+        throw error
+      }
+    },
+    list: (accountId) => database.all(list, { accountId }),
+    async unlink({ account, sessionId }, provider, { providers, rpId }, notices, now) {
+      const usable = JSON.stringify(providers)
+      const params = {
+        accountId: account.id,
+        sessionId,
+        provider,
+        usable,
+        rpId,
+        now,
+        ...noticeParams(notices),
+      }
+      const row = await updateLockedAccount(database, unlink, params, {
+        at: now,
+        eventsOf: ({ removed }) =>
+          removed ? [{ type: 'identity.unlinked', account: account.uuid, data: { provider } }] : [],
+      })
+      if (!row?.lives) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.removed ? 'unlinked' : 'last_sign_in_method'
+    },
+  }
+}

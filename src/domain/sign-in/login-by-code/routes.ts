@@ -1,0 +1,100 @@
+/** Requesting a code and logging in with it, on its own or as the second factor. */
+import { Elysia, t } from 'elysia'
+import { bearerSecurity } from '../../../platform/http/bearer.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
+import { identifierField } from '../../accounts/accounts/account-schema.ts'
+import type { Authentication } from '../../sessions/sessions/authentication.ts'
+import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { loginTokenField, otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import type { LoginByCodeService } from './service.ts'
+
+export function createLoginByCodeRoutes(
+  httpBase: HttpBase,
+  authenticate: Authentication['authenticate'],
+  loginByCode: LoginByCodeService,
+) {
+  return new Elysia({ name: 'two-factor', prefix: '/api/v1/auth/2fa' })
+    .use(httpBase)
+    .post(
+      '/request-otp',
+      async ({ body, headers: { authorization }, client, status }) => {
+        const signedIn = authorization === undefined ? null : await authenticate(authorization)
+        // Without two-factor login there is nothing to confirm in a session, so the named contact gets a code to log in.
+        if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
+          await loginByCode.requestStepUpCode(signedIn, client)
+        } else
+          await loginByCode.requestCode(body, { ...client, fingerprint: body.device_fingerprint || null })
+        return status(201, {
+          status: 201 as const,
+          message: client.texts.sentences.two_factor_code_sent,
+        })
+      },
+      {
+        body: t.Object({
+          identifier: optionalField(identifierField),
+          login_token: optionalField(loginTokenField),
+          device_fingerprint: deviceFields.device_fingerprint,
+        }),
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses(
+            'too_many_requests',
+            'country_not_allowed',
+            'channel_not_available',
+            'two_factor_not_enabled',
+            'invalid_token',
+            'token_expired',
+          ),
+        },
+        detail: {
+          tags: ['Login'],
+          operationId: 'requestTwoFactorCode',
+          summary: 'Request a code to log in with, or to confirm a change with',
+          description:
+            'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
+          security: [...bearerSecurity, {}],
+        },
+      },
+    )
+    .post(
+      '/verify',
+      async ({ body, client }) => ({
+        status: 200 as const,
+        ...(await loginByCode.verify(body, deviceOf(body), client)),
+      }),
+      {
+        body: t.Object({
+          identifier: identifierField,
+          otp: otpField,
+          password: t.Optional(
+            t.Union([t.String(), t.Null()], {
+              description:
+                'Required with two-factor login, unless `login_token` is sent or a login of the last 10 minutes verified it: with the same `device_fingerprint`, or from the same address if it named none',
+            }),
+          ),
+          login_token: optionalField(loginTokenField),
+          ...deviceFields,
+        }),
+        response: {
+          200: signedInAnswer,
+          ...errorResponses(
+            'invalid_code',
+            'too_many_attempts',
+            'too_many_requests',
+            'invalid_credentials',
+            'account_locked',
+            'server_busy',
+          ),
+        },
+        detail: {
+          tags: ['Login'],
+          operationId: 'verifyTwoFactor',
+          summary: 'Log in with a code',
+          description:
+            '`otp` is the code that was sent, a code of the authenticator app, or a recovery code.',
+        },
+      },
+    )
+}

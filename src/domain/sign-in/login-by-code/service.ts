@@ -1,0 +1,186 @@
+/**
+ * Login by one-time code. An account with two-factor login needs its password too, in this call or in a login of the
+ * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong.
+ */
+
+import { AppError } from '../../../errors.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import { decoyIdentifier } from '../../foundation/decoys/decoys.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { type Caller, inSession, stranger, withPassword } from '../../limits/limits/callers.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { Device } from '../../sessions/sessions/store.ts'
+import type { FirstFactor, FirstFactorProof, ProvingClient } from '../sign-in/first-factor-proof.ts'
+import { findNamedAccount } from '../sign-in/named-account.ts'
+
+export interface VerifyBody {
+  identifier: string
+  otp: string
+  password?: string | null | undefined
+  /** The token of the login that verified the first factor. */
+  login_token?: string | null | undefined
+}
+
+export interface LoginByCodeService {
+  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
+  requestCode(
+    body: { identifier?: string | null | undefined; login_token?: string | null | undefined },
+    client: ProvingClient,
+  ): Promise<void>
+  /**
+   * Inside a session: sends a code that confirms a change of the account. Throws `two_factor_not_enabled`,
+   * `too_many_requests`, `country_not_allowed`.
+   */
+  requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
+  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
+  verify(
+    body: VerifyBody,
+    device: Device,
+    client: { address: string; addressBucket: string },
+  ): Promise<LogInAnswer>
+}
+
+type Needs = Pick<
+  Services,
+  | 'sessionOpener'
+  | 'passwordCheck'
+  | 'firstFactorProofs'
+  | 'secondFactor'
+  | 'limits'
+  | 'devices'
+  | 'events'
+  | 'config'
+> & { stores: Pick<Stores, 'accounts'> }
+
+export function createLoginByCodeService(needs: Needs): LoginByCodeService {
+  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor } = needs
+  const { limits, devices, events, config } = needs
+  const { accounts } = needs.stores
+  const { defaultCountry } = config.accounts
+
+  const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login
+
+  /** The outcome of the first factor in this call; `newDigest` as the password check returns it. */
+  async function checkFirstFactor(
+    account: Account | null,
+    identifier: Identifier,
+    { password, login_token }: VerifyBody,
+    client: ProvingClient,
+    caller: Caller,
+  ): Promise<FirstFactorResult> {
+    const token = typeof login_token === 'string' ? login_token : null
+    if (token === null && typeof password === 'string') {
+      const { right, newDigest } = await passwordCheck.judge({
+        account,
+        identifierKey: identifier.key,
+        caller,
+        password,
+        countsAsLogin: false,
+      })
+      return { passes: right, first: right ? 'pwd' : null, proof: null, newDigest }
+    }
+    const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
+    const proof = await firstFactorProofs.find(claimed, client, token)
+    if (token === null && !account?.twoFactorEnabled) return { passes: true, ...noFirstFactor }
+    return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
+  }
+
+  /** Throws the error again. */
+  function noteFailure(account: Account | null, error: unknown): never {
+    if (error instanceof AppError)
+      events.add(account?.twoFactorEnabled ? 'two_factor.failed' : 'login.failed', account)
+    throw error
+  }
+
+  return {
+    async requestCode({ identifier: typed, login_token }, client) {
+      if (typeof typed !== 'string') {
+        throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
+      }
+      const { identifier, key, account } = await findNamedAccount(accounts, typed, defaultCountry)
+      const caller = await callerOf(account, client, login_token ?? null)
+      await limits.charge(limits.counters.codeRequests(caller))
+      const named = key === identifier.key ? identifier : decoyIdentifier(typed)
+      // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
+      const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier)
+      await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
+      const sendsTo = account && mayUseCode(account) ? account : null
+      await secondFactor.sendCode(await secondFactor.find(sendsTo), identifier, caller, named)
+    },
+
+    async requestStepUpCode(signedIn, client) {
+      if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+      await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client))
+    },
+
+    async verify(body, device, { address, addressBucket }) {
+      const { identifier, key, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
+      const client = { fingerprint: device.fingerprint, addressBucket }
+      const recognized = await devices.recognize(account, client)
+      await limits.chargeVisit('verification', recognized)
+      const firstFactor = await checkFirstFactor(account, identifier, body, client, recognized)
+      const { passes, first, proof, newDigest } = firstFactor
+      // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
+      // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
+      const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
+      await secondFactor
+        .takeCode(tried, identifier, {
+          typed: body.otp,
+          caller: tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client),
+          name: typeof body.password === 'string' ? `${key} with password` : key,
+          byAddress: tried !== null && proof?.by === 'address',
+        })
+        .catch((error: unknown) => noteFailure(account, error))
+      if (tried === null) return noteFailure(account, new AppError('invalid_code'))
+      if (tried.lockedAt !== null) throw new AppError('account_locked')
+      // Of several callers with right codes and one proof, the first one opens the session of that login.
+      if (proof !== null && !(await proof.take())) throw new AppError('invalid_code')
+      const amr = first ? [first, 'otp', 'mfa'] : ['otp']
+      return sessionOpener.open({ account: tried, device, address, amr, newDigest })
+    },
+  }
+
+  /** The caller group: a known device, or a login that waits for its second factor. */
+  async function callerOf(
+    account: Account | null,
+    client: ProvingClient,
+    loginToken: string | null,
+  ): Promise<Caller> {
+    const recognized = await devices.recognize(account, client)
+    if (loginToken === null) return recognized
+    const proof = await firstFactorProofs.find(
+      account ?? { uuid: '', passwordDigest: null },
+      client,
+      loginToken,
+    )
+    return withFirstFactor(recognized, proof?.factor ?? null, account, client)
+  }
+
+  /** The contact to which a code goes; the named one if the account has none. */
+  function ownRecipient(account: Account | null, named: Identifier): Identifier {
+    const contact = account && secondFactor.recipientOf(account, named)
+    return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
+  }
+}
+
+function withFirstFactor(
+  recognized: Caller,
+  first: FirstFactor | null,
+  account: Account | null,
+  client: ProvingClient,
+): Caller {
+  if (recognized.group === 'owner' || first === null || account === null) return recognized
+  return withPassword(account, client)
+}
+
+interface FirstFactorResult {
+  passes: boolean
+  first: FirstFactor | null
+  /** What an earlier login recorded; null if this call itself verified the password. */
+  proof: FirstFactorProof | null
+  newDigest: string | null
+}
+
+const noFirstFactor = { first: null, proof: null, newDigest: null }

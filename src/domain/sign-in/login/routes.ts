@@ -1,0 +1,41 @@
+/** Log in by password. */
+import { Elysia, t } from 'elysia'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
+import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
+import type { LoginService } from './service.ts'
+
+export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
+  return new Elysia({ name: 'login', prefix: '/api/v1/auth' }).use(httpBase).post(
+    '/login',
+    async ({ body, client, status }) => {
+      const outcome = await login.logIn(body, deviceOf(body), client)
+      if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+      return status(202, twoFactorDue(outcome.due, client.texts))
+    },
+    {
+      body: t.Object({ identifier: identifierField, password: passwordField, ...deviceFields }),
+      response: {
+        200: signedInAnswer,
+        202: twoFactorAnswer,
+        ...errorResponses(
+          'invalid_credentials',
+          'account_unconfirmed',
+          'account_locked',
+          'country_not_allowed',
+          'too_many_requests',
+          'server_busy',
+        ),
+      },
+      detail: {
+        tags: ['Login'],
+        operationId: 'logIn',
+        summary: 'Log in',
+        description:
+          '202 if the account has two-factor login: `2fa/verify` completes the login, with the code that was sent or with a code of the authenticator app.',
+      },
+    },
+  )
+}

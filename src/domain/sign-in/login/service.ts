@@ -1,0 +1,52 @@
+/** Login by password. Reveals that an account is unconfirmed or locked only after the correct password was given. */
+
+import { AppError } from '../../../errors.ts'
+import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Device } from '../../sessions/sessions/store.ts'
+import type { SignInOutcome } from '../sign-in/service.ts'
+
+export interface LoginService {
+  /**
+   * Throws `invalid_credentials`, `account_unconfirmed`, `account_locked` (both only with the right password),
+   * `too_many_requests`, `server_busy`.
+   */
+  logIn(
+    body: { identifier: string; password: string },
+    device: Device,
+    client: { address: string; addressBucket: string },
+  ): Promise<SignInOutcome>
+}
+
+type Needs = Pick<Services, 'passwordCheck' | 'devices' | 'signIn' | 'events' | 'config'> & {
+  stores: Pick<Stores, 'accounts'>
+}
+
+export function createLoginService(needs: Needs): LoginService {
+  const { passwordCheck, devices, signIn, events, config } = needs
+  const { accounts } = needs.stores
+  return {
+    async logIn({ identifier: typed, password }, device, client) {
+      passwordCheck.requireRoom()
+      const identifier = readIdentifier(typed, config.accounts.defaultCountry)
+      const account = await accounts.findByIdentifier(identifier, 'login')
+      const judging = passwordCheck.judge({
+        account,
+        identifierKey: identifier.key,
+        caller: await devices.recognizeAtLogin(account, { ...client, fingerprint: device.fingerprint }),
+        password,
+        countsAsLogin: true,
+      })
+      const { right, newDigest } = await judging.catch((error: unknown) => {
+        if (error instanceof AppError && error.errorCode === 'too_many_requests')
+          events.add('login.locked_out', account)
+        throw error
+      })
+      if (!right || !account) {
+        events.add('login.failed', account)
+        throw new AppError('invalid_credentials')
+      }
+      return signIn.continue({ account, identifier, factor: 'pwd', device, client, newDigest })
+    },
+  }
+}

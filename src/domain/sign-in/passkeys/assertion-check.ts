@@ -1,0 +1,85 @@
+/**
+ * Checks the signature of a passkey and uses its challenge up: for signing in, and to confirm a change inside a
+ * session.
+ */
+import { AppError } from '../../../errors.ts'
+import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { NewSession } from '../../sessions/sessions/store.ts'
+import type { ChallengePurpose, Challenges, OpenedChallenge } from './challenge.ts'
+import type { Passkey } from './passkey.ts'
+import type { UseRefusal } from './store.ts'
+import { type Assertion, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
+
+/** A valid signature that was not used yet. */
+export interface CheckedAssertion {
+  passkey: Passkey
+  account: Account
+  challenge: OpenedChallenge
+  assertion: Assertion
+}
+
+export interface AssertionCheck {
+  /** Throws `invalid_passkey`, or `unknown_passkey` for a credential that no account has. */
+  check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
+  /**
+   * Uses the challenge up: of any number of callers with one signature exactly one succeeds. Throws `invalid_passkey`
+   * for a used challenge, and for a counter that went back, which means that the key was copied; then the owner is
+   * notified.
+   */
+  spend(checked: CheckedAssertion): Promise<void>
+  /** The same, and opens the session with it. Null if the account has changed since it was read. */
+  signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null>
+}
+
+type Needs = Pick<Services, 'notices' | 'events' | 'clock'> & { stores: Pick<Stores, 'passkeys'> }
+
+export function createAssertionCheck(
+  { notices, events, clock, stores }: Needs,
+  { challenges, relyingParty }: { challenges: Challenges; relyingParty: RelyingParty },
+): AssertionCheck {
+  const store = stores.passkeys
+
+  async function refused({ passkey, account }: CheckedAssertion, refusal: UseRefusal): Promise<AppError> {
+    if (refusal === 'counter_fell') {
+      const about = await notices.about(account, 'passkey_copied')
+      const values = { passkey: passkey.name }
+      await store.tellCopy(
+        passkey.id,
+        about.map((notice) => ({ ...notice, values })),
+        clock.now(),
+      )
+      events.add('login.failed', account)
+    }
+    return new AppError('invalid_passkey')
+  }
+
+  return {
+    async check(credential, purpose) {
+      const bytes = challengeOf(credential)
+      const challenge = bytes && challenges.open(bytes, purpose)
+      if (!challenge) throw new AppError('invalid_passkey')
+      const found = await store.find(credential.id)
+      if (found === null) {
+        throw new AppError('unknown_passkey', {
+          passkey: { rp_id: relyingParty.id, credential_id: credential.id },
+        })
+      }
+      const assertion = await verifyAssertion(credential, bytes, relyingParty, found.passkey)
+      if (assertion === null || found.passkey.rpId !== relyingParty.id) throw new AppError('invalid_passkey')
+      return { ...found, challenge, assertion }
+    },
+
+    async spend(checked) {
+      const outcome = await store.use(checked, clock.now())
+      if (outcome !== 'used') throw await refused(checked, outcome)
+    },
+
+    async signIn(checked, session) {
+      const outcome = await store.signIn(checked, session, clock.now())
+      if (typeof outcome === 'string') throw await refused(checked, outcome)
+      return outcome
+    },
+  }
+}

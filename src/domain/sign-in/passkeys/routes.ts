@@ -1,0 +1,268 @@
+/** Sign in with a passkey, and look after the passkeys of an account. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
+import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { ownerProofFields, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import { passkeyRecord } from './passkey.ts'
+import type { PasskeyService } from './service.ts'
+import type { WellKnownFiles } from './well-known.ts'
+
+const passkeySchema = component(
+  'Passkey',
+  t.Object(
+    {
+      id: t.String({ format: 'uuid' }),
+      name: t.String({ examples: ['iCloud Keychain'] }),
+      created_at: timeField(),
+      last_used_at: nullable(timeField()),
+      backed_up: t.Boolean({ description: 'Whether it is synced, so that it is not lost with the device' }),
+      transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
+      aaguid: t.String({
+        description: 'The kind of authenticator that holds it',
+        examples: ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd'],
+      }),
+    },
+    { description: 'A passkey of the account.' },
+  ),
+)
+
+const signalSchema = t.Object(
+  {
+    rp_id: t.String({ examples: ['example.com'] }),
+    user_id: nullable(t.String({ description: 'Base64url; null if there is no passkey' })),
+    credential_ids: t.Array(t.String({ description: 'Base64url' })),
+  },
+  { description: 'For `PublicKeyCredential.signalAllAcceptedCredentials`' },
+)
+
+const optionsAnswer = (dictionary: string) =>
+  component(
+    dictionary.replace('PublicKeyCredential', 'Passkey').replace('JSON', ''),
+    t.Object(
+      {
+        status: t.Literal(200),
+        options: t.Object(
+          {
+            challenge: t.String({
+              description: 'Base64url; valid for five minutes, once',
+              examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+            }),
+          },
+          { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
+        ),
+      },
+      { description: 'The options that the browser needs.' },
+    ),
+  )
+
+const passkeyAnswer = <const Status extends 200 | 201>(status: Status) =>
+  component(
+    status === 200 ? 'PasskeyAnswer' : 'PasskeyAdded',
+    t.Object(
+      { status: t.Literal(status), passkey: passkeySchema },
+      { description: 'The passkey as it is now.' },
+    ),
+  )
+
+const passkeysAnswer = component(
+  'Passkeys',
+  t.Object(
+    { status: t.Literal(200), passkeys: t.Array(passkeySchema), signal: signalSchema },
+    { description: 'The passkeys of the account, and what the browser may be told of them.' },
+  ),
+)
+
+const idParams = t.Object({ id: t.String({ format: 'uuid' }) })
+
+const nameField = t.String({ minLength: 1, maxLength: 120, examples: ['My phone'] })
+
+const freshNote =
+  'Neither password nor code is needed if the session was opened with them less than five minutes ago.'
+
+const documented = (operationId: string, summary: string, description: string) => ({
+  tags: ['Passkeys'],
+  operationId,
+  summary,
+  description,
+})
+
+const withBearer = (...parts: Parameters<typeof documented>) => ({
+  ...documented(...parts),
+  security: bearerSecurity,
+})
+
+export function createPasskeyRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  passkeys: PasskeyService,
+) {
+  return createLoginRoutes(httpBase, passkeys)
+    .use(bearer)
+    .post(
+      '/registration/options',
+      async ({ signedIn, body, client }) => ({
+        status: 200 as const,
+        options: await passkeys.registrationOptions(signedIn, body, client),
+      }),
+      {
+        body: t.Object(ownerProofFields),
+        response: {
+          200: optionsAnswer('PublicKeyCredentialCreationOptionsJSON'),
+          ...errorResponses('passkey_limit', ...ownerProofErrors),
+        },
+        detail: withBearer('passkeyRegistrationOptions', 'Begin to add a passkey', freshNote),
+      },
+    )
+    .post(
+      '/registration',
+      async ({ signedIn, body, client, status }) => {
+        const passkey = await passkeys.register(signedIn, body.credential, body.name ?? null, client)
+        return status(201, { status: 201 as const, passkey: passkeyRecord(passkey) })
+      },
+      {
+        body: t.Object({
+          credential: attestationField,
+          name: t.Optional(t.Union([nameField, t.Null()])),
+        }),
+        response: {
+          201: passkeyAnswer(201),
+          ...errorResponses('invalid_passkey', 'passkey_limit', 'too_many_requests'),
+        },
+        detail: withBearer(
+          'addPasskey',
+          'Add a passkey',
+          'With the result of the browser for the options that the same session received. The owner is told.',
+        ),
+      },
+    )
+    .post(
+      '/step-up/options',
+      async ({ signedIn, client }) => ({
+        status: 200 as const,
+        options: await passkeys.stepUpOptions(signedIn, client),
+      }),
+      {
+        response: {
+          200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
+          ...errorResponses('too_many_requests'),
+        },
+        detail: withBearer(
+          'passkeyStepUpOptions',
+          'Begin to confirm a change by passkey',
+          'Send the result of the browser as `credential` in the call that asks for password and code, instead of both.',
+        ),
+      },
+    )
+    .get(
+      '',
+      async ({ signedIn }) => {
+        const { passkeys: list, signal } = await passkeys.list(signedIn)
+        return {
+          status: 200 as const,
+          passkeys: list.map(passkeyRecord),
+          signal: { rp_id: signal.rpId, user_id: signal.userId, credential_ids: signal.credentialIds },
+        }
+      },
+      {
+        response: {
+          200: passkeysAnswer,
+          ...errorResponses(),
+        },
+        detail: withBearer('listPasskeys', 'List your passkeys', 'The oldest first.'),
+      },
+    )
+    .patch(
+      '/:id',
+      async ({ signedIn, params, body }) => ({
+        status: 200 as const,
+        passkey: passkeyRecord(await passkeys.rename(signedIn, params.id, body.name)),
+      }),
+      {
+        params: idParams,
+        body: t.Object({ name: nameField }),
+        response: { 200: passkeyAnswer(200), ...errorResponses('passkey_not_found') },
+        detail: withBearer('renamePasskey', 'Rename a passkey', 'The name is for its owner only.'),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ signedIn, params, body, client }) => {
+        await passkeys.remove(signedIn, params.id, body ?? {}, client)
+        return { status: 200 as const, message: client.texts.sentences.passkey_removed }
+      },
+      {
+        params: idParams,
+        body: t.Optional(t.Object(ownerProofFields)),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses('passkey_not_found', 'last_sign_in_method', ...ownerProofErrors),
+        },
+        detail: withBearer('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`),
+      },
+    )
+}
+
+function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
+  return new Elysia({ name: 'passkeys', prefix: '/api/v1/auth/passkeys' })
+    .use(httpBase)
+    .post(
+      '/login/options',
+      async ({ client }) => ({ status: 200 as const, options: await passkeys.loginOptions(client) }),
+      {
+        response: {
+          200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
+          ...errorResponses('too_many_requests'),
+        },
+        detail: documented(
+          'passkeyLogInOptions',
+          'Begin to log in with a passkey',
+          'The same for everybody: the person chooses the account in the browser.',
+        ),
+      },
+    )
+    .post(
+      '/login',
+      async ({ body, client }) => ({
+        status: 200 as const,
+        ...(await passkeys.logIn(body.credential, deviceOf(body), client)),
+      }),
+      {
+        body: t.Object({ credential: assertionField, ...deviceFields }),
+        response: {
+          200: signedInAnswer,
+          ...errorResponses('unknown_passkey', 'invalid_passkey', 'account_locked', 'too_many_requests'),
+        },
+        detail: documented(
+          'logInWithPasskey',
+          'Log in with a passkey',
+          'Counts as both factors, so that no second step follows. `unknown_passkey` names the credential, for the Signal API.',
+        ),
+      },
+    )
+}
+
+/** For browsers and phones; not under /api, and 404 for what is not configured. */
+export function createWellKnownRoutes(files: WellKnownFiles) {
+  const json = (path: string, content: object | null) => (routes: Elysia) =>
+    content === null
+      ? routes
+      : routes.get(path, () => Response.json(content, { headers: CACHEABLE }), { detail: { hide: true } })
+  const routes = new Elysia({ name: 'well-known', prefix: '/.well-known' })
+    .use(json('/webauthn', files.webauthn))
+    .use(json('/passkey-endpoints', files.passkeyEndpoints))
+    .use(json('/apple-app-site-association', files.appleAppSiteAssociation))
+    .use(json('/assetlinks.json', files.assetLinks))
+  const { changePasswordUrl } = files
+  if (changePasswordUrl === null) return routes
+  return routes.get('/change-password', ({ redirect }) => redirect(changePasswordUrl, 303), {
+    detail: { hide: true },
+  })
+}
+
+const CACHEABLE = { 'cache-control': 'public, max-age=300' }

@@ -1,0 +1,244 @@
+/**
+ * Passkeys: one step that counts as both factors. Only discoverable credentials are made, so that no answer depends on
+ * an identifier that somebody typed. Options are kept nowhere (challenge.ts).
+ */
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
+import type { AssertionBody, Attestation } from '../../../platform/http/passkey-schemas.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import type { NoticePurpose } from '../../messages/outbox/message.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { Device } from '../../sessions/sessions/store.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
+import type { AssertionCheck } from './assertion-check.ts'
+import { authenticatorName } from './authenticator-names.ts'
+import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
+import { amrOf, type Passkey } from './passkey.ts'
+import { challengeOf, type RelyingParty, verifyRegistration } from './verification.ts'
+
+export interface Client {
+  address: string
+  addressBucket: string
+}
+
+/** What a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal API). */
+export interface PasskeySignal {
+  rpId: string
+  userId: string | null
+  credentialIds: string[]
+}
+
+/** What `navigator.credentials` takes, in its JSON form. */
+export interface WebAuthnOptions {
+  challenge: string
+  [member: string]: unknown
+}
+
+export interface PasskeyService {
+  loginOptions(client: Client): Promise<WebAuthnOptions>
+  /** Never a second step: the device checked the person as well as the key. */
+  logIn(credential: AssertionBody, device: Device, client: Client): Promise<LogInAnswer>
+  registrationOptions(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<WebAuthnOptions>
+  register(
+    signedIn: Authenticated,
+    credential: Attestation,
+    name: string | null,
+    client: Client,
+  ): Promise<Passkey>
+  stepUpOptions(signedIn: Authenticated, client: Client): Promise<WebAuthnOptions>
+  list(signedIn: Authenticated): Promise<{ passkeys: Passkey[]; signal: PasskeySignal }>
+  rename(signedIn: Authenticated, id: string, name: string): Promise<Passkey>
+  remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: Client): Promise<void>
+}
+
+type Needs = Pick<
+  Services,
+  'sessionOpener' | 'reauthentication' | 'limits' | 'notices' | 'clock' | 'config' | 'providers'
+> & { stores: Pick<Stores, 'passkeys'> }
+
+/** The part that signing in depends on. */
+export interface PasskeyFoundation {
+  challenges: Challenges
+  assertions: AssertionCheck
+  relyingParty: RelyingParty
+}
+
+export const MAXIMUM_PASSKEYS = 10
+
+/** Somebody who has just given the password and the second factor is not asked for them again. */
+const RECENT_SIGN_IN_MS = 5 * 60_000
+
+/** EdDSA, ES256, RS256: COSE algorithms, the preferred one first. */
+const ALGORITHMS = [-8, -7, -257]
+
+const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+
+export function createPasskeyService(
+  needs: Needs,
+  { challenges, assertions, relyingParty }: PasskeyFoundation,
+): PasskeyService {
+  const { sessionOpener, reauthentication, limits, notices, clock, config, providers } = needs
+  const store = needs.stores.passkeys
+  const siteName = config.passkeys.rpName ?? serviceName(config)
+
+  const requestOptions = (challenge: Uint8Array) => ({
+    challenge: encode(challenge),
+    rpId: relyingParty.id,
+    allowCredentials: [],
+    userVerification: 'required',
+    timeout: CHALLENGE_LIFETIME_MS,
+  })
+
+  /** Whether this session was opened a moment ago with everything that the account requires. */
+  function isFresh({ account, claims }: Authenticated): boolean {
+    if (clock.now().getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS) return false
+    const proved =
+      (account.passwordDigest === null || claims.amr.includes('pwd')) && !account.twoFactorEnabled
+    return proved || claims.amr.includes('mfa')
+  }
+
+  /**
+   * Requires the password and, if two-factor login is on, the second factor, unless the session has just verified
+   * them.
+   */
+  async function requireOwner(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void> {
+    if (!isFresh(signedIn)) await reauthentication.require(signedIn, proof, client)
+  }
+
+  const noticesOf = async (account: Account, purpose: NoticePurpose, passkey: string) =>
+    (await notices.about(account, purpose)).map((notice) => ({ ...notice, values: { passkey } }))
+
+  /** A passkey of another relying party can only be listed and removed. */
+  const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id
+
+  const displayName = (account: Account) => account.email ?? account.phone ?? account.uuid
+
+  return {
+    async loginOptions({ addressBucket }) {
+      await limits.charge(limits.counters.passkeyOptions(addressBucket))
+      return requestOptions(challenges.create({ kind: 'login' }))
+    },
+
+    async logIn(credential, device, { address, addressBucket }) {
+      await limits.charge(limits.counters.passkeyAttempts(addressBucket))
+      const checked = await assertions.check(credential, { kind: 'login' })
+      const { account, passkey } = checked
+      if (account.lockedAt !== null) throw new AppError('account_locked')
+      return sessionOpener.open({
+        account,
+        device,
+        address,
+        amr: amrOf(passkey),
+        write: (session) => assertions.signIn(checked, session),
+      })
+    },
+
+    async registrationOptions(signedIn, proof, client) {
+      await requireOwner(signedIn, proof, client)
+      const { account, claims } = signedIn
+      const existing = await store.list(account.id)
+      if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
+      const challenge = challenges.create({
+        kind: 'registration',
+        accountUuid: account.uuid,
+        sessionId: claims.sessionId,
+      })
+      const name = displayName(account)
+      return {
+        challenge: encode(challenge),
+        rp: { id: relyingParty.id, name: siteName },
+        user: {
+          id: encode(existing[0]?.userHandle ?? challenges.randomOf(challenge)),
+          name,
+          displayName: name,
+        },
+        pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+        timeout: CHALLENGE_LIFETIME_MS,
+        attestation: 'none',
+        excludeCredentials: existing.filter(isUsable).map(({ credentialId, transports }) => ({
+          id: credentialId,
+          type: 'public-key',
+          transports,
+        })),
+        authenticatorSelection: {
+          residentKey: 'required',
+          requireResidentKey: true,
+          userVerification: 'required',
+        },
+        extensions: { credProps: true },
+        hints: [],
+      }
+    },
+
+    async register(signedIn, credential, name, { addressBucket }) {
+      await limits.charge(limits.counters.passkeyAttempts(addressBucket))
+      const { account, claims } = signedIn
+      const bytes = challengeOf(credential)
+      const challenge =
+        bytes &&
+        challenges.open(bytes, {
+          kind: 'registration',
+          accountUuid: account.uuid,
+          sessionId: claims.sessionId,
+        })
+      const made = challenge && (await verifyRegistration(credential, bytes, relyingParty))
+      if (!made) throw new AppError('invalid_passkey')
+      const [first] = await store.list(account.id)
+      const now = clock.now()
+      const passkey = {
+        ...made,
+        id: randomUUID(),
+        name: name ?? authenticatorName(made.aaguid) ?? 'Passkey',
+        userHandle: first?.userHandle ?? challenge.random,
+        rpId: relyingParty.id,
+      }
+      const owner = { account, sessionId: claims.sessionId }
+      const about = await noticesOf(account, 'passkey_added', passkey.name)
+      const outcome = await store.add(owner, passkey, challenge, MAXIMUM_PASSKEYS, about, now)
+      if (outcome === 'limit_reached') throw new AppError('passkey_limit')
+      if (outcome !== 'added') throw new AppError('invalid_passkey')
+      return { ...passkey, accountId: account.id, createdAt: now, lastUsedAt: null }
+    },
+
+    async stepUpOptions({ account, claims }, { addressBucket }) {
+      await limits.charge(limits.counters.passkeyOptions(addressBucket))
+      const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
+      return requestOptions(challenges.create(purpose))
+    },
+
+    async list({ account }) {
+      const passkeys = await store.list(account.id)
+      const userId = passkeys[0] === undefined ? null : encode(passkeys[0].userHandle)
+      const credentialIds = passkeys.filter(isUsable).map(({ credentialId }) => credentialId)
+      return { passkeys, signal: { rpId: relyingParty.id, userId, credentialIds } }
+    },
+
+    async rename({ account }, id, name) {
+      const renamed = await store.rename(account, id, name, clock.now())
+      if (renamed === null) throw new AppError('passkey_not_found')
+      return renamed
+    },
+
+    async remove(signedIn, id, proof, client) {
+      await requireOwner(signedIn, proof, client)
+      const { account, claims } = signedIn
+      const passkey = (await store.list(account.id)).find((one) => one.id === id)
+      if (!passkey) throw new AppError('passkey_not_found')
+      const about = await noticesOf(account, 'passkey_removed', passkey.name)
+      const owner = { account, sessionId: claims.sessionId }
+      const outcome = await store.remove(
+        owner,
+        { id, rpId: relyingParty.id },
+        providers.names,
+        about,
+        clock.now(),
+      )
+      if (outcome === 'session_over') throw new AppError('invalid_token')
+      if (outcome === 'not_found') throw new AppError('passkey_not_found')
+      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Verifies what a browser or an app returns for options, as WebAuthn Level 3 §7.1 and §7.2 require. The library
+ * checks the type, the challenge, the origin, the relying party, the flags and the signature; what it leaves open is
+ * refused here: use inside a frame of another site, and a user handle that names another account.
+ */
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { AssertionBody, Attestation } from '../../../platform/http/passkey-schemas.ts'
+import type { Passkey } from './passkey.ts'
+
+export interface RelyingParty {
+  id: string
+  /** Compared exactly. */
+  origins: string[]
+}
+
+export interface NewCredential {
+  credentialId: string
+  publicKey: Uint8Array
+  counter: number
+  backupEligible: boolean
+  backedUp: boolean
+  transports: string[]
+  aaguid: string
+}
+
+export interface Assertion {
+  counter: number
+  backedUp: boolean
+}
+
+/** With the first passkey: it brings megabytes of parsers for certificates, which need Reflect's metadata before them. */
+async function library() {
+  await import('reflect-metadata')
+  return import('@simplewebauthn/server')
+}
+
+/** The longest credential id that WebAuthn Level 3 allows, in bytes. */
+const MAXIMUM_ID_BYTES = 1023
+
+/** The challenge that an answer was made over; null where the answer cannot even be read. */
+export function challengeOf(credential: { response: { clientDataJSON: string } }): Uint8Array | null {
+  const { challenge } = clientDataOf(credential)
+  return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url') : null
+}
+
+function clientDataOf({ response }: { response: { clientDataJSON: string } }): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString('utf8'))
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Made in a frame of another origin: it is unknown what the person believed they confirmed. */
+function isFramed(credential: { response: { clientDataJSON: string } }): boolean {
+  const { crossOrigin, topOrigin } = clientDataOf(credential)
+  return crossOrigin === true || topOrigin !== undefined
+}
+
+/** The new credential; null where anything about it is wrong. */
+export async function verifyRegistration(
+  credential: Attestation,
+  challenge: Uint8Array,
+  relyingParty: RelyingParty,
+): Promise<NewCredential | null> {
+  if (isFramed(credential)) return null
+  const { verifyRegistrationResponse } = await library()
+  const verified = await verifyRegistrationResponse({
+    response: credential as unknown as RegistrationResponseJSON,
+    expectedChallenge: Buffer.from(challenge).toString('base64url'),
+    expectedOrigin: relyingParty.origins,
+    expectedRPID: relyingParty.id,
+    requireUserPresence: true,
+    requireUserVerification: true,
+  }).catch(() => null)
+  if (!verified?.verified) return null
+  const { credential: made, aaguid, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
+  if (Buffer.from(made.id, 'base64url').length > MAXIMUM_ID_BYTES) return null
+  return {
+    credentialId: made.id,
+    publicKey: made.publicKey,
+    counter: made.counter,
+    backupEligible: credentialDeviceType === 'multiDevice',
+    backedUp: credentialBackedUp,
+    transports: knownTransports(made.transports ?? []),
+    aaguid,
+  }
+}
+
+/**
+ * The counter and the backup state of a signature by this passkey; null where anything about it is wrong. The counter
+ * is compared where it is stored, in one step with storing it.
+ */
+export async function verifyAssertion(
+  credential: AssertionBody,
+  challenge: Uint8Array,
+  relyingParty: RelyingParty,
+  passkey: Pick<Passkey, 'credentialId' | 'publicKey' | 'userHandle' | 'backupEligible'>,
+): Promise<Assertion | null> {
+  const { userHandle } = credential.response
+  if (isFramed(credential)) return null
+  if (userHandle && !Buffer.from(userHandle, 'base64url').equals(Buffer.from(passkey.userHandle))) return null
+  const { verifyAuthenticationResponse } = await library()
+  const verified = await verifyAuthenticationResponse({
+    response: credential as unknown as AuthenticationResponseJSON,
+    expectedChallenge: Buffer.from(challenge).toString('base64url'),
+    expectedOrigin: relyingParty.origins,
+    expectedRPID: relyingParty.id,
+    requireUserVerification: true,
+    credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
+  }).catch(() => null)
+  if (!verified?.verified) return null
+  const { newCounter, credentialBackedUp, credentialDeviceType } = verified.authenticationInfo
+  if ((credentialDeviceType === 'multiDevice') !== passkey.backupEligible) return null
+  return { counter: newCounter, backedUp: credentialBackedUp }
+}
+
+const transports = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
+
+const knownTransports = (named: readonly string[]) => [...new Set(named)].filter((one) => transports.has(one))

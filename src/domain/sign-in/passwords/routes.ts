@@ -1,0 +1,102 @@
+/** Resetting a forgotten password (two calls), and changing the password inside a session. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { messageAnswer } from '../../../platform/http/schemas.ts'
+import { identifierField, newPasswordFields } from '../../accounts/accounts/account-schema.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { deviceFields } from '../../sessions/sessions/session-schema.ts'
+import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import type { PasswordsService } from './service.ts'
+
+export function createPasswordRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  passwords: PasswordsService,
+) {
+  return new Elysia({ name: 'passwords', prefix: '/api/v1/auth/password' })
+    .use(httpBase)
+    .post(
+      '/forgot',
+      async ({ body, client, status }) => {
+        await passwords.forgot(body, { ...client, fingerprint: body.device_fingerprint || null })
+        const { password_reset_sent } = client.texts.sentences
+        return status(201, { status: 201 as const, message: password_reset_sent })
+      },
+      {
+        body: t.Object({ identifier: identifierField, device_fingerprint: deviceFields.device_fingerprint }),
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
+        },
+        detail: {
+          tags: ['Passwords'],
+          operationId: 'forgotPassword',
+          summary: 'Request a code to choose a new password',
+          description:
+            'The same answer for every identifier. A code is sent if the identifier is verified, or waits for its confirmation.',
+        },
+      },
+    )
+    .post(
+      '/reset',
+      async ({ body, client }) => {
+        await passwords.reset(body, { ...client, fingerprint: body.device_fingerprint || null })
+        return { status: 200 as const, message: client.texts.sentences.password_reset }
+      },
+      {
+        body: t.Object({
+          identifier: t.String({
+            description:
+              'E-mail address or phone number of the account; with a recovery or invitation code its uuid too',
+            examples: ['ada@example.com'],
+          }),
+          otp: t.String({
+            description: 'The code that was sent, or a recovery or invitation code of an administrator',
+            examples: ['123456'],
+          }),
+          ...newPasswordFields,
+          device_fingerprint: deviceFields.device_fingerprint,
+        }),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),
+        },
+        detail: {
+          tags: ['Passwords'],
+          operationId: 'resetPassword',
+          summary: 'Choose a new password with the code',
+          description:
+            'Confirms the account if it waited for that, ends all its sessions and does not log in. Two-factor login stays on.',
+        },
+      },
+    )
+    .use(bearer)
+    .post(
+      '/change',
+      async ({ signedIn, body, client }) => {
+        await passwords.change(signedIn, body, client)
+        return { status: 200 as const, message: client.texts.sentences.password_changed }
+      },
+      {
+        body: t.Object({
+          current_password: ownerProofFields.password,
+          otp: ownerProofFields.otp,
+          credential: ownerProofFields.credential,
+          ...newPasswordFields,
+        }),
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses(...ownerProofErrors),
+        },
+        detail: {
+          tags: ['Passwords'],
+          operationId: 'changePassword',
+          summary: 'Change your password',
+          description: 'The other sessions of the account end; this one stays. The owner is told.',
+          security: bearerSecurity,
+        },
+      },
+    )
+}

@@ -1,0 +1,218 @@
+/**
+ * Resetting a forgotten password, and changing a known one. Somebody who reads a code at a verified contact, or at
+ * the contact that a registration waits for, owns the account. Answers, work and time are the same for identifiers
+ * without an account.
+ */
+
+import { AppError } from '../../../errors.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
+import {
+  type Account,
+  type Contact,
+  channelOf,
+  contactOf,
+  hasVerified,
+  verifiedContacts,
+  verifiedKeys,
+} from '../../accounts/accounts/account.ts'
+import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
+import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import { type Caller, type CallerGroup, stranger } from '../../limits/limits/callers.ts'
+import type { CodeBinding } from '../../messages/codes/service.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { type OwnerProof, wrongPassword } from '../sign-in/reauthentication.ts'
+
+interface NewPasswordBody {
+  password: string
+  password_confirmation: string
+}
+
+interface ResettingClient {
+  fingerprint: string | null
+  addressBucket: string
+}
+
+export interface PasswordsService {
+  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
+  forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
+  /**
+   * `otp` may also be a recovery or invitation code, and `identifier` then the account's uuid. A rejected password
+   * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused. Throws
+   * `invalid_code`, `too_many_attempts`, `too_many_requests` too.
+   */
+  reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
+  /**
+   * Throws `validation_failed`, and what Reauthentication throws. Of two parallel calls the second one has the wrong
+   * password.
+   */
+  change(
+    signedIn: Authenticated,
+    body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
+    client: { addressBucket: string },
+  ): Promise<void>
+}
+
+type Needs = Pick<
+  Services,
+  | 'codes'
+  | 'accountCodes'
+  | 'limits'
+  | 'attempts'
+  | 'devices'
+  | 'hashing'
+  | 'reauthentication'
+  | 'notices'
+  | 'outbox'
+  | 'events'
+  | 'clock'
+  | 'config'
+> & { stores: Pick<Stores, 'accounts' | 'passwords'> }
+
+export function createPasswordsService(needs: Needs): PasswordsService {
+  const { codes, accountCodes, limits, attempts, devices, hashing } = needs
+  const { reauthentication, notices, outbox, events, clock, config } = needs
+  const { accounts, passwords: store } = needs.stores
+  const { defaultCountry } = config.accounts
+  const passwordRules = createPasswordRules(config, serviceName(config))
+
+  function check({ password, password_confirmation }: NewPasswordBody, identifiers: Identifier[]): void {
+    const fields = checkPassword(password, password_confirmation, identifiers, passwordRules)
+    if (fields.length > 0) throw new AppError('validation_failed', { fields })
+  }
+
+  const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
+    purpose: 'password_reset',
+    group,
+    subject: account?.uuid ?? codes.decoySubject(identifier.key),
+    destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
+  })
+
+  /** After the code was taken the call must not be refused any more, so the queue is asked for room before. */
+  async function replace(
+    account: Account,
+    identifier: Identifier,
+    newPassword: string,
+    caller: Caller,
+    client: ResettingClient,
+  ): Promise<void> {
+    const { destination } = bindingOf(account, identifier, 'stranger')
+    const contact: Contact = { channel: channelOf(identifier.kind), destination }
+    const [digest, messages] = await Promise.all([
+      hashing.hash(newPassword, { admitted: true, owner: caller.group === 'owner' }),
+      noticesOf(account, contact),
+      codes.kill(account.uuid),
+    ])
+    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
+    const password = { digest, keptDevice, notices: withAddressOfCaller(messages) }
+    if (!(await store.reset(account, identifier, password, clock.now()))) throw new AppError('invalid_code')
+    await forgetStrangers(account, [identifier.key], client)
+  }
+
+  /** To every verified contact; where there is none, to the one that the code proves. */
+  function noticesOf(account: Account, proved: Contact | null) {
+    const contacts = verifiedContacts(account)
+    return notices.about(
+      account,
+      'password_changed',
+      contacts.length > 0 || proved === null ? contacts : [proved],
+    )
+  }
+
+  /** What was typed, of the account that has it. */
+  const ownIdentifiers = ({ email, phone }: Account) =>
+    [email, phone].map((one) => parseIdentifier(one ?? '', defaultCountry)).filter((one) => one !== null)
+
+  /** Counted by the client's address alone: whoever tries codes uses up nothing of the account's. */
+  async function resetByAccountCode(
+    body: NewPasswordBody & { identifier: string; otp: string },
+    client: ResettingClient,
+  ): Promise<void> {
+    const name = isUuid(body.identifier)
+      ? { uuid: body.identifier }
+      : readIdentifier(body.identifier, defaultCountry)
+    check(body, 'key' in name ? [name] : [])
+    await limits.chargeVisit('verification', stranger(client))
+    hashing.requireRoom()
+    const matched = await accountCodes.match(name, body.otp)
+    if (matched === null) throw new AppError('invalid_code')
+    const { account, sentTo } = matched
+    check(body, ownIdentifiers(account))
+    const contact = sentTo && {
+      channel: channelOf(sentTo.kind),
+      destination: contactOf(account, sentTo.kind) ?? sentTo.key,
+    }
+    const [digest, messages] = await Promise.all([
+      hashing.hash(body.password, { admitted: true }),
+      noticesOf(account, contact),
+    ])
+    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
+    const password = { digest, keptDevice, notices: messages }
+    if (!(await store.resetByCode(matched, password, clock.now()))) throw new AppError('invalid_code')
+    await codes.kill(account.uuid)
+    await forgetStrangers(account, 'key' in name ? [name.key] : [], client)
+  }
+
+  /**
+   * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
+   * the attempts in a row.
+   */
+  async function forgetStrangers(account: Account, typed: string[], client: ResettingClient): Promise<void> {
+    const { counters } = limits
+    const callers = [stranger(client), await devices.recognize(account, client)]
+    const keys = new Set([...typed, ...verifiedKeys(account)])
+    await limits.clear(
+      [...keys].flatMap((key) => callers.flatMap((one) => counters.wrongPasswords(one, key))),
+    )
+    await attempts.clearDay(account.uuid, ['login_code', 'password_reset'])
+    const isFirstToday = await limits.admits([counters.onceADay('second step cleared', account.uuid)])
+    if (isFirstToday) await attempts.clearDay(account.uuid, ['two_factor'])
+  }
+
+  return {
+    async forgot({ identifier: typed }, client) {
+      const identifier = readIdentifier(typed, defaultCountry)
+      const account = await accounts.findByIdentifier(identifier, 'reset')
+      const caller = await devices.recognize(account, client)
+      await limits.charge(limits.counters.codeRequests(caller))
+      const isOwn = account !== null && hasVerified(account, identifier)
+      await limits.charge(limits.counters.codes(caller, identifier, 'password_reset', isOwn))
+      events.add('password.reset_requested', account)
+      await outbox.sendCode(
+        bindingOf(account, identifier, caller.group),
+        account && { channel: channelOf(identifier.kind), language: account.language },
+      )
+    },
+
+    async reset(body, client) {
+      if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
+      const identifier = readIdentifier(body.identifier, defaultCountry)
+      check(body, [identifier])
+      const account = await accounts.findByIdentifier(identifier, 'reset')
+      const caller = await devices.recognize(account, client)
+      await limits.chargeVisit('verification', caller)
+      hashing.requireRoom({ owner: caller.group === 'owner' })
+      const binding = bindingOf(account, identifier, caller.group)
+      await codes.take(binding, body.otp, { caller, name: identifier.key })
+      if (account === null) throw new AppError('invalid_code')
+      await replace(account, identifier, body.password, caller, client)
+    },
+
+    async change(signedIn, body, client) {
+      const { account } = signedIn
+      check(body, ownIdentifiers(account))
+      const proof = { password: body.current_password, otp: body.otp, credential: body.credential }
+      await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
+      const digest = await hashing.hash(body.password, { owner: true })
+      const [messages] = await Promise.all([
+        notices.about(account, 'password_changed'),
+        codes.kill(account.uuid),
+      ])
+      const changed = await store.change(signedIn, { digest, notices: messages }, clock.now())
+      if (changed === 'session_over') throw new AppError('invalid_token', { cause: changed })
+      if (changed === 'other_password') throw wrongPassword('current_password')
+    },
+  }
+}

@@ -1,0 +1,218 @@
+/** Column `password_digest` of `accounts`, and what changes with it. See store.ts for what each method promises. */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { accounts, contactChanges, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import type { MatchedCode } from '../../accounts/account-codes/service.ts'
+import { spendAccountCode } from '../../accounts/account-codes/spend-sql.ts'
+import {
+  endOtherClaims,
+  holdAccount,
+  sessionLives,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
+} from '../../accounts/accounts/account-sql.ts'
+import { isRecentContact, removeRecentAdditions } from '../../accounts/accounts/additions-sql.ts'
+import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import {
+  noticeParams,
+  noticeParamTypes,
+  queueNotices,
+  supersedeAll,
+} from '../../messages/outbox/queue-sql.ts'
+import { endLaterLinks } from '../undo/undo-sql.ts'
+import type { PasswordStore, ResetPassword } from './store.ts'
+
+/** What ends with the old password of the account in the CTE `proved`; `kept`: the sessions that do not end. */
+const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) => sql`
+    revoked as (
+      update ${sessions} set revoked_at = ${p.now} from proved
+       where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
+    dropped as (
+      delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    notices as (${queueNotices(p, sql`proved`, values)})`
+
+/** What ends with a reset besides: nobody but the caller's device is known any more. */
+const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) => sql`
+    ${endings(p, sql`false`, whatWent)},
+    unknown_devices as (${forgetDevices(sql`proved`, p.keptDevice)})`
+
+/** For the notice. */
+const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
+
+const resetRow = { newlyConfirmed: 'boolean' } as const
+
+/**
+ * The other contact is removed if a session added it lately, or if the registration was never confirmed: then it is
+ * only a claim, perhaps a stranger's, and gets no notice.
+ */
+const resetBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const otherKind = kind === 'email' ? 'phone' : 'email'
+  const other = unqualifiedColumns[otherKind]
+  const names = kind === 'email' ? sql.raw('phone') : sql.raw('email, email_key')
+  const old = kind === 'email' ? sql.raw('old.phone') : sql.raw('old.email, old.email_key')
+  return defineStatement({
+    name: `passwords.reset_by_${kind}`,
+    params: {
+      now: 'timestamptz',
+      accountId: 'bigint',
+      key: 'text',
+      digest: 'text',
+      keptDevice: 'bytea?',
+      ...noticeParamTypes,
+    },
+    row: resetRow,
+    sql: (p) => sql`
+    with old as (
+      select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
+       where id = ${p.accountId} and ${keyColumn} = ${p.key}
+         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${p.key}))),
+    proved as (
+      update ${accounts}
+         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now},
+             account_confirmed_at = coalesce(old.account_confirmed_at, ${p.now}),
+             ${verifiedAt} = coalesce(old.${verifiedAt}, ${p.now}), waiting_for = null,
+             (${names}, ${other.verifiedAt}, ${other.addedAt}, ${other.addedBy}) = (
+               select ${old}, old.${other.verifiedAt}, old.${other.addedAt}, old.${other.addedBy}
+                where not old.has_recent and old.account_confirmed_at is not null)
+        from old where ${accounts}.id = old.id
+      returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
+                case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact,
+                old.account_confirmed_at is null as newly_confirmed),
+    ${endOtherClaims(p, kind)},
+    ${removeRecentAdditions(p)},
+    overtaken as (${endLaterLinks(p, sql`proved`)}),
+    ${resetEndings(p)}
+    select newly_confirmed from proved`,
+  })
+}
+
+const reset = { email: resetBy('email'), phone: resetBy('phone') }
+
+/**
+ * By a code that proves no contact: an administrator knows who has it. What a session added lately opens nothing any more;
+ * the contacts stay, since no code says which of them is the owner's.
+ */
+const resetByAdministrator = defineStatement({
+  name: 'passwords.reset_by_administrator',
+  params: {
+    accountId: 'bigint',
+    digest: 'text',
+    keptDevice: 'bytea?',
+    now: 'timestamptz',
+    ...noticeParamTypes,
+  },
+  row: resetRow,
+  sql: (p) => sql`
+    with proved as (
+      update ${accounts}
+         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
+       where id = ${p.accountId}
+      returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact),
+    ${removeRecentAdditions(p)},
+    ${resetEndings(p)}
+    select false as newly_confirmed from proved`,
+})
+
+const change = defineStatement({
+  name: 'passwords.change',
+  params: {
+    digest: 'text',
+    now: 'timestamptz',
+    accountId: 'bigint',
+    digestWhenChecked: 'text?',
+    sessionId: 'uuid',
+    notices: 'text',
+  },
+  row: { lives: 'boolean', changed: 'boolean' },
+  sql: (p) => sql`
+  with proved as (
+    update ${accounts} set password_digest = ${p.digest}, password_changed_at = ${p.now}, updated_at = ${p.now}
+     where id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}
+    returning id, uuid),
+  ${endings(p, sql`${sessions}.id = ${p.sessionId}`)}
+  select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
+})
+
+const eventsOfReset = (
+  account: string,
+  data: Record<string, string>,
+  { newlyConfirmed }: { newlyConfirmed: boolean },
+): NewEvent[] => [
+  ...(newlyConfirmed
+    ? (['account.registered', 'account.confirmed'] as const).map((type) => ({ type, account, data }))
+    : []),
+  { type: 'password.reset', account, data },
+]
+
+export function createPasswordStore(database: Database): PasswordStore {
+  /** Uses the code up and sets the password, or does neither. */
+  const resetOnce = (
+    { account, ...code }: MatchedCode,
+    proved: Identifier | null,
+    { digest, keptDevice, notices }: ResetPassword,
+    now: Date,
+  ) =>
+    retryDeadlocks(() =>
+      database.transaction(async (transaction) => {
+        const params = { accountId: account.id, digest, keptDevice, now, ...noticeParams(notices) }
+        await holdAccount(transaction, account.id)
+        if (!(await spendAccountCode(transaction, account.id, code, now))) return null
+        // The contact may have gone since the code was sent there; the account it was made for is the same.
+        const row =
+          (proved && (await transaction.first(reset[proved.kind], { ...params, key: proved.key }))) ??
+          (await transaction.first(resetByAdministrator, params))
+        const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
+        if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
+        return row
+      }),
+    )
+
+  return {
+    async resetByCode(matched, password, now) {
+      const { sentTo } = matched
+      const done =
+        sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, now)))
+      return (done ?? (await resetOnce(matched, null, password, now))) !== null
+    },
+    async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, now) {
+      const done = await verifyIdentifier(kind, () =>
+        updateLockedAccount(
+          database,
+          reset[kind],
+          { accountId, key, digest, keptDevice, now, ...noticeParams(notices) },
+          { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
+        ),
+      )
+      return done !== null
+    },
+    async change({ account, sessionId }, { digest, notices }, now) {
+      const changed = await updateLockedAccount(
+        database,
+        change,
+        {
+          accountId: account.id,
+          sessionId,
+          digestWhenChecked: account.passwordDigest,
+          digest,
+          now,
+          ...noticeParams(notices),
+        },
+        {
+          at: now,
+          eventsOf: (row) => (row.changed ? [{ type: 'password.changed', account: account.uuid }] : []),
+        },
+      )
+      if (changed?.changed) return 'changed'
+      return changed?.lives ? 'other_password' : 'session_over'
+    },
+  }
+}

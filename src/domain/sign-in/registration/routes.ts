@@ -1,0 +1,161 @@
+/** Registering, confirming the account, and sending the confirmation code again (under two paths). */
+import { Elysia, t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
+import { accountSchema, identifierField, newPasswordFields } from '../../accounts/accounts/account-schema.ts'
+import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import type { RegistrationService } from './service.ts'
+
+const registerBody = t.Object(
+  {
+    email: t.Optional(t.Union([t.String({ maxLength: 512 }), t.Null()], { description: 'E-mail address' })),
+    phone: t.Optional(
+      t.Union([t.String({ maxLength: 512 }), t.Null()], {
+        description: 'Phone number; a national one is read in accounts.default_country',
+      }),
+    ),
+    ...newPasswordFields,
+  },
+  {
+    examples: [
+      {
+        email: 'ada@example.com',
+        phone: '+33612345678',
+        password: 'une phrase bien longue',
+        password_confirmation: 'une phrase bien longue',
+      },
+    ],
+  },
+)
+
+const confirmBody = t.Object({
+  identifier: identifierField,
+  otp: otpField,
+  password: t.Optional(
+    t.Union([t.String(), t.Null()], {
+      description:
+        'The password that the account will have, whatever registrations named; the rules of register apply',
+    }),
+  ),
+  sign_in: optionalField(t.Boolean({ description: 'Also sign in; needs password in the same call' })),
+  ...deviceFields,
+})
+
+const confirmAnswer = component(
+  'AccountConfirmed',
+  t.Object(
+    {
+      status: t.Literal(201),
+      message: t.String(),
+      access_token: t.Optional(signedInAnswer.properties.access_token),
+      refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
+      account: t.Optional(accountSchema),
+    },
+    { description: 'The account is confirmed; with `sign_in` the tokens and the account, too.' },
+  ),
+)
+const resendBody = t.Object({
+  identifier: identifierField,
+  device_fingerprint: deviceFields.device_fingerprint,
+})
+
+export function createRegistrationRoutes(httpBase: HttpBase, registration: RegistrationService) {
+  const resendDocs = (path: 'Verification' | 'Confirmation') => ({
+    body: resendBody,
+    response: {
+      201: messageAnswer(201),
+      ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
+    },
+    detail: {
+      tags: ['Registration'],
+      operationId: `resend${path}`,
+      summary: `Send the confirmation code again${path === 'Confirmation' ? ' (the same, by its other name)' : ''}`,
+      description: 'The same answer for every identifier. A code is sent only for an unconfirmed account.',
+    },
+  })
+
+  return new Elysia({ name: 'registration', prefix: '/api/v1/auth' })
+    .use(httpBase)
+    .post(
+      '/register',
+      async ({ body, client, status }) => {
+        const { channel } = await registration.register(body, client)
+        const { sentences } = client.texts
+        return status(201, {
+          status: 201 as const,
+          message: channel === 'email' ? sentences.registered_by_email : sentences.registered_by_sms,
+        })
+      },
+      {
+        body: registerBody,
+        response: {
+          201: messageAnswer(201),
+          ...errorResponses(
+            'too_many_requests',
+            'country_not_allowed',
+            'channel_not_available',
+            'identifier_taken',
+            'server_busy',
+          ),
+        },
+        detail: {
+          tags: ['Registration'],
+          operationId: 'register',
+          summary: 'Create an account',
+          description:
+            'With an e-mail address, a phone number, or both; the code is sent to the e-mail address if there is one.',
+        },
+      },
+    )
+    .post(
+      '/verify-account',
+      async ({ body, client, status }) => {
+        const { hasPassword, signedIn } = await registration.confirm(body, deviceOf(body), client)
+        const { sentences } = client.texts
+        return status(201, {
+          status: 201 as const,
+          message: hasPassword ? sentences.account_confirmed : sentences.account_confirmed_choose_password,
+          ...signedIn,
+        })
+      },
+      {
+        body: confirmBody,
+        response: {
+          201: confirmAnswer,
+          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),
+        },
+        detail: {
+          tags: ['Registration'],
+          operationId: 'verifyAccount',
+          summary: 'Confirm the account with its code',
+          description:
+            'With `password` the account has that one and no other. With `sign_in` too, the answer also holds access_token, refresh_token and account.',
+        },
+      },
+    )
+    .post(
+      '/resend-verification',
+      async ({ body, client, status }) => {
+        await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
+        return status(201, {
+          status: 201 as const,
+          message: client.texts.sentences.confirmation_resent,
+        })
+      },
+      resendDocs('Verification'),
+    )
+    .post(
+      '/resend-confirmation',
+      async ({ body, client, status }) => {
+        await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
+        return status(201, {
+          status: 201 as const,
+          message: client.texts.sentences.confirmation_resent,
+        })
+      },
+      resendDocs('Confirmation'),
+    )
+}

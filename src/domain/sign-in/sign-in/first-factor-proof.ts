@@ -1,0 +1,96 @@
+/**
+ * A record that the first factor of an account was verified a moment ago. A login with two factors leaves it for the call
+ * with the second one, and returns a token for it. A client that does not send the token is recognised by the device
+ * fingerprint that the login named or, if it named none, by its address. A proof opens at most one session, and is only
+ * valid for the password that the account had then: a change of the password ends it.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Account } from '../../accounts/accounts/account.ts'
+import type { Services, Stores } from '../../services.ts'
+
+type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
+
+/** By password, or through a provider (with a value of our own, since RFC 8176 has none for it). */
+export type FirstFactor = 'pwd' | 'fed'
+
+export interface ProvingClient {
+  fingerprint: string | null
+  addressBucket: string
+}
+
+export interface FirstFactorProofs {
+  readonly lifetimeSeconds: number
+  /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
+  remember(account: Proved, factor: FirstFactor, client: ProvingClient): Promise<string>
+  /** Finds it by the token if there is one, and then by nothing else. */
+  find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorProof | null>
+}
+
+export interface FirstFactorProof {
+  factor: FirstFactor
+  /** How the client was recognised. */
+  by: 'token' | 'device' | 'address'
+  /** True for exactly one of any number of callers, which may open the session of this login. */
+  take(): Promise<boolean>
+}
+
+const LIFETIME_SECONDS = 600
+
+type Needs = Pick<Services, 'clock'> & { stores: Pick<Stores, 'tickets'> }
+
+export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorProofs {
+  const { tickets } = stores
+  const proofKey = (tokenHash: string) => `login-token:${tokenHash}`
+  const passwordOf = ({ passwordDigest }: Proved) => hashOf(passwordDigest ?? '')
+  /** The key under which the hash of the token is kept for a client that does not send it. */
+  const clientKey = (accountUuid: string, by: 'device' | 'address', name: string) =>
+    `first-factor:${hashOf(`${accountUuid} ${by} ${name}`)}`
+  const deviceKey = ({ uuid }: Proved, { fingerprint }: ProvingClient) =>
+    clientKey(uuid, 'device', fingerprint ?? '')
+  const addressKey = ({ uuid }: Proved, { addressBucket }: ProvingClient) =>
+    clientKey(uuid, 'address', addressBucket)
+
+  /** The hash of the token: of the one that the client sent, or of the one it is recognised for. */
+  async function findTokenHash(account: Proved, client: ProvingClient, loginToken: string | null, now: Date) {
+    if (loginToken !== null) return { by: 'token' as const, tokenHash: hashOf(loginToken) }
+    const [device, address] = await Promise.all([
+      client.fingerprint === null ? null : tickets.find(deviceKey(account, client), now),
+      tickets.find(addressKey(account, client), now),
+    ])
+    const found = device ?? address
+    return {
+      by: device ? ('device' as const) : ('address' as const),
+      tokenHash: typeof found?.token === 'string' ? found.token : 'none',
+    }
+  }
+
+  return {
+    lifetimeSeconds: LIFETIME_SECONDS,
+    async remember(account, factor, client) {
+      const now = clock.now()
+      const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
+      const loginToken = randomBytes(32).toString('base64url')
+      const tokenHash = hashOf(loginToken)
+      const proof = { account: account.uuid, factor, password: passwordOf(account) }
+      const key = client.fingerprint === null ? addressKey(account, client) : deviceKey(account, client)
+      await Promise.all([
+        tickets.put(proofKey(tokenHash), proof, expiresAt, now),
+        tickets.put(key, { token: tokenHash }, expiresAt, now),
+      ])
+      return loginToken
+    },
+    async find(account, client, loginToken) {
+      const now = clock.now()
+      const { by, tokenHash } = await findTokenHash(account, client, loginToken, now)
+      const proof = await tickets.find(proofKey(tokenHash), now)
+      if (proof?.account !== account.uuid || proof.password !== passwordOf(account)) return null
+      return {
+        factor: proof.factor as FirstFactor,
+        by,
+        take: async () => (await tickets.take(proofKey(tokenHash), clock.now())) !== null,
+      }
+    },
+  }
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')

@@ -1,0 +1,41 @@
+/**
+ * The account that a call of the second step names, by e-mail address or phone number, or by its uuid. In a sign-in
+ * through a provider nobody types an identifier, so its answer contains the uuid, which reveals no contact.
+ */
+
+import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import { decoyContact, decoyIdentifier } from '../../foundation/decoys/decoys.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+
+export interface NamedAccount {
+  identifier: Identifier
+  /** What was typed, in comparable form; attempts are counted on it. */
+  key: string
+  /** Null if no account has it. */
+  account: Account | null
+}
+
+export async function findNamedAccount(
+  accounts: AccountStore,
+  typed: string,
+  defaultCountry: string,
+): Promise<NamedAccount> {
+  if (isUuid(typed)) {
+    const account = await accounts.findByUuid(typed)
+    const decoy = decoyIdentifier(typed)
+    const identifier = account ? mainIdentifier(account, defaultCountry) : decoy
+    return { identifier, key: decoy.key, account }
+  }
+  const identifier = readIdentifier(typed, defaultCountry)
+  const account = await accounts.findByIdentifier(identifier, 'second_step')
+  return { identifier, key: identifier.key, account }
+}
+
+/** A verified contact, the e-mail address first; a decoy for an account without any. */
+export function mainIdentifier(account: Account, defaultCountry: string): Identifier {
+  const [contact] = verifiedContacts(account)
+  const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
+  return identifier ?? decoyContact(account.uuid)
+}

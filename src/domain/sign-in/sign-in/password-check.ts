@@ -1,0 +1,72 @@
+/**
+ * Checks a typed password, at login and wherever a call asks for the password again. The attempt is counted on the
+ * caller before anything is hashed, and an unknown identifier takes the same work as a known one.
+ */
+
+import { AppError } from '../../../errors.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import { decoyAccount } from '../../foundation/decoys/decoys.ts'
+import { createPendingAttempts } from '../../limits/attempts/pending-attempts.ts'
+import type { Caller } from '../../limits/limits/callers.ts'
+import type { Services, Stores } from '../../services.ts'
+
+export interface PasswordTry {
+  /** Null if no account has this identifier. */
+  account: Account | null
+  /** In comparable form, or as it was typed if it is not an identifier. */
+  identifierKey: string
+  caller: Caller
+  password: string
+  /** Whether the attempt also counts as a login from its client address. */
+  countsAsLogin: boolean
+}
+
+export interface PasswordCheck {
+  /**
+   * Throws `too_many_requests`, or `server_busy`, which does not count as a failure. `newDigest` is set if the stored
+   * digest has older parameters.
+   */
+  judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
+  /** Throws `server_busy` if `judge` would. Call it first: during a flood no store has to be asked. */
+  requireRoom(): void
+}
+
+type Needs = Pick<Services, 'limits' | 'hashing'> & { stores: Pick<Stores, 'accounts'> }
+
+export function createPasswordCheck({ stores, limits, hashing }: Needs): PasswordCheck {
+  const { accounts } = stores
+  const pending = createPendingAttempts()
+  return {
+    // Owners have places of their own: only the check itself knows who calls.
+    requireRoom: () => hashing.requireRoom({ owner: true }),
+    async judge({ account, identifierKey, caller, password, countsAsLogin }) {
+      const failures = limits.counters.wrongPasswords(caller, identifierKey)
+      const owner = caller.group === 'owner'
+      let refusal: unknown
+
+      /** The place in the queue comes before the count, so that a full queue is not counted as a failure. */
+      async function admit() {
+        const place = hashing.holdPlace({ owner })
+        try {
+          await (countsAsLogin ? limits.chargeVisit('login', caller, failures) : limits.charge(failures))
+          return place
+        } catch (error) {
+          place.release()
+          if (!(error instanceof AppError) || error.errorCode !== 'too_many_requests') throw error
+          refusal = error
+          return null
+        }
+      }
+
+      const decision = await pending.run(failures[0]!.key, admit, async (place) => {
+        const digest = account?.passwordDigest ?? null
+        const verdict = await hashing.check(password, digest, { owner, place }).finally(place.release)
+        if (verdict.right) await limits.clear(failures)
+        else await accounts.noteFailure((account ?? decoyAccount).id)
+        return { refunded: verdict.right, verdict }
+      })
+      if (decision === null) throw refusal
+      return decision.verdict
+    },
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * The second factor: a code of an authenticator app, a sent code or a recovery code, whichever the account has. The
+ * work is the same for identifiers without an account. No code is sent to an account with an app, because a sent code
+ * is the weaker factor. A new kind of factor is one more entry of the list `factors`.
+ */
+
+import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
+import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
+import type { HeldFactors } from '../../credentials/authenticators/service.ts'
+import { decoyRecipient } from '../../foundation/decoys/decoys.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { Verdict } from '../../limits/attempts/service.ts'
+import type { Caller, CallerGroup } from '../../limits/limits/callers.ts'
+import type { CodeBinding } from '../../messages/codes/service.ts'
+import type { CodePurpose } from '../../messages/codes/store.ts'
+import type { Services } from '../../services.ts'
+
+export interface SecondFactor {
+  /** The factors of the account, read once for each call. */
+  find(account: Account | null): Promise<HeldFactors>
+  /**
+   * Notifies the owner, once, that the app cannot be used any more. Call it only after the first factor was verified.
+   */
+  tellLoss(held: HeldFactors): Promise<void>
+  /** The methods that can be used now; of the sent codes only the channel of `recipient`. */
+  methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[]
+  /**
+   * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
+   * contact.
+   */
+  recipientOf(account: Account, named: Identifier): Contact | null
+  /**
+   * Sends a code to the contact that `identifier` leads to, or does the same work without sending one if the account
+   * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
+   */
+  sendCode(held: HeldFactors, identifier: Identifier, caller: Caller, named?: Identifier): Promise<void>
+  /**
+   * Takes a code that `sendCode` sent, a code of the app or a recovery code. Throws `invalid_code`,
+   * `too_many_attempts`, `too_many_requests`.
+   */
+  takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<void>
+  /** The methods that can confirm a change inside a session while two-factor login is on. */
+  methodsInSession(account: Account): Promise<TwoFactorMethod[]>
+  /**
+   * Sends a code that confirms a change inside a session to the first verified contact. Sends none if the account has
+   * an app or if two-factor login is off. Throws `too_many_requests`, `country_not_allowed`.
+   */
+  sendStepUpCode(account: Account, caller: Caller): Promise<void>
+  /** As `takeCode`, for a change inside a session. */
+  takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
+}
+
+export interface CodeAttempt {
+  typed: string
+  caller: Caller
+  /** What a stranger typed to name the account; the answer depends only on the attempts with this name. */
+  name: string
+  /** Only the client address shows that the first factor was verified. */
+  byAddress?: boolean
+}
+
+/** One kind of second factor. */
+interface Factor {
+  /** The methods by which the account can use it now. */
+  methods(held: HeldFactors): TwoFactorMethod[]
+  /** Whether a code of this form is compared with this factor. */
+  reads(typed: string): boolean
+  /** Compares the code and, if it is right, uses it up. The work is the same for an account without such a factor. */
+  verify(held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict>
+}
+
+/** Compares a typed code with the sent one, or with a decoy if the account takes no sent codes. */
+type CompareSent = (accepts: boolean) => Promise<Verdict>
+const noSentCode: CompareSent = async () => 'wrong'
+const verdictOf = (isRight: boolean): Verdict => (isRight ? 'right' : 'wrong')
+
+type Needs = Pick<
+  Services,
+  'codes' | 'attempts' | 'authenticators' | 'notices' | 'limits' | 'outbox' | 'config'
+>
+
+/**
+ * Without two-factor login a code alone signs in. The two purposes are kept apart, so that wrong codes from before
+ * two-factor login was turned on do not block the second step.
+ */
+const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
+  account?.twoFactorEnabled ? 'two_factor' : 'login_code'
+
+const nothingStored = {
+  sealedSecret: null,
+  lossToldAt: null,
+  recoveredAt: null,
+  recoveryHashes: [],
+  hasPasskey: false,
+}
+
+const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
+
+export function createSecondFactor(needs: Needs): SecondFactor {
+  const { codes, attempts, notices, authenticators, limits, outbox, config } = needs
+  const { defaultCountry } = config.accounts
+  const { allowEmail } = config.twoFactor
+
+  const isReachable = ({ destination }: Contact): boolean => {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    return identifier !== null && limits.counters.mayReceive(identifier)
+  }
+
+  /**
+   * The verified contacts that codes may go to. As a second step an e-mail counts only where the operator allows it, or
+   * where the account has no telephone number that SMS can reach.
+   */
+  function codeContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
+    const contacts = verifiedContacts(account, first)
+    if (allowEmail || !account.twoFactorEnabled) return contacts
+    const phones = contacts.filter((contact) => contact.channel === 'sms' && isReachable(contact))
+    return phones.length > 0 ? phones : contacts
+  }
+
+  /** Where the operator does not allow e-mail, a passkey too takes its place. */
+  async function find(account: Account | null): Promise<HeldFactors> {
+    const held = await authenticators.find(account)
+    if (allowEmail || account === null || !held.stored.hasPasskey) return held
+    const hasPhone = codeContacts(account).some(({ channel }) => channel === 'sms')
+    return hasPhone ? held : { ...held, acceptsSentCodes: false }
+  }
+
+  const factors: Factor[] = [
+    // A passkey is not a code to type: its owner calls passkeys/login, which needs no second step.
+    {
+      methods: ({ stored }) => (stored.hasPasskey ? ['passkey'] : []),
+      reads: () => false,
+      verify: async () => 'wrong',
+    },
+    {
+      methods: ({ app }) => (app === 'usable' ? ['totp'] : []),
+      reads: (typed) => !authenticators.isRecoveryCode(typed),
+      verify: async (held, typed) => verdictOf(await authenticators.useAppCode(held, typed)),
+    },
+    {
+      methods: ({ account, acceptsSentCodes }) =>
+        account && acceptsSentCodes ? codeContacts(account).map(({ channel }) => channel) : [],
+      reads: (typed) => !authenticators.isRecoveryCode(typed),
+      verify: ({ account, acceptsSentCodes }, _, compare) => compare(acceptsSentCodes && account !== null),
+    },
+    {
+      methods: ({ recoveryCodesLeft }) => (recoveryCodesLeft > 0 ? ['recovery_code'] : []),
+      reads: authenticators.isRecoveryCode,
+      verify: async (held, typed) => verdictOf(await authenticators.useRecoveryCode(held, typed)),
+    },
+  ]
+
+  const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
+    (account && codeContacts(account, identifier.kind)[0]) ?? null
+
+  const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
+    group,
+    purpose: purposeOf(account),
+    subject: account?.uuid ?? codes.decoySubject(identifier.key),
+    destination: contactFor(account, identifier)?.destination ?? identifier.key,
+  })
+
+  /** Inside a session the code goes to the first verified contact, whichever contact was typed at login. */
+  const stepUpBinding = (account: Account): CodeBinding => ({
+    purpose: 'step_up',
+    group: 'owner',
+    subject: account.uuid,
+    destination: codeContacts(account)[0]?.destination ?? account.uuid,
+  })
+
+  /** Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort. */
+  function methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[] {
+    const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
+    const sentTo = (method: TwoFactorMethod) =>
+      (method !== 'email' && method !== 'sms') || recipient === 'any contact' || method === recipient?.channel
+    const others = all.filter((method) => method !== 'recovery_code' && sentTo(method))
+    return others.length > 0 ? others : all.filter((method) => method === 'recovery_code')
+  }
+
+  /**
+   * A stranger has paid for the identifier they typed. If the code goes to another contact of the account, that
+   * contact is charged too, and a refusal is not revealed. If it goes to the typed one, or is not sent, the same is
+   * charged on a decoy.
+   */
+  async function mayGoTo(
+    to: Contact | null,
+    named: Identifier,
+    caller: Caller,
+    purpose: CodePurpose,
+  ): Promise<boolean> {
+    if (caller.group !== 'stranger') return to !== null
+    const actual = to && parseIdentifier(to.destination, defaultCountry)
+    const isElsewhere = actual !== null && actual.key !== named.key
+    const admitted = await limits.admitsCode(
+      caller,
+      isElsewhere ? actual : decoyRecipient(named.key),
+      purpose,
+      false,
+    )
+    return to !== null && (admitted || !isElsewhere)
+  }
+
+  const verify = async (held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict> => {
+    const compared = factors.filter((factor) => factor.reads(typed))
+    const verdicts = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare)))
+    return (
+      verdicts.find((verdict) => verdict === 'right') ??
+      verdicts.find((verdict) => verdict === 'spent') ??
+      'wrong'
+    )
+  }
+
+  /**
+   * Of somebody who knows the password and is on an unknown device: the third wrong code within a day is told to the owner,
+   * once a day, whichever factors were tried.
+   */
+  async function noteWrongCode(account: Account | null, { caller, byAddress }: CodeAttempt): Promise<void> {
+    if (account === null || caller.group !== 'password' || byAddress) return
+    const { wrongSecondFactors, onceADay } = limits.counters
+    if (await limits.admits([wrongSecondFactors(account.uuid)])) return
+    if (!(await limits.admits([onceADay('wrong second factor', account.uuid)]))) return
+    await outbox.sendNotices(withAddressOfCaller(await notices.about(account, 'second_factor_failed')))
+  }
+
+  /**
+   * A recovery code is too long to be guessed, so its attempts have a counter of their own and never block other
+   * methods.
+   */
+  async function takeRecoveryCode(
+    account: Account | null,
+    sent: CodeBinding,
+    attempt: CodeAttempt,
+  ): Promise<void> {
+    const { caller, typed } = attempt
+    await limits.charge(limits.counters.recoveryCodes(sent.subject, caller.addressBucket))
+    const held = await find(account)
+    if ((await verify(held, typed, noSentCode)) === 'right') return
+    await noteWrongCode(account, attempt)
+    throw new AppError('invalid_code')
+  }
+
+  async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt): Promise<void> {
+    const { caller, name, byAddress = false, typed } = attempt
+    if (authenticators.isRecoveryCode(typed)) return takeRecoveryCode(account, sent, attempt)
+    const held = await find(account)
+    const factor = held.app === 'usable' ? 'totp' : sent.purpose
+    const { purpose } = sent
+    const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
+    await attempts.run(tried, async ({ allowed }) => {
+      const binding = byAddress ? { ...sent, group: null } : sent
+      const compare: CompareSent = (accepts) => codes.compare(binding, typed, { allowed: allowed && accepts })
+      // If no more attempts at this account are allowed, the same work is done on something that is never right.
+      const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
+      const verdict = await verify(tryable, typed, compare)
+      if (verdict === 'wrong') await noteWrongCode(account, attempt)
+      return verdict
+    })
+  }
+
+  return {
+    find,
+    tellLoss: authenticators.tellLoss,
+    methods,
+    recipientOf: contactFor,
+    async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier) {
+      const sendsTo = acceptsSentCodes ? account : null
+      const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
+      const mayGo = await mayGoTo(contact, named, caller, purposeOf(sendsTo))
+      const to = sendsTo && contact && mayGo ? { channel: contact.channel, language: sendsTo.language } : null
+      await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group), to)
+    },
+    takeCode: (account, identifier, attempt) =>
+      take(account, bindingOf(account, identifier, attempt.caller.group), attempt),
+    async methodsInSession(account) {
+      const held = await find(account)
+      return methods(held, codeContacts(account)[0] ?? null)
+    },
+    async sendStepUpCode(account, caller) {
+      const [contact] = codeContacts(account)
+      const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
+      if (!contact || !identifier || !account.twoFactorEnabled) return
+      if (!(await find(account)).acceptsSentCodes) return
+      await limits.charge(limits.counters.codes(caller, identifier, 'step_up', true))
+      const { channel } = contact
+      await outbox.sendCode(stepUpBinding(account), { channel, language: account.language })
+    },
+    takeStepUp: (account, typed, caller) =>
+      take(account, stepUpBinding(account), { typed, caller, name: '' }),
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Every login path ends here once the first factor is verified. It opens a session or, if two-factor login is on,
+ * asks for the second factor.
+ */
+
+import { AppError, type TwoFactorMethod } from '../../../errors.ts'
+import type { Account, Contact } from '../../accounts/accounts/account.ts'
+import type { HeldFactors } from '../../credentials/authenticators/service.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { maskDestination } from '../../foundation/identifiers/mask.ts'
+import { type Caller, withPassword } from '../../limits/limits/callers.ts'
+import type { Services } from '../../services.ts'
+import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { Device } from '../../sessions/sessions/store.ts'
+import type { FirstFactor } from './first-factor-proof.ts'
+
+export interface TwoFactorDue {
+  /** The methods that can be used now; empty if there are none. */
+  methods: TwoFactorMethod[]
+  /** The masked contact; null if no code was sent. */
+  sent_to: string | null
+  expires_in: number
+  /** Proves the first factor in the call that completes the login. */
+  login_token: string
+}
+
+export type SignInOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue }
+
+export interface ProvedFirstFactor {
+  account: Account
+  /** The identifier that names the account: a code goes to this contact if it is verified. */
+  identifier: Identifier
+  factor: FirstFactor
+  device: Device
+  client: { address: string; addressBucket: string }
+  /** Replaces a digest that has older parameters. */
+  newDigest?: string | null
+}
+
+export interface SignInService {
+  /** Throws `account_unconfirmed`, `account_locked`. */
+  continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
+}
+
+type Needs = Pick<
+  Services,
+  'sessionOpener' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'devices' | 'config'
+>
+
+export function createSignInService(needs: Needs): SignInService {
+  const { sessionOpener, firstFactorProofs, secondFactor, limits, devices, config } = needs
+
+  /** The contact to which the code was sent; null if no code can be sent now, so that the other methods remain. */
+  async function sendCode(
+    held: HeldFactors,
+    account: Account,
+    identifier: Identifier,
+    caller: Caller,
+  ): Promise<Contact | null> {
+    // The typed contact may be one that is not verified: the code then goes to another one and is counted there.
+    const contact = secondFactor.recipientOf(account, identifier)
+    const recipient = contact && parseIdentifier(contact.destination, config.accounts.defaultCountry)
+    if (!recipient || !(await limits.admitsCode(caller, recipient, 'two_factor', true))) return null
+    await secondFactor.sendCode(held, recipient, caller)
+    return contact
+  }
+
+  return {
+    async continue({ account, identifier, factor, device, client, newDigest = null }) {
+      if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
+      if (account.lockedAt !== null) throw new AppError('account_locked')
+      if (!account.twoFactorEnabled) {
+        const { address } = client
+        return { signedIn: await sessionOpener.open({ account, device, address, amr: [factor], newDigest }) }
+      }
+      const held = await secondFactor.find(account)
+      await secondFactor.tellLoss(held)
+      const { addressBucket } = client
+      const login_token = await firstFactorProofs.remember(account, factor, {
+        fingerprint: device.fingerprint,
+        addressBucket,
+      })
+      const recognized = await devices.recognizeAtLogin(account, {
+        ...client,
+        fingerprint: device.fingerprint,
+      })
+      const caller = recognized.group === 'owner' ? recognized : withPassword(account, client)
+      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller) : null
+      return {
+        due: {
+          methods: secondFactor.methods(held, contact),
+          sent_to: contact && maskDestination(contact.destination),
+          expires_in: contact ? config.codes.lifetimeSeconds : firstFactorProofs.lifetimeSeconds,
+          login_token,
+        },
+      }
+    },
+  }
+}

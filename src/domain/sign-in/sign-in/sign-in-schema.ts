@@ -1,0 +1,112 @@
+/** The answers of a sign-in, and the fields that re-authenticate inside a session. */
+import { t } from 'elysia'
+import type { TwoFactorMethod } from '../../../errors.ts'
+import { component } from '../../../platform/http/components.ts'
+import { assertionField } from '../../../platform/http/passkey-schemas.ts'
+import { integer, nullable, optionalField } from '../../../platform/http/schemas.ts'
+import type { Texts } from '../../../texts/languages.ts'
+import { accountSchema } from '../../accounts/accounts/account-schema.ts'
+import { tokenFields } from '../../sessions/sessions/session-schema.ts'
+
+export const otpField = t.String({ description: 'The one-time code', examples: ['123456'] })
+
+export const loginTokenField = t.String({
+  description: 'From the 202 of the login that this call completes; it proves the first factor',
+})
+
+/** The fields of every call that changes how the account is protected, besides its own. */
+export const ownerProofFields = {
+  password: optionalField(
+    t.String({
+      description:
+        'Password of the account, required if it has one. Otherwise the last sign-in must be less than 5 minutes ago',
+    }),
+  ),
+  otp: optionalField(
+    t.String({
+      description:
+        'Required with two-factor login: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
+      examples: ['123456'],
+    }),
+  ),
+  credential: t.Optional(
+    t.Union([assertionField, t.Null()], {
+      description:
+        'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
+    }),
+  ),
+}
+
+const twoFactorMethod = component(
+  'TwoFactorMethod',
+  t.Union(
+    [
+      t.Literal('passkey'),
+      t.Literal('totp'),
+      t.Literal('email'),
+      t.Literal('sms'),
+      t.Literal('recovery_code'),
+    ],
+    { description: 'A method for the second factor.' },
+  ),
+)
+
+export const twoFactorMethodsField = t.Array(twoFactorMethod, {
+  examples: [['email']],
+  description:
+    'The methods that can be used now. `recovery_code` is listed only if nothing else can be used, but always works',
+})
+
+export const signedInAnswer = component(
+  'SignedIn',
+  t.Object(
+    {
+      status: t.Literal(200),
+      ...tokenFields,
+      account: accountSchema,
+    },
+    { description: 'Signed in: the tokens of the new session, and the account.' },
+  ),
+)
+
+/**
+ * The answer that `twoFactorAnswer` describes. If a code of an app is due, the sentence does not mention a message.
+ */
+export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, { sentences }: Texts) {
+  return {
+    status: 202 as const,
+    code: 'two_factor_required' as const,
+    message: sentences[twoFactorSentence(due.methods)],
+    two_factor: due,
+  }
+}
+
+function twoFactorSentence(methods: TwoFactorMethod[]) {
+  if (methods.includes('totp')) return 'two_factor_app_required'
+  if (methods.includes('email') || methods.includes('sms')) return 'two_factor_required'
+  return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
+}
+
+export const twoFactorAnswer = component(
+  'TwoFactorDue',
+  t.Object(
+    {
+      status: t.Literal(202),
+      code: t.Literal('two_factor_required'),
+      message: t.String({ examples: ['A code is on its way.'] }),
+      two_factor: t.Object({
+        methods: twoFactorMethodsField,
+        sent_to: nullable(
+          t.String({ description: 'Null if no code was sent', examples: ['a•••@example.com'] }),
+        ),
+        expires_in: integer({ description: 'Seconds' }),
+        login_token: t.String({
+          pattern: '^[A-Za-z0-9_-]{43}$',
+          examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+          description: 'Proves the first factor in `2fa/verify`, for 10 minutes and one session',
+        }),
+      }),
+    },
+    { description: 'The password is right, and a second factor is due: `2fa/verify` finishes the login.' },
+  ),
+)

@@ -1,0 +1,228 @@
+/** Sign in through another provider: in a browser, or with the identity token of a native app. */
+import { Elysia, t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { readCookies, redirect } from '../../../platform/http/redirect.ts'
+import { providerFailureReasons } from '../../credentials/providers/provider.ts'
+import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
+import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
+import type { SocialService } from './service.ts'
+
+const providerParams = t.Object({
+  provider: t.String({ description: 'Name of the provider, e.g. google' }),
+})
+
+const redirectBrowser = (description: string) =>
+  t.Void({
+    description,
+    headers: { Location: { description: 'The target of the redirect', schema: { type: 'string' } } },
+  })
+
+const answerFields = {
+  state: t.Optional(t.String({ maxLength: 256 })),
+  code: t.Optional(t.String({ maxLength: 8192 })),
+  iss: t.Optional(t.String({ maxLength: 1024 })),
+  error: t.Optional(t.String({ maxLength: 256 })),
+}
+
+/** As at login; `two_factor.identifier` names the account, because no identifier was typed. */
+const socialTwoFactorAnswer = component(
+  'SocialTwoFactorDue',
+  t.Object(
+    {
+      ...twoFactorAnswer.properties,
+      two_factor: t.Object({
+        ...twoFactorAnswer.properties.two_factor.properties,
+        identifier: t.String({
+          description: 'The `identifier` for `2fa/verify` and `2fa/request-otp`',
+          examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'],
+        }),
+      }),
+    },
+    { description: 'The provider identified the person, and a second factor is due.' },
+  ),
+)
+
+const providersAnswer = component(
+  'Providers',
+  t.Object(
+    {
+      status: t.Literal(200),
+      providers: t.Array(
+        t.Object({
+          name: t.String({ examples: ['google'] }),
+          authorize_url: t.String({
+            description: 'The address to which the browser is sent first',
+            examples: ['https://auth.example.com/api/v1/auth/social/google/authorize'],
+          }),
+        }),
+      ),
+    },
+    { description: 'The providers to offer, in the order of the configuration.' },
+  ),
+)
+
+const entryErrors = [
+  'provider_not_found',
+  'account_exists',
+  'account_locked',
+  'country_not_allowed',
+  'too_many_requests',
+] as const
+
+const errorsOfRedirect = providerFailureReasons.map((reason) => `\`${reason}\``).join(', ')
+
+export function createSocialRoutes(
+  httpBase: HttpBase,
+  social: SocialService,
+  { secure }: { secure: boolean },
+) {
+  return new Elysia({ name: 'social', prefix: '/api/v1/auth/social' })
+    .use(httpBase)
+    .get('', () => ({ status: 200 as const, providers: social.list() }), {
+      response: {
+        200: providersAnswer,
+        ...errorResponses(),
+      },
+      detail: { tags: ['Social login'], operationId: 'listProviders', summary: 'List the providers' },
+    })
+    .get(
+      '/:provider/authorize',
+      async ({ params, query, client }) => {
+        const { location, cookie } = await social.authorize(params.provider, query, client)
+        return redirect(302, location, { ...cookie, secure })
+      },
+      {
+        params: providerParams,
+        query: t.Object({
+          redirect_uri: t.String({
+            maxLength: 2048,
+            description: 'Exactly one of social.redirect_uris',
+          }),
+          code_challenge: t.String({
+            pattern: '^[A-Za-z0-9_-]{43}$',
+            description: 'BASE64URL(SHA256(code_verifier)), RFC 7636',
+          }),
+          state: t.Optional(t.String({ maxLength: 512, description: 'Returned unchanged' })),
+        }),
+        response: {
+          302: redirectBrowser('To the provider; a short-lived cookie binds the sign-in to this browser'),
+          ...errorResponses(
+            'provider_not_found',
+            'invalid_redirect_uri',
+            'validation_failed',
+            'too_many_requests',
+            'provider_unavailable',
+          ),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'authorizeProvider',
+          summary: 'Begin a sign-in in a browser',
+          description: 'For navigation in a browser; scripts cannot fetch it.',
+        },
+      },
+    )
+    .get(
+      '/:provider/callback',
+      async ({ params, query, headers, client }) => {
+        const { location, cookie } = await social.finish(
+          params.provider,
+          query,
+          readCookies(headers.cookie),
+          client,
+        )
+        return redirect(302, location, { ...cookie, secure })
+      },
+      {
+        params: providerParams,
+        query: t.Object(answerFields),
+        response: {
+          302: redirectBrowser(
+            `To redirect_uri with \`code\` and \`state\`, or with \`error\`: ${errorsOfRedirect}`,
+          ),
+          ...errorResponses(
+            'provider_not_found',
+            'invalid_sign_in_state',
+            'validation_failed',
+            'too_many_requests',
+          ),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'finishProvider',
+          summary: 'The address to which the provider sends the browser back',
+        },
+      },
+    )
+    .post(
+      '/:provider/callback',
+      ({ params, body }) => redirect(303, social.callbackUrl(params.provider, body)),
+      {
+        params: providerParams,
+        body: t.Object(answerFields),
+        response: {
+          303: redirectBrowser(
+            'To the same path with the fields of the form, so that the browser sends its cookie',
+          ),
+          ...errorResponses('provider_not_found', 'validation_failed'),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'finishProviderByForm',
+          summary: 'The same for a provider that answers with a form',
+          description: 'Apple does so. For browsers: the body is a form.',
+        },
+      },
+    )
+    .post(
+      '/exchange',
+      async ({ body, client, status }) => {
+        const outcome = await social.exchange(body, deviceOf(body), client)
+        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        return status(202, twoFactorDue(outcome.due, client.texts))
+      },
+      {
+        body: t.Object({
+          code: t.String({ maxLength: 256, description: 'From the redirect; 60 s, once' }),
+          code_verifier: codeVerifierField,
+          ...deviceFields,
+        }),
+        response: {
+          200: signedInAnswer,
+          202: socialTwoFactorAnswer,
+          ...errorResponses('invalid_code', 'invalid_credentials', ...entryErrors),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'exchangeSocialCode',
+          summary: 'Log in with the code of the redirect',
+        },
+      },
+    )
+    .post(
+      '/:provider/token',
+      async ({ params, body, client, status }) => {
+        const outcome = await social.signIn(params.provider, body, deviceOf(body), client)
+        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        return status(202, twoFactorDue(outcome.due, client.texts))
+      },
+      {
+        params: providerParams,
+        body: t.Object({ id_token: idTokenField, nonce: nonceField, ...deviceFields }),
+        response: {
+          200: signedInAnswer,
+          202: socialTwoFactorAnswer,
+          ...errorResponses('invalid_token', 'invalid_credentials', 'provider_unavailable', ...entryErrors),
+        },
+        detail: {
+          tags: ['Social login'],
+          operationId: 'signInNatively',
+          summary: 'Log in with the identity token of a native app',
+          description: 'Each identity token is accepted once.',
+        },
+      },
+    )
+}

@@ -1,0 +1,185 @@
+/**
+ * Sign-in through other providers: in a browser (authorize, callback, exchange) and by the identity token of a native
+ * app. The browser never carries a token, only a code that works once, for a minute, for the client that began.
+ */
+
+import { AppError } from '../../../errors.ts'
+import type { Language } from '../../../texts/languages.ts'
+import { ProviderFailure } from '../../credentials/providers/provider.ts'
+import { stranger } from '../../limits/limits/callers.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { Device } from '../../sessions/sessions/store.ts'
+import type { ProvedIdentity } from '../identities/identity.ts'
+import { mainIdentifier } from '../sign-in/named-account.ts'
+import type { TwoFactorDue } from '../sign-in/service.ts'
+import { type BrowserBinding, createFlows } from './flow.ts'
+
+export interface SocialClient {
+  address: string
+  addressBucket: string
+  language: Language
+}
+
+export interface AuthorizeQuery {
+  redirect_uri: string
+  code_challenge: string
+  state?: string | undefined
+}
+
+/** What a provider sends back, by the query or by a form. */
+export interface ProviderAnswer {
+  state?: string | undefined
+  code?: string | undefined
+  iss?: string | undefined
+  error?: string | undefined
+}
+
+/** The browser goes on to `location`, and gets the cookie. */
+export interface BrowserRedirect {
+  location: string
+  cookie: BrowserBinding
+}
+
+/** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
+export type SocialOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue & { identifier: string } }
+
+export interface SocialService {
+  list(): { name: string; authorize_url: string }[]
+  /** Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
+  authorize(provider: string, query: AuthorizeQuery, client: SocialClient): Promise<BrowserRedirect>
+  /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_sign_in_state`, `too_many_requests`. */
+  finish(
+    provider: string,
+    answer: ProviderAnswer,
+    cookies: ReadonlyMap<string, string>,
+    client: SocialClient,
+  ): Promise<BrowserRedirect>
+  /**
+   * Where the browser takes an answer that came as a form: a cookie comes along only with a GET. Throws
+   * `provider_not_found`.
+   */
+  callbackUrl(provider: string, answer: ProviderAnswer): string
+  /** Throws `invalid_code`, `account_exists`, `account_locked`, `too_many_requests`, `provider_not_found`. */
+  exchange(
+    body: { code: string; code_verifier: string },
+    device: Device,
+    client: SocialClient,
+  ): Promise<SocialOutcome>
+  /** Throws what `exchange` does, but `invalid_token` for a wrong token; and `provider_unavailable`. */
+  signIn(
+    provider: string,
+    body: { id_token: string; nonce: string },
+    device: Device,
+    client: SocialClient,
+  ): Promise<SocialOutcome>
+}
+
+type Needs = Pick<
+  Services,
+  | 'providers'
+  | 'identityProofs'
+  | 'identityResolver'
+  | 'signIn'
+  | 'limits'
+  | 'logger'
+  | 'secret'
+  | 'clock'
+  | 'config'
+> & { stores: Pick<Stores, 'tickets'> }
+
+export function createSocialService(needs: Needs): SocialService {
+  const flows = createFlows(needs)
+  const { providers, identityProofs, identityResolver, signIn, limits, logger, config } = needs
+  const { redirectUris } = config.social
+  const urlOf = (provider: string, operation: string) =>
+    `${config.server.baseUrl}/api/v1/auth/social/${provider}/${operation}`
+
+  async function enter(
+    identity: ProvedIdentity,
+    device: Device,
+    client: SocialClient,
+  ): Promise<SocialOutcome> {
+    const account = await identityResolver.accountOf(identity, client.language)
+    const identifier = mainIdentifier(account, config.accounts.defaultCountry)
+    const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, client })
+    return 'due' in outcome ? { due: { ...outcome.due, identifier: account.uuid } } : outcome
+  }
+
+  function noteFailure(provider: string, error: unknown): ProviderFailure {
+    if (!(error instanceof ProviderFailure)) throw error
+    const { reason, detail: cause } = error
+    logger.warn({ provider, reason, cause }, 'a sign-in through a provider failed')
+    return error
+  }
+
+  return {
+    list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
+
+    async authorize(name, { redirect_uri, code_challenge, state }, { addressBucket }) {
+      const provider = providers.get(name)
+      if (!redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
+      await limits.chargeVisit('login', stranger({ addressBucket }))
+      const { checks, binding } = await flows.begin({
+        provider: name,
+        redirectUri: redirect_uri,
+        codeChallenge: code_challenge,
+        clientState: state ?? null,
+      })
+      try {
+        return { location: (await provider.authorizationUrl(checks)).href, cookie: binding }
+      } catch (error) {
+        throw new AppError('provider_unavailable', { cause: noteFailure(name, error).detail })
+      }
+    },
+
+    async finish(name, answer, cookies, { addressBucket }) {
+      const provider = providers.get(name)
+      await limits.chargeVisit('login', stranger({ addressBucket }))
+      const flow = await flows.take(answer.state ?? '', cookies)
+      if (flow === null) throw new AppError('invalid_sign_in_state')
+      const { redirectUri, codeChallenge, clientState, provider: begunWith } = flow.request
+      const back = (result: Record<string, string>): BrowserRedirect => ({
+        location: withParameters(redirectUri, {
+          ...result,
+          ...(clientState !== null && { state: clientState }),
+        }),
+        cookie: { ...flow.binding, value: '', lifetimeSeconds: 0 },
+      })
+      try {
+        if (begunWith !== name) throw new ProviderFailure('invalid_token', 'other_provider')
+        const identity = await provider.redeem(parametersOf(answer), flow.checks)
+        return back({ code: await identityProofs.issueCode({ ...identity, provider: name }, codeChallenge) })
+      } catch (error) {
+        return back({ error: noteFailure(name, error).reason })
+      }
+    },
+
+    callbackUrl(name, answer) {
+      const provider = providers.get(name)
+      return `${urlOf(provider.name, 'callback')}?${parametersOf(answer)}`
+    },
+
+    async exchange({ code, code_verifier }, device, client) {
+      await limits.chargeVisit('login', stranger(client))
+      return enter(await identityProofs.takeCode(code, code_verifier), device, client)
+    },
+
+    async signIn(provider, { id_token, nonce }, device, client) {
+      await limits.chargeVisit('login', stranger(client))
+      return enter(await identityProofs.takeIdToken(provider, id_token, nonce), device, client)
+    },
+  }
+}
+
+/** The parameters of an answer that are used, each once. */
+function parametersOf({ state, code, iss, error }: ProviderAnswer): URLSearchParams {
+  const given = Object.entries({ state, code, iss, error }).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(given as [string, string][])
+}
+
+function withParameters(uri: string, parameters: Record<string, string>): string {
+  const url = new URL(uri)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
+}

@@ -1,0 +1,193 @@
+/** Turning two-factor login on and off: sent codes, an authenticator app, recovery codes. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { component } from '../../../platform/http/components.ts'
+import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import type { TwoFactorService } from './service.ts'
+
+const ok = 200 as const
+
+/** The errors of an attempt with a code. */
+const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
+
+const recoveryCodesAnswer = component(
+  'RecoveryCodes',
+  t.Object(
+    {
+      status: t.Literal(200),
+      recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
+        description:
+          'Ten codes, each of which replaces a code once. They are shown only here, and older ones are not valid any more',
+      }),
+    },
+    { description: 'Recovery codes for the person to save; they are not shown again.' },
+  ),
+)
+
+const appAnswer = component(
+  'AuthenticatorApp',
+  t.Object(
+    {
+      status: t.Literal(200),
+      secret: t.String({
+        description: 'Base32, for typing in',
+        pattern: '^[A-Z2-7]{32}$',
+        examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+      }),
+      otpauth_uri: t.String({
+        description: 'RFC 6238: SHA-1, 6 digits, 30 seconds',
+        examples: [
+          'otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
+        ],
+      }),
+      qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
+    },
+    { description: 'What the app has to scan. Confirm it with its first code.' },
+  ),
+)
+
+const proofBody = t.Object(ownerProofFields)
+const codeBody = t.Object({ otp: otpField })
+
+const documented = (operationId: string, summary: string, description: string) => ({
+  tags: ['Two factors'],
+  operationId,
+  summary,
+  description,
+  security: bearerSecurity,
+})
+
+export function createTwoFactorRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  factors: TwoFactorService,
+) {
+  return new Elysia({ name: 'factors', prefix: '/api/v1/auth/2fa' })
+    .use(httpBase)
+    .use(bearer)
+    .post(
+      '/enable',
+      async ({ signedIn, body, client, status }) => {
+        if (body.method === 'passkey') {
+          const recovery_codes = await factors.enableWithPasskey(signedIn, body, client)
+          return status(200, { status: ok, recovery_codes })
+        }
+        await factors.requestEnabling(signedIn, body, client)
+        const message = client.texts.sentences.two_factor_enrolment_sent
+        return status(201, { status: 201 as const, message })
+      },
+      {
+        body: t.Object({ ...ownerProofFields, method: optionalField(t.Literal('passkey')) }),
+        response: {
+          200: recoveryCodesAnswer,
+          201: messageAnswer(201),
+          ...errorResponses(
+            ...ownerProofErrors,
+            'two_factor_already_enabled',
+            'no_verified_contact',
+            'passkey_not_found',
+            'country_not_allowed',
+            'channel_not_available',
+          ),
+        },
+        detail: documented(
+          'requestTwoFactor',
+          'Request two-factor login',
+          'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
+        ),
+      },
+    )
+    .post(
+      '/enable/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        recovery_codes: await factors.confirmEnabling(signedIn, body.otp, client),
+      }),
+      {
+        body: codeBody,
+        response: {
+          200: recoveryCodesAnswer,
+          ...errorResponses(...codeErrors, 'two_factor_already_enabled', 'no_verified_contact'),
+        },
+        detail: documented(
+          'confirmTwoFactor',
+          'Turn on two-factor login with the code that was sent',
+          'Other sessions that were opened with one factor end.',
+        ),
+      },
+    )
+    .post(
+      '/totp',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        ...(await factors.requestApp(signedIn, body, client)),
+      }),
+      {
+        body: proofBody,
+        response: { 200: appAnswer, ...errorResponses(...ownerProofErrors) },
+        detail: documented(
+          'requestAuthenticatorApp',
+          'Set up an authenticator app',
+          'Valid for 30 minutes. An app that is in use stays in use until the new one is confirmed.',
+        ),
+      },
+    )
+    .post(
+      '/totp/confirm',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        recovery_codes: await factors.confirmApp(signedIn, body.otp, client),
+      }),
+      {
+        body: codeBody,
+        response: { 200: recoveryCodesAnswer, ...errorResponses(...codeErrors) },
+        detail: documented(
+          'confirmAuthenticatorApp',
+          'Confirm the authenticator app with its first code',
+          'Turns two-factor login on if it was off, and ends other sessions that were opened with one factor. No code is sent to this account any more.',
+        ),
+      },
+    )
+    .post(
+      '/disable',
+      async ({ signedIn, body, client }) => {
+        await factors.disable(signedIn, body, client)
+        return { status: ok, message: client.texts.sentences.two_factor_disabled }
+      },
+      {
+        body: proofBody,
+        response: {
+          200: messageAnswer(200),
+          ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
+        },
+        detail: documented(
+          'disableTwoFactor',
+          'Turn off two-factor login',
+          'The app and the recovery codes are removed; sessions stay. The owner is told.',
+        ),
+      },
+    )
+    .post(
+      '/recovery-codes',
+      async ({ signedIn, body, client }) => ({
+        status: ok,
+        recovery_codes: await factors.replaceRecoveryCodes(signedIn, body, client),
+      }),
+      {
+        body: proofBody,
+        response: {
+          200: recoveryCodesAnswer,
+          ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
+        },
+        detail: documented(
+          'replaceRecoveryCodes',
+          'Replace the recovery codes',
+          'The old ones are not valid any more, and the owner is told. Two-factor login must be on.',
+        ),
+      },
+    )
+}

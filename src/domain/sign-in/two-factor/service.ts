@@ -1,0 +1,155 @@
+/**
+ * Two-factor login as its owner manages it: turned on with sent codes or an authenticator app, turned off, recovery
+ * codes replaced. Every change needs the password and, while it is on, the second factor; a stolen access token alone
+ * changes nothing. Turning it on ends the other sessions that a single factor opened; turning it off ends none.
+ */
+
+import { renderSVG } from 'uqr'
+import { AppError } from '../../../errors.ts'
+import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { type Caller, inSession } from '../../limits/limits/callers.ts'
+import type { CodeBinding } from '../../messages/codes/service.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { mainIdentifier } from '../sign-in/named-account.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
+
+type Client = { addressBucket: string }
+
+export interface NewApp {
+  /** Base32, for people who cannot scan the QR code. */
+  secret: string
+  otpauth_uri: string
+  qr_svg: string
+}
+
+/**
+ * All throw `too_many_requests`; those with a password also what Reauthentication throws, those with a code
+ * `invalid_code`.
+ */
+export interface TwoFactorService {
+  /**
+   * Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. Throws `two_factor_already_enabled`, `no_verified_contact`,
+   * `country_not_allowed`.
+   */
+  requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
+  /**
+   * Turns two-factor login on for an account with a passkey, which counts as the second factor. Returns the recovery
+   * codes. Throws `two_factor_already_enabled`, `passkey_not_found`.
+   */
+  enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
+  /** Returns the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
+  confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
+  /** An app that was confirmed earlier stays in use until `confirmApp`. */
+  requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp>
+  /** Returns the recovery codes; older ones stop working. Throws `too_many_attempts`. */
+  confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
+  /** Throws `two_factor_not_enabled`, `too_many_attempts`. */
+  disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
+  /** Throws `two_factor_not_enabled`. */
+  replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
+}
+
+type Needs = Pick<
+  Services,
+  'reauthentication' | 'authenticators' | 'codes' | 'attempts' | 'limits' | 'outbox' | 'config'
+> & { stores: Pick<Stores, 'passkeys'> }
+
+/** ISO/IEC 18004 asks for four modules of quiet around the code. */
+const QUIET_MODULES = 4
+
+export function createTwoFactorService(needs: Needs): TwoFactorService {
+  const { reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } = needs
+  const { defaultCountry } = config.accounts
+
+  /** An e-mail address counts as a second factor only if the configuration allows it. */
+  function enrolmentContact(account: Account): Contact {
+    const contact = verifiedContacts(account).find(
+      ({ channel }) => channel !== 'email' || config.twoFactor.allowEmail,
+    )
+    if (contact === undefined) throw new AppError('no_verified_contact')
+    return contact
+  }
+
+  const enrolmentBinding = ({ uuid }: Account, { destination }: Contact): CodeBinding => ({
+    subject: uuid,
+    purpose: 'two_factor_enrolment',
+    group: 'owner',
+    destination,
+  })
+
+  async function countVerification(signedIn: Authenticated, client: Client): Promise<Caller> {
+    const caller = inSession(signedIn, client)
+    await limits.chargeVisit('verification', caller)
+    return caller
+  }
+
+  return {
+    async requestEnabling(signedIn, proof, client) {
+      const { account } = signedIn
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
+      const contact = enrolmentContact(account)
+      const identifier = mainIdentifier(account, defaultCountry)
+      const caller = inSession(signedIn, client)
+      await limits.charge(limits.counters.codes(caller, identifier, 'two_factor_enrolment', true))
+      const { channel } = contact
+      await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
+    },
+
+    async enableWithPasskey(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
+      const passkeys = await stores.passkeys.list(signedIn.account.id)
+      if (!passkeys.some(({ rpId }) => rpId === config.passkeys.rpId)) throw new AppError('passkey_not_found')
+      return authenticators.enable(signedIn)
+    },
+
+    async confirmEnabling(signedIn, otp, client) {
+      const caller = await countVerification(signedIn, client)
+      const { account } = signedIn
+      if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+      await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
+      return authenticators.enable(signedIn)
+    },
+
+    async requestApp(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client)
+      const { account } = signedIn
+      const { secret, uri } = await authenticators.beginEnrolment(
+        signedIn,
+        mainIdentifier(account, defaultCountry).destination,
+      )
+      return { secret, otpauth_uri: uri, qr_svg: renderSVG(uri, { border: QUIET_MODULES }) }
+    },
+
+    async confirmApp(signedIn, otp, client) {
+      const caller = await countVerification(signedIn, client)
+      const { uuid } = signedIn.account
+      let recoveryCodes: string[] | null = null
+      const tried = { caller, subject: uuid, purpose: 'two_factor_enrolment', factor: 'totp', name: '' }
+      await attempts.run(tried, async ({ allowed }) => {
+        recoveryCodes = allowed ? await authenticators.confirmEnrolment(signedIn, otp) : null
+        return recoveryCodes === null ? 'wrong' : 'right'
+      })
+      if (recoveryCodes === null) throw new AppError('invalid_code')
+      return recoveryCodes
+    },
+
+    async disable(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
+      await authenticators.disable(signedIn)
+    },
+
+    async replaceRecoveryCodes(signedIn, proof, client) {
+      await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
+      return authenticators.replaceRecoveryCodes(signedIn)
+    },
+  }
+}
+
+function requireOneFactor({ account }: Authenticated): void {
+  if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+}
+
+function requireTwoFactors({ account }: Authenticated): void {
+  if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
+}

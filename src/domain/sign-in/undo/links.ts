@@ -1,0 +1,42 @@
+/**
+ * The link in a notice by which a replaced contact comes back. Its token is derived from a seed that waits with the
+ * notice, so that whoever reads the database cannot use the link; what finds the contact is a hash of the token.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { ServerSecret } from '../../../platform/secret.ts'
+
+export interface UndoLink {
+  /** Goes into the values of the notice. */
+  seed: string
+  hash: Uint8Array
+}
+
+export interface UndoLinks {
+  create(): UndoLink
+  linkTo(seed: string): string
+}
+
+const TOKEN_BYTES = 16
+
+export const UNDO_PATH = '/undo'
+
+export function createUndoLinks({
+  secret,
+  baseUrl,
+}: {
+  secret: Pick<ServerSecret, 'tag'>
+  baseUrl: string
+}): UndoLinks {
+  const tokenOf = (seed: string) =>
+    secret.tag('undo link', seed).subarray(0, TOKEN_BYTES).toString('base64url')
+  return {
+    create() {
+      const seed = randomBytes(TOKEN_BYTES).toString('base64url')
+      return { seed, hash: hashOfToken(tokenOf(seed)) }
+    },
+    linkTo: (seed) => `${baseUrl.replace(/\/$/, '')}${UNDO_PATH}?t=${tokenOf(seed)}`,
+  }
+}
+
+/** Of whatever somebody sent as a token. */
+export const hashOfToken = (token: string): Uint8Array => createHash('sha256').update(token).digest()

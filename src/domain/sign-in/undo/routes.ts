@@ -1,0 +1,77 @@
+/** The page behind the link in a notice: GET shows a form, POST acts. The token is the authority, so no cookie is read. */
+import { Elysia } from 'elysia'
+import { AppError } from '../../../errors.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { pageAnswer } from '../../../platform/http/page-answer.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import { undoDone, undoForm, undoRefused } from './page.ts'
+import type { UndoOutcome, UndoService } from './service.ts'
+
+interface Visitor {
+  addressBucket: string
+  language: string
+}
+
+/** For people: not in the document for programs. */
+const hidden = { detail: { hide: true } }
+
+export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog: Catalog) {
+  function pageOf(outcome: UndoOutcome, token: string, visitor: Visitor): Response {
+    const language =
+      outcome.language !== null && catalog.has(outcome.language) ? outcome.language : visitor.language
+    const { undo: words } = catalog.of(language)
+    const options = { language, words, service: undo.service, contact: outcome.contact }
+    switch (outcome.state) {
+      case 'open':
+        return pageAnswer(undoForm(options, token))
+      case 'restored':
+        return pageAnswer(undoDone(options))
+      case 'taken': {
+        const page = undoRefused(options, words.taken_title, words.taken)
+        throw new AppError('identifier_taken', { page })
+      }
+      case 'invalid': {
+        const page = undoRefused(options, words.invalid_title, words.invalid)
+        throw new AppError('route_not_found', { page })
+      }
+    }
+  }
+
+  async function answer(work: Promise<UndoOutcome>, token: string, visitor: Visitor): Promise<Response> {
+    try {
+      return pageOf(await work, token, visitor)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.page) throw error
+      const { undo: words, errors } = catalog.of(visitor.language)
+      const options = { language: visitor.language, words, service: undo.service, contact: '' }
+      const { errorCode, retryAfterSeconds } = error
+      const page = undoRefused(options, words.refused_title, errors[errorCode])
+      throw new AppError(errorCode, { page, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
+    }
+  }
+
+  return new Elysia({ name: 'undo' })
+    .use(httpBase)
+    .get(
+      '/undo',
+      ({ query, client }) => {
+        const token = tokenIn(query)
+        return answer(undo.show(token, client), token, client)
+      },
+      hidden,
+    )
+    .post(
+      '/undo',
+      ({ body, client }) => {
+        const token = tokenIn(body)
+        return answer(undo.use(token, client), token, client)
+      },
+      hidden,
+    )
+}
+
+/** Empty where there is none, which no link has. */
+function tokenIn(fields: unknown): string {
+  const { t } = (typeof fields === 'object' && fields !== null ? fields : {}) as { t?: unknown }
+  return typeof t === 'string' && t.length <= 100 ? t : ''
+}

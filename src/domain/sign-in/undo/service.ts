@@ -1,0 +1,108 @@
+/**
+ * Undoing the change or removal of a contact. The notice to the old contact carries a link if the change came from a
+ * device that the account did not know seven days before. The token in the link is the whole authority: whoever holds
+ * it reads the messages of the old contact.
+ */
+
+import { serviceName } from '../../../platform/config/service-name.ts'
+import { contactOf, hasVerified, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { UndoNotice } from '../../accounts/accounts/owner-notices.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { maskDestination } from '../../foundation/identifiers/mask.ts'
+import type { Services, Stores } from '../../services.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { hashOfToken } from './links.ts'
+import type { Undoable } from './store.ts'
+import { type KeepParams, UNDO_DAYS } from './undo-sql.ts'
+
+/** `invalid`: unknown, used or too old. */
+export type UndoState = 'open' | 'restored' | 'taken' | 'invalid'
+
+export interface UndoOutcome {
+  state: UndoState
+  /** Of the account; null where the link names none. */
+  language: string | null
+  /** Masked; empty where the link is invalid. */
+  contact: string
+}
+
+export interface UndoService {
+  /** Its name, for the page. */
+  readonly service: string
+  /** What a change or removal of that contact has to keep, and the notice that carries the link; null: no link. */
+  prepare(
+    signedIn: Authenticated,
+    kind: Identifier['kind'],
+    client: { address: string },
+  ): Promise<{ kept: KeepParams; notice: UndoNotice | null }>
+  /** Changes nothing, since whatever checks mail follows links. Throws `too_many_requests`. */
+  show(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
+  /** Throws `too_many_requests`. */
+  use(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
+}
+
+type Needs = Pick<Services, 'undoLinks' | 'devices' | 'codes' | 'limits' | 'notices' | 'clock' | 'config'> & {
+  stores: Pick<Stores, 'undo'>
+}
+
+const UNDO_MS = UNDO_DAYS * 86_400_000
+
+export function createUndoService(needs: Needs): UndoService {
+  const { undoLinks, devices, codes, limits, notices, clock, config } = needs
+  const store = needs.stores.undo
+  const { defaultCountry } = config.accounts
+
+  function outcomeOf(state: UndoState, undoable: Undoable | null): UndoOutcome {
+    if (undoable === null) return { state, language: null, contact: '' }
+    const { account, destination } = undoable
+    return {
+      state,
+      language: account.language,
+      contact: state === 'invalid' ? '' : maskDestination(destination),
+    }
+  }
+
+  /** The other verified contacts, the one that is replaced again included. */
+  async function noticesOf({ account, destination }: Undoable) {
+    const restored = parseIdentifier(destination, defaultCountry)
+    const contacts = verifiedContacts(account).filter(
+      (contact) => parseIdentifier(contact.destination, defaultCountry)?.key !== restored?.key,
+    )
+    return notices.about(account, 'contact_restored', contacts)
+  }
+
+  return {
+    service: serviceName(config),
+    async prepare({ account, deviceFingerprint }, kind, { address }) {
+      const destination = contactOf(account, kind)
+      const identifier = destination === null ? null : parseIdentifier(destination, defaultCountry)
+      const knownClient = await devices.knewFor(account, { fingerprint: deviceFingerprint, address }, UNDO_MS)
+      if (destination === null || identifier === null || knownClient || !hasVerified(account, identifier))
+        return { kept: { knownClient, undoHash: null, undoKey: null }, notice: null }
+      const { seed, hash } = undoLinks.create()
+      return {
+        kept: { knownClient, undoHash: hash, undoKey: identifier.key },
+        notice: { destination, seed },
+      }
+    },
+
+    async show(token, { addressBucket }) {
+      await limits.charge(limits.counters.undoVisits(addressBucket))
+      const undoable = await store.find(hashOfToken(token), clock.now())
+      if (undoable === null || undoable.isUsed) return outcomeOf('invalid', undoable)
+      return outcomeOf(undoable.isTaken ? 'taken' : 'open', undoable)
+    },
+
+    async use(token, { addressBucket }) {
+      await limits.charge(limits.counters.undoVisits(addressBucket))
+      const hash = hashOfToken(token)
+      const undoable = await store.find(hash, clock.now())
+      if (undoable === null || undoable.isUsed) return outcomeOf('invalid', undoable)
+      if (undoable.isTaken) return outcomeOf('taken', undoable)
+      const { account } = undoable
+      const [messages] = await Promise.all([noticesOf(undoable), codes.kill(account.uuid)])
+      const done = await store.restore(hash, undoable, messages, clock.now())
+      return outcomeOf(done === 'used' ? 'invalid' : done, undoable)
+    },
+  }
+}
