@@ -5,6 +5,7 @@ import { lintOpenapi } from '../../scripts/lint-openapi.ts'
 import { adminOpenapiPage } from '../../scripts/openapi-page.ts'
 import { adminRoutes } from '../../src/admin-app.ts'
 import { listening, onListener } from '../helpers/administration.ts'
+import { resolveReference } from '../helpers/openapi.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -75,7 +76,8 @@ describe('the document of administration', () => {
     const ajv = new Ajv({ strict: false, validateFormats: false })
     ajv.addSchema(published, 'api')
     for (const [name, { responses }] of operations()) {
-      for (const [status, { description, content }] of Object.entries<Document>(responses)) {
+      for (const [status, response] of Object.entries<Document>(responses)) {
+        const { description, content } = resolveReference(published, response)
         if (!status.startsWith('2')) continue
         const { schema, example } = content['application/json']
         expect([name, schema.$ref === undefined, description === 'Done.']).toEqual([name, false, false])

@@ -5,6 +5,7 @@ import { lintOpenapi } from '../../scripts/lint-openapi.ts'
 import { openapiPage } from '../../scripts/openapi-page.ts'
 import { errorStatus } from '../../src/errors.ts'
 import { startEnvelopeApp } from '../helpers/http-base-app.ts'
+import { resolveReference } from '../helpers/openapi.ts'
 import { startService } from '../helpers/service.ts'
 
 setDefaultTimeout(60_000)
@@ -73,11 +74,13 @@ test('an operation takes and gives JSON alone, with its examples', () => {
 test('an operation lists every code it can answer, each with an example', () => {
   const { responses } = document.paths['/api/v1/greetings'].post
   expect(Object.keys(responses)).toEqual(['201', '400', '413', '415', '422', '429', '500', '503'])
-  const json = responses[422].content['application/json']
+  const answerOf = (status: number) => resolveReference(document, responses[status])
+  const json = answerOf(422).content['application/json']
   expect(json.schema.allOf[1].properties.code.enum).toEqual(['validation_failed', 'invalid_code'])
   expect(Object.keys(json.examples)).toEqual(['validation_failed', 'invalid_code'])
-  expect(responses[429].headers['Retry-After']).toBeDefined()
-  expect(responses[429].content['application/json'].examples.too_many_requests.value).toMatchObject({
+  expect(answerOf(429).headers['Retry-After']).toBeDefined()
+  const { too_many_requests } = answerOf(429).content['application/json'].examples
+  expect(resolveReference(document, too_many_requests).value).toMatchObject({
     status: 429,
     retry_after: 37,
   })
@@ -91,7 +94,9 @@ describe('the document of the service', () => {
       Object.values(each),
     )
   const successesOf = ({ responses }: Document): [string, Document][] =>
-    Object.entries<Document>(responses).filter(([status]) => status.startsWith('2'))
+    Object.entries<Document>(responses)
+      .filter(([status]) => status.startsWith('2'))
+      .map(([status, response]) => [status, resolveReference(published, response)])
   beforeAll(async () => {
     published = JSON.parse(await openapiPage())
   })
@@ -192,9 +197,7 @@ test('the linter would have told', async () => {
   expect(await lintOpenapi(document)).toEqual({ clean: true, report: '' })
   const broken = structuredClone(document)
   delete broken.paths['/api/v1/greetings'].post.operationId
-  broken.paths['/api/v1/greetings'].post.responses[422].content[
-    'application/json'
-  ].examples.invalid_code.value = {}
+  broken.components.examples.invalid_code.value = {}
   delete broken.tags
   const { clean, report } = await lintOpenapi(broken)
   expect(clean).toBe(false)

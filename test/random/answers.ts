@@ -59,9 +59,10 @@ export function createAnswerJudge(document: Json): AnswerJudge {
     return null
   }
 
-  function validatorOf(template: string, method: string, status: number): ValidateFunction {
+  function validatorOf(template: string, method: string, status: number, response: Json): ValidateFunction {
     const escaped = template.replaceAll('~', '~0').replaceAll('/', '~1')
-    const reference = `api#/paths/${encodeURI(escaped)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`
+    const place = response.$ref ?? `#/paths/${encodeURI(escaped)}/${method.toLowerCase()}/responses/${status}`
+    const reference = `api${place}/content/application~1json/schema`
     const known = validators.get(reference) ?? ajv.compile({ $ref: reference })
     validators.set(reference, known)
     return known
@@ -76,8 +77,9 @@ export function createAnswerJudge(document: Json): AnswerJudge {
         : [`no such operation, yet answered ${status} ${body.code}`]
     }
     const responses = found.operation.responses as Record<string, Json>
-    if (responses[status] === undefined) return [`undocumented status ${status} (${body.code})`]
-    const validate = validatorOf(found.template, method, status)
+    const response = responses[status]
+    if (response === undefined) return [`undocumented status ${status} (${body.code})`]
+    const validate = validatorOf(found.template, method, status, response)
     const isValid: boolean = validate(body)
     if (isValid) return []
     return (validate.errors ?? []).map(

@@ -2,18 +2,13 @@
  * Turns what @elysiajs/swagger gathers from the routes (OpenAPI 3.0.3, three media types for everything, error
  * responses as plain objects) into the OpenAPI 3.1 document we publish.
  */
-import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../errors.ts'
-import { languages } from '../../texts/languages.ts'
+import { type ErrorCode, errorStatus } from '../../errors.ts'
 import { COMPONENT_KEY } from './components.ts'
-import { errorAnswerBody } from './error-answer.ts'
 import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error-responses.ts'
 import { type Components, createComponents, type Json } from './openapi-components.ts'
+import { createErrorAnswers, ERROR_REFERENCE, type ErrorAnswers, headerReference } from './openapi-errors.ts'
 import { orderTags, type Tag } from './openapi-tags.ts'
 import { FORM_ROUTES } from './request-body.ts'
-
-const ERROR_REFERENCE = { $ref: '#/components/schemas/PoterneError' }
-const EXAMPLE_REQUEST_ID = '4f3c1d2e-8a57-4b0e-9c36-1f2a7d5b8e90'
-const EXAMPLE_RETRY_AFTER_SECONDS = 37
 
 type Paths = Record<string, Record<string, Json>>
 
@@ -21,13 +16,14 @@ type Paths = Record<string, Record<string, Json>>
 export function toOpenapiDocument(gathered: unknown, journey: Tag[]): Json {
   const document = JSON.parse(JSON.stringify(gathered)) as Json
   const components = createComponents()
+  const errors = createErrorAnswers()
   const paths = document.paths as Paths
   for (const [path, operations] of Object.entries(paths)) {
     const bodyType = FORM_ROUTES.has(path.replace(/\{(\w+)\}/g, ':$1'))
       ? 'application/x-www-form-urlencoded'
       : 'application/json'
     for (const [method, operation] of Object.entries(operations))
-      rewriteOperation(method, operation, bodyType, components)
+      rewriteOperation(method, operation, bodyType, components, errors)
   }
   const tags = orderTags(
     Object.values(paths).flatMap((operations) => Object.values(operations).flatMap(tagsOf)),
@@ -43,7 +39,9 @@ export function toOpenapiDocument(gathered: unknown, journey: Tag[]): Json {
     ),
     components: {
       ...(document.components as Json),
-      schemas: { ...components.all(), ...errorComponents() },
+      schemas: { ...components.all(), ...errors.schemas() },
+      responses: { ...shareAnswers(paths), ...errors.responses() },
+      examples: errors.examples(),
       headers: sharedHeaders(),
     },
   }
@@ -58,8 +56,44 @@ function orderPaths(paths: Paths, tags: string[]): Paths {
   return Object.fromEntries(Object.entries(paths).sort(([, a], [, b]) => placeOf(a) - placeOf(b)))
 }
 
+/**
+ * Moves an answer that several operations give to the shared ones, under the name of what it holds, and leaves
+ * references behind. Returns the shared ones.
+ */
+function shareAnswers(paths: Paths): Json {
+  const places = Object.values(paths)
+    .flatMap((operations) => Object.values(operations))
+    .map(({ responses }) => responses as Record<string, Json>)
+    .flatMap((responses) =>
+      Object.entries(responses).map(([status, response]) => ({ responses, status, response })),
+    )
+    .filter(({ response }) => componentOf(response) !== undefined)
+  const shared: Json = {}
+  for (const alike of Map.groupBy(places, ({ response }) => JSON.stringify(response)).values()) {
+    const [{ response } = { response: {} }] = alike
+    const name = componentOf(response) as string
+    if (alike.length === 1 || name in shared) continue
+    shared[name] = response
+    for (const { responses, status } of alike) responses[status] = { $ref: `#/components/responses/${name}` }
+  }
+  return shared
+}
+
+/** The name of the schema that an answer in JSON holds; nothing where its schema has none, or is an error. */
+function componentOf({ content }: Json): string | undefined {
+  const media = (content as Record<string, Json> | undefined)?.['application/json']
+  const { $ref } = (media?.schema ?? {}) as { $ref?: string }
+  return $ref === ERROR_REFERENCE.$ref ? undefined : $ref?.split('/').at(-1)
+}
+
 /** A body is read, and refused, also where none is asked for; a GET is refused for its parameters alone. */
-function rewriteOperation(method: string, operation: Json, bodyType: string, components: Components): void {
+function rewriteOperation(
+  method: string,
+  operation: Json,
+  bodyType: string,
+  components: Components,
+  errors: ErrorAnswers,
+): void {
   const responses = Object.entries((operation.responses ?? {}) as Record<string, Json>)
   const body = operation.requestBody as Json | undefined
   const declared = responses.flatMap(([, response]) => (response[ERROR_CODES_KEY] ?? []) as ErrorCode[])
@@ -73,7 +107,7 @@ function rewriteOperation(method: string, operation: Json, bodyType: string, com
   operation.description ??= `${operation.summary}.`
   operation.responses = Object.fromEntries([
     ...successes.map(([status, response]) => [status, successResponse(response, components)]),
-    ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errorResponse(ofStatus)]),
+    ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errors.reference(ofStatus)]),
     ...(codes.size > 0 && [...codes].every((code) => errorStatus[code] >= 500) ? [['431', tooLong]] : []),
     ...(successes.every(([status]) => status.startsWith('3')) ? [['default', otherResponse]] : []),
   ])
@@ -112,25 +146,6 @@ function nameSchema(content: unknown, name: unknown, description: unknown, examp
   return { 'application/json': { ...json, schema: { ...(json.schema as Json), ...about, ...named } } }
 }
 
-function errorResponse(codes: ErrorCode[]): Json {
-  const schema = {
-    allOf: [
-      ERROR_REFERENCE,
-      { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } },
-    ],
-  }
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]))
-  const waits = codes.some(tellsWhen)
-  return {
-    description: codes.map((code) => `\`${code}\`: ${languages.en.errors[code]}`).join('\n\n'),
-    headers: {
-      'X-Request-Id': headerReference('X-Request-Id'),
-      ...(waits && { 'Retry-After': headerReference('Retry-After') }),
-    },
-    content: { 'application/json': { schema, examples } },
-  }
-}
-
 /** What the server itself refuses, before any route: the only refusal of operations that read nothing. */
 const tooLong = { description: 'The request line or the headers are too long; without a body.' }
 
@@ -138,21 +153,6 @@ const tooLong = { description: 'The request line or the headers are too long; wi
 const otherResponse = {
   description: 'Everything else is an error.',
   content: { 'application/json': { schema: ERROR_REFERENCE } },
-}
-
-function errorExample(code: ErrorCode) {
-  const failure = {
-    errorCode: code,
-    fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
-    retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
-    twoFactor: code === 'two_factor_required' ? { methods: ['totp' as const] } : undefined,
-    passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
-  }
-  return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
-}
-
-function tellsWhen(code: ErrorCode): boolean {
-  return errorStatus[code] === 429 || code === 'server_busy'
 }
 
 /** Of the media types gathered, which say the same, one alone. */
@@ -186,10 +186,6 @@ function plainSchema(schema: unknown): unknown {
   )
 }
 
-function headerReference(name: string) {
-  return { $ref: `#/components/headers/${name}` }
-}
-
 function sharedHeaders(): Json {
   return {
     'X-Request-Id': {
@@ -197,46 +193,5 @@ function sharedHeaders(): Json {
       schema: { type: 'string', format: 'uuid' },
     },
     'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
-  }
-}
-
-function errorComponents(): Json {
-  const text = { type: 'string' }
-  return {
-    FieldError: {
-      type: 'object',
-      description: 'One field of the request that is not valid.',
-      required: ['field', 'code', 'message'],
-      properties: { field: text, code: { type: 'string', enum: [...fieldErrorCodes] }, message: text },
-    },
-    PoterneError: {
-      type: 'object',
-      description: 'Every error. `code` is stable; `message` follows Accept-Language.',
-      required: ['status', 'code', 'message', 'request_id'],
-      properties: {
-        status: { type: 'integer', description: 'The HTTP status.' },
-        code: { type: 'string', enum: Object.keys(errorStatus) },
-        message: text,
-        errors: {
-          type: 'array',
-          description: 'With `validation_failed`.',
-          items: { $ref: '#/components/schemas/FieldError' },
-        },
-        retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait, as in Retry-After.' },
-        two_factor: {
-          type: 'object',
-          description: 'With `two_factor_required`: the methods that can provide `otp`.',
-          required: ['methods'],
-          properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
-        },
-        passkey: {
-          type: 'object',
-          description: 'With `unknown_passkey`: what the browser should forget.',
-          required: ['rp_id', 'credential_id'],
-          properties: { rp_id: text, credential_id: text },
-        },
-        request_id: { type: 'string', format: 'uuid', description: 'As in X-Request-Id.' },
-      },
-    },
   }
 }

@@ -1,0 +1,125 @@
+/**
+ * The error answers of the OpenAPI document. Each set of codes that some operation can answer with one status stands
+ * once in `components.responses`, each code once in `components.examples`, and the operations refer to them.
+ */
+import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../errors.ts'
+import { languages } from '../../texts/languages.ts'
+import { errorAnswerBody } from './error-answer.ts'
+import type { Json } from './openapi-components.ts'
+
+export const ERROR_REFERENCE = { $ref: '#/components/schemas/PoterneError' }
+const EXAMPLE_REQUEST_ID = '4f3c1d2e-8a57-4b0e-9c36-1f2a7d5b8e90'
+const EXAMPLE_RETRY_AFTER_SECONDS = 37
+
+export interface ErrorAnswers {
+  /** A reference to the answer that holds one of these codes; they share one HTTP status, and their order is nothing. */
+  reference(codes: ErrorCode[]): Json
+  /** What the references so far point to, by name. */
+  responses(): Json
+  examples(): Json
+  schemas(): Json
+}
+
+export function createErrorAnswers(): ErrorAnswers {
+  const answers = new Map<string, ErrorCode[]>()
+  const byName = <Value>(values: Iterable<[string, Value]>) =>
+    Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
+
+  return {
+    reference(codes) {
+      const sorted = tableOrder.filter((code) => codes.includes(code))
+      const name = sorted.map(pascalCase).join('Or')
+      answers.set(name, sorted)
+      return { $ref: `#/components/responses/${name}` }
+    },
+    responses: () => byName([...answers].map(([name, codes]) => [name, answerOf(codes)])),
+    examples: () =>
+      byName([...new Set([...answers.values()].flat())].map((code) => [code, { value: errorExample(code) }])),
+    schemas: errorComponents,
+  }
+}
+
+/** As in the table of errors, so that the answers do not depend on the order in which a route names its codes. */
+const tableOrder = Object.keys(errorStatus) as ErrorCode[]
+
+const pascalCase = (code: string) =>
+  code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+export function headerReference(name: string) {
+  return { $ref: `#/components/headers/${name}` }
+}
+
+function answerOf(codes: ErrorCode[]): Json {
+  const schema = {
+    allOf: [
+      ERROR_REFERENCE,
+      { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } },
+    ],
+  }
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+  const waits = codes.some(tellsWhen)
+  return {
+    description: codes.map((code) => `\`${code}\`: ${languages.en.errors[code]}`).join('\n\n'),
+    headers: {
+      'X-Request-Id': headerReference('X-Request-Id'),
+      ...(waits && { 'Retry-After': headerReference('Retry-After') }),
+    },
+    content: { 'application/json': { schema, examples } },
+  }
+}
+
+function errorExample(code: ErrorCode) {
+  const failure = {
+    errorCode: code,
+    fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
+    retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
+    twoFactor: code === 'two_factor_required' ? { methods: ['totp' as const] } : undefined,
+    passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
+  }
+  return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
+}
+
+function tellsWhen(code: ErrorCode): boolean {
+  return errorStatus[code] === 429 || code === 'server_busy'
+}
+
+function errorComponents(): Json {
+  const text = { type: 'string' }
+  return {
+    FieldError: {
+      type: 'object',
+      description: 'One field of the request that is not valid.',
+      required: ['field', 'code', 'message'],
+      properties: { field: text, code: { type: 'string', enum: [...fieldErrorCodes] }, message: text },
+    },
+    PoterneError: {
+      type: 'object',
+      description: 'Every error. `code` is stable; `message` follows Accept-Language.',
+      required: ['status', 'code', 'message', 'request_id'],
+      properties: {
+        status: { type: 'integer', description: 'The HTTP status.' },
+        code: { type: 'string', enum: Object.keys(errorStatus) },
+        message: text,
+        errors: {
+          type: 'array',
+          description: 'With `validation_failed`.',
+          items: { $ref: '#/components/schemas/FieldError' },
+        },
+        retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait, as in Retry-After.' },
+        two_factor: {
+          type: 'object',
+          description: 'With `two_factor_required`: the methods that can provide `otp`.',
+          required: ['methods'],
+          properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
+        },
+        passkey: {
+          type: 'object',
+          description: 'With `unknown_passkey`: what the browser should forget.',
+          required: ['rp_id', 'credential_id'],
+          properties: { rp_id: text, credential_id: text },
+        },
+        request_id: { type: 'string', format: 'uuid', description: 'As in X-Request-Id.' },
+      },
+    },
+  }
+}
