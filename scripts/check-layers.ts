@@ -1,8 +1,7 @@
 /**
  * The direction of imports in src/, checked from the import lines alone. Between the floors:
  * texts <- platform <- domain <- app <- compose <- commands <- main; everybody may import errors.ts.
- * Inside the domain, a room may import only the rooms that `domainFolders` lists before it, and pick only their
- * services and stores from domain/services.ts.
+ * Inside the domain, a room may import only the rooms that `domainFolders` lists before it.
  */
 import { dirname, join } from 'node:path'
 
@@ -95,60 +94,26 @@ const packageRules: PackageRule[] = [
 
 const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])([^'"\n]+)\1/g
 
-/** Lists the services and the stores, and belongs to no room. */
-const SERVICES = 'src/domain/services.ts'
-
 /** Returns one sentence for each problem. Looks only at files under src/. */
 export function checkLayers(files: SourceFile[]): string[] {
-  const rooms = readServiceRooms(files)
   return files
     .filter(({ path }) => path.startsWith('src/'))
     .flatMap(({ path, text }) =>
-      [
-        ...importsOf(text).map((target) => explain(path, target)),
-        ...picksOf(path, text, rooms).map((room) => explainRooms(roomOf(path), room)),
-      ]
+      importsOf(text)
+        .map((target) => explain(path, target))
         .filter((problem) => problem !== null)
         .map((problem) => `${path}: ${problem}`),
     )
 }
 
-/** `Services.limits` → the room whose type it has. What belongs to no room (the clock) is not in the map. */
-function readServiceRooms(files: SourceFile[]): Map<string, string> {
-  const text = files.find(({ path }) => path === SERVICES)?.text ?? ''
-  const roomOfType = new Map<string, string>()
-  for (const [, names, room] of text.matchAll(/import type \{([^}]*)\} from '\.\/([a-z-]+\/[a-z-]+)\//g)) {
-    for (const name of (names as string).split(',')) roomOfType.set(name.trim(), room as string)
-  }
-  const rooms = new Map<string, string>()
-  for (const [, bag, body] of text.matchAll(/export interface (Services|Stores) \{([^}]*)\}/g)) {
-    for (const [, name, type] of (body as string).matchAll(/^ {2}(\w+): (\w+)/gm)) {
-      const room = roomOfType.get(type as string)
-      if (room) rooms.set(`${bag}.${name}`, room)
-    }
-  }
-  return rooms
-}
-
-/** The rooms of the services and stores that a file of the domain picks. */
-function picksOf(path: string, text: string, rooms: Map<string, string>): string[] {
-  if (!path.startsWith('src/domain/') || path === SERVICES) return []
-  return [...text.matchAll(/Pick<\s*(Services|Stores),([^>]*)>/g)].flatMap(([, bag, names]) =>
-    [...(names as string).matchAll(/'(\w+)'/g)]
-      .map(([, name]) => rooms.get(`${bag}.${name}`))
-      .filter((room) => room !== undefined),
-  )
-}
-
-/** The rooms that each room imports or picks from, both as `folder/room`. */
+/** The rooms that each room imports, both as `folder/room`. */
 export function roomImports(files: SourceFile[]): Map<string, Set<string>> {
-  const rooms = readServiceRooms(files)
   const imports = new Map(domainOrder.map((room) => [room, new Set<string>()]))
   for (const { path, text } of files) {
-    if (!path.startsWith('src/domain/') || path === SERVICES) continue
+    if (!path.startsWith('src/domain/')) continue
     const targets = importsOf(text).map((each) => join(dirname(path), each))
-    const imported = targets.filter((target) => target.startsWith('src/domain/') && target !== SERVICES)
-    for (const room of [...imported.map(roomOf), ...picksOf(path, text, rooms)]) {
+    const imported = targets.filter((target) => target.startsWith('src/domain/'))
+    for (const room of imported.map(roomOf)) {
       if (room !== roomOf(path)) imports.get(roomOf(path))?.add(room)
     }
   }
@@ -182,7 +147,6 @@ function explainDirection(path: string, target: string): string | null {
 }
 
 function explainRooms(from: string, to: string): string | null {
-  if ([from, to].includes('services.ts')) return null
   const unknown = [from, to].find((room) => !domainOrder.includes(room))
   if (unknown !== undefined) return `room ${unknown} is missing in the order of scripts/check-layers.ts`
   return domainOrder.indexOf(to) > domainOrder.indexOf(from)

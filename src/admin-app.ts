@@ -2,29 +2,44 @@
  * The routes of administration, apart from the public ones: the table below says what each asks for. Only the socket and
  * the listener of administration lead here.
  */
+
 import { Elysia } from 'elysia'
 import type { Access, AdminCaller, AdminRoute } from './domain/administration/access/access.ts'
 import { createSocketDoor, type Door } from './domain/administration/access/door.ts'
 import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/access/listener-door.ts'
 import { createPageSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
+import type { PageSessions } from './domain/administration/administrator-sessions/service.ts'
 import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
+import type { AdministratorReach } from './domain/administration/administrators/reach.ts'
 import { createAdministratorRoutes } from './domain/administration/administrators/routes.ts'
+import type { AdministratorService } from './domain/administration/administrators/service.ts'
 import { createTokenRoutes } from './domain/administration/api-tokens/routes.ts'
+import type { TokenService } from './domain/administration/api-tokens/service.ts'
 import { createAuditTrailRoutes } from './domain/administration/audit/routes.ts'
+import type { AuditTrail } from './domain/administration/audit/service.ts'
 import { createAccountAdministrationRoutes } from './domain/administration/directory/routes.ts'
+import type { AccountAdministration } from './domain/administration/directory/service.ts'
 import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
+import type { AccountFactors } from './domain/administration/factors/service.ts'
+import type { Idempotency } from './domain/administration/idempotency/service.ts'
 import { onceWith } from './domain/administration/idempotency/service.ts'
 import { createLimitRoutes } from './domain/administration/limit-lifts/routes.ts'
+import type { LimitAdministration } from './domain/administration/limit-lifts/service.ts'
 import { createMessageRoutes } from './domain/administration/message-log/routes.ts'
+import type { MessageAdministration } from './domain/administration/message-log/service.ts'
 import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
+import type { Overview } from './domain/administration/overview/service.ts'
 import { createPageRoutes } from './domain/administration/page/routes.ts'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
+import type { PeopleService } from './domain/administration/people/service.ts'
 import { createSigningKeyRoutes } from './domain/administration/signing-keys/routes.ts'
 import { createSecretRoutes } from './domain/credentials/secrets/routes.ts'
+import type { Secrets } from './domain/credentials/secrets/service.ts'
 import { createBackupRoutes } from './domain/operations/backups/routes.ts'
+import type { BackupService } from './domain/operations/backups/service.ts'
 import { createDoctorRoutes } from './domain/operations/doctor/routes.ts'
 import type { DoctorService } from './domain/operations/doctor/service.ts'
-import type { Services } from './domain/services.ts'
+import type { KeyService } from './domain/sessions/tokens/key-service.ts'
 import type { Clock } from './platform/clock.ts'
 import { isLoopbackHost } from './platform/config/formats.ts'
 import type { Config } from './platform/config/types.ts'
@@ -118,24 +133,23 @@ export const adminRoutes: AdminRoute[] = table
     }
   })
 
-export type AdminServices = Pick<
-  Services,
-  | 'accountFactors'
-  | 'administratorReach'
-  | 'limitAdministration'
-  | 'messageAdministration'
-  | 'overview'
-  | 'accountAdministration'
-  | 'auditTrail'
-  | 'administrationTokens'
-  | 'administrators'
-  | 'backups'
-  | 'idempotency'
-  | 'keys'
-  | 'pageSessions'
-  | 'people'
-  | 'secrets'
->
+export interface AdminServices {
+  accountFactors: AccountFactors
+  administratorReach: AdministratorReach
+  limitAdministration: LimitAdministration
+  messageAdministration: MessageAdministration
+  overview: Overview
+  accountAdministration: AccountAdministration
+  auditTrail: AuditTrail
+  administrationTokens: TokenService
+  administrators: AdministratorService
+  backups: BackupService
+  idempotency: Idempotency
+  keys: KeyService
+  pageSessions: PageSessions
+  people: PeopleService
+  secrets: Secrets
+}
 
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
 

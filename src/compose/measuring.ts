@@ -1,13 +1,14 @@
 /** What is measured around the services: the stores they ask, and the gauges that a scrape reads. */
 import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
-import type { Services, Stores } from '../domain/services.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { timeStatements } from '../platform/postgres/statement-log.ts'
 import { noteWork } from '../platform/request-context.ts'
 import { version } from '../platform/version.ts'
 import type { Connections } from './connections.ts'
+import type { Services } from './services.ts'
+import type { Stores } from './stores.ts'
 
 export async function openMetrics({ metrics }: Pick<Config, 'metrics'>): Promise<Metrics> {
   if (metrics.listen === null) return noMetrics

@@ -20,6 +20,7 @@ import { createSecrets } from '../domain/credentials/secrets/service.ts'
 import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
 import { createHashing } from '../domain/foundation/hashing/room.ts'
+import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
 import { createAttempts } from '../domain/limits/attempts/service.ts'
 import { withPumpingGuard } from '../domain/limits/limits/pumping-guard.ts'
 import { createLimitService } from '../domain/limits/limits/service.ts'
@@ -44,7 +45,6 @@ import { createExports } from '../domain/self-service/me/exports.ts'
 import { createAccountService } from '../domain/self-service/me/service.ts'
 import { createRemovalLinks } from '../domain/self-service/two-factor-removals/links.ts'
 import { createTwoFactorRemovals } from '../domain/self-service/two-factor-removals/service.ts'
-import type { Services, Stores } from '../domain/services.ts'
 import { createAuthentication } from '../domain/sessions/sessions/authentication.ts'
 import { createSessionService } from '../domain/sessions/sessions/service.ts'
 import { createSessionOpener } from '../domain/sessions/sessions/session-opener.ts'
@@ -60,8 +60,15 @@ import { createSocialService } from '../domain/sign-in/social/service.ts'
 import { createTwoFactorService } from '../domain/sign-in/two-factor/service.ts'
 import { createUndoLinks } from '../domain/sign-in/undo/links.ts'
 import { createUndoService } from '../domain/sign-in/undo/service.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/types.ts'
+import type { Network } from '../platform/guarded-fetch.ts'
+import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { ServerSecret } from '../platform/secret.ts'
+import type { Catalog } from '../texts/catalog.ts'
 import { createBackupMaker } from './backups.ts'
+import type { Stores } from './stores.ts'
 
 /** Six digits or 16 letters: the purpose of a message says whose code it carries. */
 function createSendingCodes(
@@ -81,10 +88,14 @@ function createSendingCodes(
 }
 
 /** What the services are built on. */
-export type Foundation = Pick<
-  Services,
-  'catalog' | 'clock' | 'config' | 'logger' | 'metrics' | 'network' | 'secret'
-> & {
+export interface Foundation {
+  catalog: Catalog
+  clock: Clock
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  network: Network
+  secret: ServerSecret
   database: Database
   stores: Stores
   sender: MessageSender
@@ -180,7 +191,7 @@ export function createServices(foundation: Foundation) {
   const administrators = createAdministratorService(shared)
   const twoFactorRemovals = createTwoFactorRemovals({ ...shared, tellOperator })
   const undo = createUndoService(shared)
-  const services: Services = {
+  const services = {
     ...shared,
     authentication: createAuthentication(shared),
     registration: createRegistrationService(shared),
@@ -217,3 +228,6 @@ export function createServices(foundation: Foundation) {
   }
   return { services, worker }
 }
+
+/** Every service by its name in compose/. A room names the ones that it needs by their own types. */
+export type Services = ReturnType<typeof createServices>['services']

@@ -33,7 +33,6 @@ import { createContactStore } from '../domain/self-service/contacts/store-postgr
 import { createExportStore } from '../domain/self-service/me/export-store-postgres.ts'
 import { createErasureStore } from '../domain/self-service/me/store-postgres.ts'
 import { createTwoFactorRemovalStore } from '../domain/self-service/two-factor-removals/store-postgres.ts'
-import type { Stores } from '../domain/services.ts'
 import { createFamilyStore } from '../domain/sessions/sessions/family-store-postgres.ts'
 import { createSessionStore } from '../domain/sessions/sessions/store-postgres.ts'
 import { createKeyStore } from '../domain/sessions/tokens/key-store-postgres.ts'
@@ -53,7 +52,7 @@ export function createStores(
   config: Pick<Config, 'events'>,
   database: Database,
   redis: RedisConnection | null,
-): Stores {
+) {
   return {
     accountCodes: createAccountCodeStore(database),
     accountFactors: createAccountFactorStore(database),
@@ -97,6 +96,9 @@ export function createStores(
     undo: createUndoStore(database),
   }
 }
+
+/** Every store by its name in compose/. A room names the ones that it needs by their own types. */
+export type Stores = ReturnType<typeof createStores>
 
 /** "Did it go out?" is asked within weeks. */
 const MESSAGE_DAYS = 30

@@ -60,28 +60,6 @@ describe('imports', () => {
     ])
   })
 
-  test('a room may pick the services and stores of its own and of earlier rooms only', () => {
-    const services = {
-      path: 'src/domain/services.ts',
-      text: `import type { LimitStore } from './limits/limits/store.ts'
-import type { LoginService } from './sign-in/login/service.ts'
-export interface Stores {
-  limits: LimitStore
-}
-export interface Services {
-  clock: Clock
-  login: LoginService
-}`,
-    }
-    const picking = (path: string, text: string) => checkLayers([services, { path, text }])
-    const limits = "Pick<Services, 'clock'> & { stores: Pick<Stores, 'limits'> }"
-    expect(picking('src/domain/limits/limits/service.ts', limits)).toEqual([])
-    expect(picking('src/domain/sign-in/login/service.ts', `${limits} & Pick<Services, 'login'>`)).toEqual([])
-    expect(picking('src/domain/messages/codes/service.ts', "Pick<Services, 'clock' | 'login'>")).toEqual([
-      'src/domain/messages/codes/service.ts: room messages/codes imports sign-in/login, a later room',
-    ])
-  })
-
   test('every import of a multi-line statement and of one line is seen', () => {
     const text =
       "import {\n  a,\n  b,\n} from '../../domain/messages/codes/a.ts'\nexport * from '../../domain/messages/codes/b.ts'; import '../../domain/messages/codes/c.ts'"

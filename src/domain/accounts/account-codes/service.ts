@@ -3,9 +3,14 @@
  * for a new account. `password/reset` takes them in place of the six digits. What wrong tries, other codes and other
  * people's requests do ends none of them, so that nobody can keep the person from using theirs.
  */
+
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import {
   groupLetters,
   isLetterCode,
@@ -16,9 +21,9 @@ import {
 } from '../../messages/codes/letters.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
-import type { OpenAccountCode, PreparedCode } from './store.ts'
+import type { OwnerNotices } from '../accounts/owner-notices.ts'
+import type { AccountCodeStore, OpenAccountCode, PreparedCode } from './store.ts'
 
 /** Whom a code is for; the account need not be there yet. */
 export type CodeHolder = Pick<
@@ -55,8 +60,13 @@ export interface MatchedCode extends Omit<OpenAccountCode, 'sentTo'> {
   sentTo: Identifier | null
 }
 
-type Needs = Pick<Services, 'notices' | 'limits' | 'secret' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'accountCodes'>
+interface Needs {
+  notices: OwnerNotices
+  limits: LimitService
+  secret: ServerSecret
+  clock: Clock
+  config: Config
+  stores: { accountCodes: AccountCodeStore }
 }
 
 /** What the worker needs of them: see SendingCodes. */

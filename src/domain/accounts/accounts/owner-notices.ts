@@ -3,10 +3,11 @@
  * They never contain a code.
  */
 
+import type { Config } from '../../../platform/config/types.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { NewMessage, NoticePurpose } from '../../messages/outbox/message.ts'
-import type { Services } from '../../services.ts'
 import { type Account, type Contact, verifiedContacts } from './account.ts'
 
 /** The notice to this destination carries an undo link. */
@@ -31,7 +32,10 @@ export function withAddressOfCaller(notices: NewMessage[]): NewMessage[] {
   return address ? notices.map((notice) => ({ ...notice, values: { ...notice.values, address } })) : notices
 }
 
-type Needs = Pick<Services, 'limits' | 'config'>
+interface Needs {
+  limits: LimitService
+  config: Config
+}
 
 export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
   const { defaultCountry } = config.accounts

@@ -2,17 +2,25 @@
  * The second factor of the page of administration: an authenticator app or a passkey. Codes that are sent, and recovery
  * codes, open nothing here.
  */
+
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Authenticators } from '../../credentials/authenticators/service.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { Caller } from '../../limits/limits/callers.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import { createAssertionCheck } from '../../sign-in/passkeys/assertion-check.ts'
 import { CHALLENGE_LIFETIME_MS, createChallenges } from '../../sign-in/passkeys/challenge.ts'
 import { amrOf } from '../../sign-in/passkeys/passkey.ts'
 import type { WebAuthnOptions } from '../../sign-in/passkeys/service.ts'
+import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import { mainIdentifier } from '../../sign-in/sign-in/named-account.ts'
+import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 
 export type PageMethod = 'passkey' | 'totp'
 
@@ -34,10 +42,17 @@ export interface PageFactors {
   take(account: Account, proof: PageProof, context: string, caller: Caller): Promise<string[]>
 }
 
-type Needs = Pick<
-  Services,
-  'authenticators' | 'secondFactor' | 'limits' | 'secret' | 'notices' | 'events' | 'clock' | 'config'
-> & { stores: Pick<Stores, 'passkeys'> }
+interface Needs {
+  authenticators: Authenticators
+  secondFactor: SecondFactor
+  limits: LimitService
+  secret: ServerSecret
+  notices: OwnerNotices
+  events: GatheredEvents
+  clock: Clock
+  config: Config
+  stores: { passkeys: PasskeyStore }
+}
 
 export function createPageFactors(needs: Needs): PageFactors {
   const { authenticators, secondFactor, limits, config, stores } = needs

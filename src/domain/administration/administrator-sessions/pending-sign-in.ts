@@ -1,7 +1,9 @@
 /** A sign-in on the page between password and second factor: ten minutes, known by its cookie, kept as a hash. */
+
 import { createHash } from 'node:crypto'
+import type { Clock } from '../../../platform/clock.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 export interface PendingSignIn {
   /** What a passkey signs for. */
@@ -26,7 +28,10 @@ export const PENDING_MS = 10 * 60_000
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
 const passwordOf = ({ passwordDigest }: Account) => hashOf(passwordDigest ?? '')
 
-type Needs = Pick<Services, 'clock'> & { stores: Pick<Stores, 'tickets'> }
+interface Needs {
+  clock: Clock
+  stores: { tickets: TicketStore }
+}
 
 export function createPendingSignIns({ clock, stores: { tickets } }: Needs): PendingSignIns {
   return {

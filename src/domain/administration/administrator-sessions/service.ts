@@ -3,21 +3,30 @@
  * afterwards, a cookie names the caller; each step gives a new one. The session is one of the account's own, so that
  * whatever ends those ends it too.
  */
+
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { renderSVG } from 'uqr'
 import { AppError } from '../../../errors.ts'
 import { setCurrentActor } from '../../../platform/request-context.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { decoyUuid } from '../../foundation/decoys/decoys.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
+import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, inSession, withPassword } from '../../limits/limits/callers.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
+import type { RefreshTokens } from '../../sessions/tokens/refresh-token.ts'
 import type { WebAuthnOptions } from '../../sign-in/passkeys/service.ts'
+import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
+import type { PasswordCheck } from '../../sign-in/sign-in/password-check.ts'
 import { wrongPassword } from '../../sign-in/sign-in/reauthentication.ts'
 import type { AdministratorCaller } from '../access/access.ts'
+import type { AdministratorStore } from '../administrators/store.ts'
 import { createPageFactors, type PageMethod, type PageProof } from './page-factors.ts'
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
-import type { PageSession } from './store.ts'
+import type { PageSession, PageSessionStore } from './store.ts'
 
 export interface NewPageApp {
   /** Base32, for who cannot scan. */
@@ -75,10 +84,21 @@ export interface PageSessions {
   end(caller: AdministratorCaller): Promise<void>
 }
 
-type Needs = Parameters<typeof createPageFactors>[0] &
-  Pick<Services, 'passwordCheck' | 'devices' | 'attempts' | 'refreshTokens'> & {
-    stores: Pick<Stores, 'accounts' | 'administrators' | 'pageSessions' | 'passkeys' | 'sessions' | 'tickets'>
+type Needs = Parameters<typeof createPageFactors>[0] & {
+  passwordCheck: PasswordCheck
+  devices: KnownDevices
+  attempts: Attempts
+  refreshTokens: RefreshTokens
+} & {
+  stores: {
+    accounts: AccountStore
+    administrators: AdministratorStore
+    pageSessions: PageSessionStore
+    passkeys: PasskeyStore
+    sessions: SessionStore
+    tickets: TicketStore
   }
+}
 
 export const IDLE_MS = 30 * 60_000
 export const LIFETIME_MS = 8 * 3_600_000

@@ -2,16 +2,22 @@
  * Which calls reach an administrator: by the uuid, by an identifier, or by a message. Neither support staff nor a token
  * may make them.
  */
+
+import type { Config } from '../../../platform/config/types.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { MessageStore } from '../../messages/outbox/store.ts'
+import type { AdministratorService } from './service.ts'
 
 export interface AdministratorReach {
   /** `params`: of the path that is called. */
   reaches(route: string, params: Record<string, string | undefined>): Promise<boolean>
 }
 
-type Needs = Pick<Services, 'administrators' | 'config'> & {
-  stores: Pick<Stores, 'accounts' | 'messages'>
+interface Needs {
+  administrators: AdministratorService
+  config: Config
+  stores: { accounts: AccountStore; messages: MessageStore }
 }
 
 const MESSAGES = '/admin/v1/messages/'

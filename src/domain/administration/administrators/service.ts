@@ -1,13 +1,15 @@
 /** Who may sign in on the page of administration, and with which role. Owners and the operator decide it, no token. */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Services, Stores } from '../../services.ts'
 import type { Role } from '../access/access.ts'
-import type { Administrator } from './store.ts'
+import type { Administrator, AdministratorStore } from './store.ts'
 
 export type AdministratorRecord = ReturnType<typeof administratorRecord>
 
@@ -32,7 +34,11 @@ export interface AdministratorService {
   isAdministrator(uuid: string): Promise<boolean>
 }
 
-type Needs = Pick<Services, 'clock' | 'config'> & { stores: Pick<Stores, 'accounts' | 'administrators'> }
+interface Needs {
+  clock: Clock
+  config: Config
+  stores: { accounts: AccountStore; administrators: AdministratorStore }
+}
 
 export function createAdministratorService({ clock, config, stores }: Needs): AdministratorService {
   const { accounts, administrators } = stores

@@ -5,18 +5,20 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { parseDuration } from '../../../platform/duration.ts'
 import {
   createAddressMatcher,
   isAddressWithin,
   parseAddressRange,
 } from '../../../platform/http/address-ranges.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import { readBearerToken } from '../../sessions/sessions/authentication.ts'
 import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../access/access.ts'
-import type { StoredToken } from './store.ts'
+import type { StoredToken, TokenStore } from './store.ts'
 import { createToken, hashOfToken, isToken } from './token.ts'
 
 export interface TokenWish {
@@ -51,7 +53,12 @@ export interface TokenService {
   revoke(id: string): Promise<void>
 }
 
-type Needs = Pick<Services, 'limits' | 'events' | 'clock'> & { stores: Pick<Stores, 'administrationTokens'> }
+interface Needs {
+  limits: LimitService
+  events: GatheredEvents
+  clock: Clock
+  stores: { administrationTokens: TokenStore }
+}
 
 const LONGEST_MS = 365 * 86_400_000
 const SHORTEST_MS = 60_000

@@ -1,11 +1,14 @@
 /** The audit trail, as administrators list and follow it. */
+
 import { AppError } from '../../../errors.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
+import type { EventTail } from '../../foundation/events/event-tail.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import type { EventStore } from '../../foundation/events/store.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Services, Stores } from '../../services.ts'
 import { invalid, readNumber, readTime } from '../access/query.ts'
+import type { AuditTrailStore } from './store.ts'
 
 export interface EventQuery extends PageQuery {
   account?: string | undefined
@@ -23,7 +26,10 @@ export interface AuditTrail {
   list(query: EventQuery, options?: { signal?: AbortSignal }): Promise<Page<EventRecord>>
 }
 
-type Needs = Pick<Services, 'eventTail'> & { stores: Pick<Stores, 'auditTrail' | 'events'> }
+interface Needs {
+  eventTail: EventTail
+  stores: { auditTrail: AuditTrailStore; events: EventStore }
+}
 
 /** The most calls of one caller that wait for an event at the same time: each holds a connection. */
 const MAXIMUM_FOLLOWERS = 16

@@ -1,19 +1,27 @@
 /** What an operator does with accounts. Whoever calls has been let in; who it was is in the event of each change. */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { accountRecord } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { type Page, readPage, toPage } from '../../foundation/events/page.ts'
+import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { AccountExport } from '../../self-service/me/exports.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
+import type { AccountExport, Exports } from '../../self-service/me/exports.ts'
+import type { ErasureStore } from '../../self-service/me/store.ts'
 import { sessionRecord } from '../../sessions/sessions/session-record.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
+import type { RegistrationStore } from '../../sign-in/registration/store.ts'
+import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import { invalid } from '../access/query.ts'
 import { isMetadata, wrongFields } from './account-fields.ts'
 import { createLooks } from './looks.ts'
 import { type AccountQuery, readSearch } from './search.ts'
-import type { AccountChange, AdministeredAccount } from './store.ts'
+import type { AccountAdministrationStore, AccountChange, AdministeredAccount } from './store.ts'
 
 /** As the body of PATCH has it. */
 export interface AccountPatch {
@@ -65,11 +73,20 @@ export interface AccountAdministration {
 
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
-type Needs = Pick<
-  Services,
-  'exports' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
-> & {
-  stores: Pick<Stores, 'registrations' | 'accountAdministration' | 'erasure' | 'sessions' | 'events'>
+interface Needs {
+  exports: Exports
+  secondFactor: SecondFactor
+  notices: OwnerNotices
+  refusedAddresses: RefusedAddresses
+  clock: Clock
+  config: Config
+  stores: {
+    registrations: RegistrationStore
+    accountAdministration: AccountAdministrationStore
+    erasure: ErasureStore
+    sessions: SessionStore
+    events: EventStore
+  }
 }
 
 const MAXIMUM_SESSIONS = 1000

@@ -1,8 +1,13 @@
 /** What opens an account, as an administrator sees and removes it. Every verified contact of the owner is told. */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
+import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
+import type { AccountAdministration } from '../directory/service.ts'
+import type { AccountFactorStore } from './store.ts'
 
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
@@ -32,8 +37,12 @@ export interface IdentityRecord {
   created_at: string
 }
 
-type Needs = Pick<Services, 'accountAdministration' | 'twoFactorRemovals' | 'notices' | 'clock'> & {
-  stores: Pick<Stores, 'accountFactors' | 'passkeys'>
+interface Needs {
+  accountAdministration: AccountAdministration
+  twoFactorRemovals: TwoFactorRemovals
+  notices: OwnerNotices
+  clock: Clock
+  stores: { accountFactors: AccountFactorStore; passkeys: PasskeyStore }
 }
 
 /** Long enough that somebody reads the message. */

@@ -3,9 +3,11 @@
  * hashes of caller, path and body, the status, and the id of what was made: never an answer, which would name people
  * and hold secrets. A repetition reads what was made, without its secret.
  */
+
 import { AppError, errorStatus } from '../../../errors.ts'
-import type { Services, Stores } from '../../services.ts'
-import type { Claim, IdempotentCall, KeptAnswer } from './store.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Claim, IdempotencyStore, IdempotentCall, KeptAnswer } from './store.ts'
 
 export interface RepeatableCall {
   /** The header; undefined: the call is made, and nothing is kept. */
@@ -50,7 +52,11 @@ export const onceWith =
   ({ headers, caller, path, body }, operation) =>
     idempotency.run({ key: headers['idempotency-key'], caller, path, body: body ?? null }, operation)
 
-type Needs = Pick<Services, 'secret' | 'clock'> & { stores: Pick<Stores, 'idempotency'> }
+interface Needs {
+  secret: ServerSecret
+  clock: Clock
+  stores: { idempotency: IdempotencyStore }
+}
 
 const KEPT_MS = 24 * 3_600_000
 /** Longer than an operation takes; then another caller takes over. */

@@ -1,9 +1,15 @@
 /** Lifts what keeps somebody from being served: the refusals of the limits, and the wrong codes of the day. */
 
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { Attempts } from '../../limits/attempts/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import { codePurposes } from '../../messages/codes/store.ts'
 import { noticePurposes } from '../../messages/outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/sessions/store.ts'
 import { invalid } from '../access/query.ts'
 
@@ -15,8 +21,12 @@ export interface LimitAdministration {
   lift(identifier: string, options: { isCounted: boolean }): Promise<void>
 }
 
-type Needs = Pick<Services, 'attempts' | 'limits' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'accounts' | 'sessions' | 'events'>
+interface Needs {
+  attempts: Attempts
+  limits: LimitService
+  clock: Clock
+  config: Config
+  stores: { accounts: AccountStore; sessions: SessionStore; events: EventStore }
 }
 
 export function createLimitAdministration(needs: Needs): LimitAdministration {

@@ -1,10 +1,16 @@
 /** What became of messages, and sending one again. */
+
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
+import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
-import type { Services, Stores } from '../../services.ts'
 import { invalid, readTime } from '../access/query.ts'
+import type { AccountAdministration } from '../directory/service.ts'
+import type { MessageAdministrationStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
 export interface MessageQuery extends PageQuery {
@@ -27,8 +33,13 @@ export interface MessageAdministration {
 
 export type MessageRecord = ReturnType<typeof messageRecord>
 
-type Needs = Pick<Services, 'accountAdministration' | 'funnel' | 'outbox' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'messageAdministration'>
+interface Needs {
+  accountAdministration: AccountAdministration
+  funnel: Funnel
+  outbox: Outbox
+  clock: Clock
+  config: Config
+  stores: { messageAdministration: MessageAdministrationStore }
 }
 
 const MOST_DAYS = 365

@@ -1,7 +1,7 @@
 /** The numbers of the first screen: the last 48 hours, hour by hour. Counted at most once a minute. */
+import type { Clock } from '../../../platform/clock.ts'
 import type { EventType } from '../../foundation/events/event.ts'
-import type { Services, Stores } from '../../services.ts'
-import type { AccountTotals, EventsOfHour, MessagesOfHour } from './store.ts'
+import type { AccountTotals, EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'
 
 export interface HourRecord {
   at: string
@@ -24,7 +24,10 @@ export interface Overview {
   statistics(): Promise<Statistics>
 }
 
-type Needs = Pick<Services, 'clock'> & { stores: Pick<Stores, 'overview'> }
+interface Needs {
+  clock: Clock
+  stores: { overview: OverviewStore }
+}
 
 const HOUR_MS = 3_600_000
 const HOURS = 48

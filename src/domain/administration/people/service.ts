@@ -1,20 +1,28 @@
 /** What an administrator does for people: makes and invites accounts, and lets somebody who lost every way in back in. */
+
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { parseDuration } from '../../../platform/duration.ts'
 import type { Language } from '../../../texts/languages.ts'
-import type { CodeWish } from '../../accounts/account-codes/service.ts'
+import type { AccountCodes, CodeWish } from '../../accounts/account-codes/service.ts'
 import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
+import type { HashService } from '../../foundation/hashing/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
-import type { Services, Stores } from '../../services.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
+import type { AdministratorService } from '../administrators/service.ts'
 import { isMetadata, wrongFields } from '../directory/account-fields.ts'
-import type { AccountDetails } from '../directory/service.ts'
-import type { MadeAccount } from './store.ts'
+import type { AccountAdministration, AccountDetails } from '../directory/service.ts'
+import type { MadeAccount, PeopleStore } from './store.ts'
 
 /** As the body of `POST accounts` has it. */
 export interface NewAccountBody {
@@ -64,19 +72,17 @@ export interface PeopleService {
   ): Promise<{ code: string | null; expiresAt: Date }>
 }
 
-type Needs = Pick<
-  Services,
-  | 'accountAdministration'
-  | 'administrators'
-  | 'accountCodes'
-  | 'codes'
-  | 'hashing'
-  | 'limits'
-  | 'notices'
-  | 'clock'
-  | 'config'
-> & {
-  stores: Pick<Stores, 'people' | 'accounts'>
+interface Needs {
+  accountAdministration: AccountAdministration
+  administrators: AdministratorService
+  accountCodes: AccountCodes
+  codes: CodeService
+  hashing: HashService
+  limits: LimitService
+  notices: OwnerNotices
+  clock: Clock
+  config: Config
+  stores: { people: PeopleStore; accounts: AccountStore }
 }
 
 const HOUR_SECONDS = 3600

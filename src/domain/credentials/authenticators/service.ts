@@ -6,15 +6,18 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { Enabling } from './enrolment-store.ts'
+import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
-import type { StoredFactors } from './store.ts'
+import type { FactorStore, StoredFactors } from './store.ts'
 import { createTotp, type NewTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
@@ -62,8 +65,12 @@ export interface Authenticators {
   replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
 }
 
-type Needs = Pick<Services, 'notices' | 'secret' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'authenticators' | 'enrolments'>
+interface Needs {
+  notices: OwnerNotices
+  secret: ServerSecret
+  clock: Clock
+  config: Config
+  stores: { authenticators: FactorStore; enrolments: EnrolmentStore }
 }
 
 const LISTED_AT_ONCE = 500

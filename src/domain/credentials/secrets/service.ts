@@ -2,11 +2,19 @@
  * Changing the server secret while everything stays in use: keeps the lasting keys, seals anew what another secret sealed,
  * and says what still needs another one. Each replica notes every minute which secrets it has, so that the others know.
  */
+
 import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../platform/secret.ts'
-import type { Services, Stores } from '../../services.ts'
-import type { SealedLastingKey, SecretUse } from './store.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
+import type { KeyService } from '../../sessions/tokens/key-service.ts'
+import type { KeyStore } from '../../sessions/tokens/key-store.ts'
+import type { Authenticators } from '../authenticators/service.ts'
+import type { FactorStore } from '../authenticators/store.ts'
+import type { SealedLastingKey, SecretStore, SecretUse } from './store.ts'
 import { LASTING_KEY, SIGNING_KEY, type Vault, vaultsOf } from './vaults.ts'
 
 export interface SecretStatus {
@@ -58,9 +66,14 @@ export interface Secrets {
   close(): Promise<void>
 }
 
-type Needs = Pick<Services, 'secret' | 'keys' | 'authenticators' | 'clock' | 'logger'> & {
+interface Needs {
+  secret: ServerSecret
+  keys: KeyService
+  authenticators: Authenticators
+  clock: Clock
+  logger: Logger
   database: Pick<Database, 'kind'>
-  stores: Pick<Stores, 'secrets' | 'signingKeys' | 'authenticators' | 'sessions'>
+  stores: { secrets: SecretStore; signingKeys: KeyStore; authenticators: FactorStore; sessions: SessionStore }
 }
 
 const MINUTE_MS = 60_000

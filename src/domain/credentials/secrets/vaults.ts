@@ -1,5 +1,7 @@
 /** Everything that is sealed under the server secret and stays for longer than an hour, read page by page. */
-import type { Stores } from '../../services.ts'
+import type { KeyStore } from '../../sessions/tokens/key-store.ts'
+import type { FactorStore } from '../authenticators/store.ts'
+import type { SecretStore } from './store.ts'
 
 export interface SealedRow {
   label: string
@@ -14,7 +16,7 @@ export interface Vault {
   pages(): AsyncGenerator<SealedRow[]>
 }
 
-export type VaultStores = Pick<Stores, 'signingKeys' | 'authenticators' | 'secrets'>
+export type VaultStores = { signingKeys: KeyStore; authenticators: FactorStore; secrets: SecretStore }
 
 const PAGE = 200
 

@@ -3,9 +3,8 @@
  * after the last one misses none. See docs/decisions/events-in-order.md. However many callers wait for an event, the process
  * asks the database for all of them.
  */
-import type { Stores } from '../../services.ts'
 import type { StoredEvent } from './event.ts'
-import type { EventFilter, NewsOfEvent } from './store.ts'
+import type { EventFilter, EventStore, NewsOfEvent } from './store.ts'
 
 export interface EventTail {
   /**
@@ -34,7 +33,7 @@ interface Waiter {
   answer(isMeant: boolean): void
 }
 
-export function createEventTail({ stores: { events } }: { stores: Pick<Stores, 'events'> }): EventTail {
+export function createEventTail({ stores: { events } }: { stores: { events: EventStore } }): EventTail {
   const settle = createSettling(events)
   const waiters = new Set<Waiter>()
   let settled = 0
@@ -121,7 +120,7 @@ export function createEventTail({ stores: { events } }: { stores: Pick<Stores, '
  * transaction that is already a writer, so those which were drawn before the writers were read belong to them or are
  * settled; once these writers have ended, they all are. Callers share a look, but not one that began before their call.
  */
-function createSettling(events: Stores['events']): () => Promise<number> {
+function createSettling(events: EventStore): () => Promise<number> {
   let settled = 0
   let barrier: { lastId: number; writers: string[] } | null = null
 

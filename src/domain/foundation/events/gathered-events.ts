@@ -3,10 +3,11 @@
  * and written once a second: one event for each account, type, hour and address, with a count. A known account takes
  * the same work as an unknown one, and a flood does not fill the table.
  */
+import type { Clock } from '../../../platform/clock.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
-import type { Services, Stores } from '../../services.ts'
 import type { EventType } from './event.ts'
-import type { GatheredFailures } from './store.ts'
+import type { EventStore, GatheredFailures } from './store.ts'
 
 export interface GatheredEvents {
   /** `account` is null if there is none: the work is the same, and nothing is written. */
@@ -20,7 +21,11 @@ export interface GatheredEvents {
   close(): Promise<void>
 }
 
-type Needs = Pick<Services, 'clock' | 'logger'> & { stores: Pick<Stores, 'events'> }
+interface Needs {
+  clock: Clock
+  logger: Logger
+  stores: { events: EventStore }
+}
 
 const FLUSH_MS = 1000
 /** The most addresses of one second; further failures are counted without their address. */

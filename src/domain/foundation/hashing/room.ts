@@ -1,8 +1,16 @@
 /** The hash service, as large as it is configured. */
-import type { Services, Stores } from '../../services.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { createHashService } from './service.ts'
+import type { DigestStore } from './store.ts'
 
-type Needs = Pick<Services, 'config' | 'logger' | 'metrics'> & { stores: Pick<Stores, 'digests'> }
+interface Needs {
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  stores: { digests: DigestStore }
+}
 
 const SEVERAL_WORKS =
   'stored passwords have several sets of hash parameters: until their owners log in, each login costs a hash under every one of them'

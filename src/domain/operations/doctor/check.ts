@@ -1,4 +1,5 @@
 /** What a check of `poterne doctor` is: a name, and a look at one thing that says what it found and what to do. */
+
 import type { Resolver } from 'node:dns/promises'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
@@ -6,7 +7,10 @@ import type { Network } from '../../../platform/guarded-fetch.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { Secrets } from '../../credentials/secrets/service.ts'
+import type { KeyStore } from '../../sessions/tokens/key-store.ts'
+import type { BackupStore } from '../backups/store.ts'
 
 export const levels = ['ok', 'warning', 'failure'] as const
 export type Level = (typeof levels)[number]
@@ -40,8 +44,8 @@ export interface StoreContext {
   database: Database
   redis: RedisConnection | null
   secret: ServerSecret
-  stores: Stores
-  secrets: Pick<Services['secrets'], 'status'>
+  stores: { signingKeys: KeyStore; backups: BackupStore }
+  secrets: Pick<Secrets, 'status'>
 }
 
 /** The service that runs, by its socket. */
@@ -75,7 +79,7 @@ export interface OutsideContext {
   publishedKeys: string[] | null
   resolver: Pick<Resolver, 'resolveTxt'>
   network: Network
-  providers: Services['providers']
+  providers: ProviderService
   clock: Clock
 }
 

@@ -5,17 +5,23 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { type AccountRecord, accountRecord, contactOf, hasVerified } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { inSession } from '../../limits/limits/callers.ts'
-import type { CodeBinding } from '../../messages/codes/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
-import type { ContactChange, ContactNotices } from './store.ts'
+import type { OwnerProof, Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
+import type { UndoService } from '../../sign-in/undo/service.ts'
+import type { ContactChange, ContactNotices, ContactStore } from './store.ts'
 
 type Kind = Identifier['kind']
 
@@ -44,10 +50,18 @@ export interface ContactsService {
   remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client): Promise<AccountRecord>
 }
 
-type Needs = Pick<
-  Services,
-  'codes' | 'limits' | 'reauthentication' | 'notices' | 'outbox' | 'undo' | 'providers' | 'clock' | 'config'
-> & { stores: Pick<Stores, 'contacts'> }
+interface Needs {
+  codes: CodeService
+  limits: LimitService
+  reauthentication: Reauthentication
+  notices: OwnerNotices
+  outbox: Outbox
+  undo: UndoService
+  providers: ProviderService
+  clock: Clock
+  config: Config
+  stores: { contacts: ContactStore }
+}
 
 const purposes = {
   email: { code: 'email_change', notice: 'email_changed', removal: 'email_removed' },

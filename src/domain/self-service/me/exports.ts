@@ -1,9 +1,13 @@
 /** A copy of everything that is stored about a person, for themselves or for an administrator who hands it on. */
+
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { type Account, type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { ExportedDocument } from './export-store.ts'
+import type { ExportedDocument, ExportStore } from './export-store.ts'
 
 export type AccountExport = { exported_at: string; account: AccountRecord } & ExportedDocument
 
@@ -14,7 +18,13 @@ export interface Exports {
   ofAccount(account: Account): Promise<AccountExport>
 }
 
-type Needs = Pick<Services, 'limits' | 'notices' | 'clock' | 'config'> & { stores: Pick<Stores, 'exports'> }
+interface Needs {
+  limits: LimitService
+  notices: OwnerNotices
+  clock: Clock
+  config: Config
+  stores: { exports: ExportStore }
+}
 
 const RECENT_SIGN_IN_MS = 5 * 60_000
 

@@ -1,13 +1,20 @@
 /** The account of somebody who is signed in, as a whole: reading it, its language, and erasing it. */
 
 import { AppError, type TwoFactorMethod } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { EventStore } from '../../foundation/events/store.ts'
+import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
+import type { OwnerProof, Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
+import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
+import type { ErasureStore } from './store.ts'
 
 /** What a settings page shows, as clients see it. */
 export interface SecurityRecord {
@@ -37,11 +44,14 @@ export interface AccountService {
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 
-type Needs = Pick<
-  Services,
-  'reauthentication' | 'secondFactor' | 'notices' | 'refusedAddresses' | 'clock' | 'config'
-> & {
-  stores: Pick<Stores, 'accounts' | 'erasure' | 'events'>
+interface Needs {
+  reauthentication: Reauthentication
+  secondFactor: SecondFactor
+  notices: OwnerNotices
+  refusedAddresses: RefusedAddresses
+  clock: Clock
+  config: Config
+  stores: { accounts: AccountStore; erasure: ErasureStore; events: EventStore }
 }
 
 export function createAccountService(needs: Needs): AccountService {

@@ -2,16 +2,21 @@
  * Turning two factors off for somebody who lost every one of them. With a delay every verified contact is told at once and
  * can stop it, so that nobody who talks support staff into it takes an account over unnoticed.
  */
+
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
-import type { Services, Stores } from '../../services.ts'
 import { createRemovalLinks } from './links.ts'
-import type { DueRemoval } from './store.ts'
+import type { DueRemoval, TwoFactorRemovalStore } from './store.ts'
 
 export interface TwoFactorRemovals {
   /**
@@ -28,12 +33,15 @@ export interface TwoFactorRemovals {
   removeDue(now: Date, limit: number): Promise<number>
 }
 
-type Needs = { tellOperator: TellOperator } & Pick<
-  Services,
-  'notices' | 'limits' | 'secret' | 'clock' | 'config'
-> & {
-    stores: Pick<Stores, 'twoFactorRemovals'>
-  }
+type Needs = { tellOperator: TellOperator } & {
+  notices: OwnerNotices
+  limits: LimitService
+  secret: ServerSecret
+  clock: Clock
+  config: Config
+} & {
+  stores: { twoFactorRemovals: TwoFactorRemovalStore }
+}
 
 export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
   const { notices, limits, secret, clock, config, stores, tellOperator } = needs

@@ -4,10 +4,12 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { setCurrentSession } from '../../../platform/request-context.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/claims.ts'
+import type { SessionStore } from './store.ts'
 
 /** What handlers of Bearer routes get as `signedIn`. The account was read with this request. */
 export interface Authenticated extends AccountSession {
@@ -24,7 +26,11 @@ export interface Authentication {
   authenticate(authorization: string | undefined): Promise<Authenticated>
 }
 
-type Needs = Pick<Services, 'accessTokens' | 'clock'> & { stores: Pick<Stores, 'sessions'> }
+interface Needs {
+  accessTokens: AccessTokenService
+  clock: Clock
+  stores: { sessions: SessionStore }
+}
 
 const BEARER = /^Bearer +([\w~+/.-]+=*) *$/i
 

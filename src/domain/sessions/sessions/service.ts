@@ -5,15 +5,19 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { bucketAddress } from '../../../platform/http/client-address.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
+import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { TokenSubject } from '../tokens/claims.ts'
-import type { RefreshToken } from '../tokens/refresh-token.ts'
+import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
-import type { SessionFamily } from './family-store.ts'
+import type { FamilyStore, SessionFamily } from './family-store.ts'
 import { sessionRecord } from './session-record.ts'
-import type { ListedSession } from './store.ts'
+import type { ListedSession, SessionStore } from './store.ts'
 
 export interface RefreshingClient {
   address: string
@@ -43,8 +47,14 @@ export interface SessionService {
 
 export type SessionRecord = ReturnType<typeof ownSessionRecord>
 
-type Needs = Pick<Services, 'accessTokens' | 'refreshTokens' | 'notices' | 'clock' | 'config' | 'metrics'> & {
-  stores: Pick<Stores, 'families' | 'sessions'>
+interface Needs {
+  accessTokens: AccessTokenService
+  refreshTokens: RefreshTokens
+  notices: OwnerNotices
+  clock: Clock
+  config: Config
+  metrics: Metrics
+  stores: { families: FamilyStore; sessions: SessionStore }
 }
 
 /** For clients that lost the answer and try again, and for two tabs of one person that refresh at the same time. */

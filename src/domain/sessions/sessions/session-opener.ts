@@ -2,10 +2,18 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
 import { type Account, type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
-import type { Services, Stores } from '../../services.ts'
-import type { Device, NewSession } from './store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
+import type { AccessTokenService } from '../tokens/access-token.ts'
+import type { RefreshTokens } from '../tokens/refresh-token.ts'
+import type { Device, NewSession, SessionStore } from './store.ts'
 
 export interface SignIn {
   account: Account
@@ -31,19 +39,17 @@ export interface SessionOpener {
   open(signIn: SignIn): Promise<LogInAnswer>
 }
 
-type Needs = Pick<
-  Services,
-  | 'devices'
-  | 'accessTokens'
-  | 'refreshTokens'
-  | 'limits'
-  | 'notices'
-  | 'outbox'
-  | 'clock'
-  | 'logger'
-  | 'config'
-> & {
-  stores: Pick<Stores, 'sessions'>
+interface Needs {
+  devices: KnownDevices
+  accessTokens: AccessTokenService
+  refreshTokens: RefreshTokens
+  limits: LimitService
+  notices: OwnerNotices
+  outbox: Outbox
+  clock: Clock
+  logger: Logger
+  config: Config
+  stores: { sessions: SessionStore }
 }
 
 export function createSessionOpener(needs: Needs): SessionOpener {

@@ -1,11 +1,20 @@
 /** The signing keys, and the two tokens of a session. */
-import type { Services, Stores } from '../../services.ts'
+
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import { createAccessTokenService } from './access-token.ts'
 import { createKeyService } from './key-service.ts'
+import type { KeyStore } from './key-store.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 
-type Needs = Pick<Services, 'secret' | 'clock' | 'logger' | 'config'> & {
-  stores: Pick<Stores, 'signingKeys'>
+interface Needs {
+  secret: ServerSecret
+  clock: Clock
+  logger: Logger
+  config: Config
+  stores: { signingKeys: KeyStore }
 }
 
 export function createTokens({ stores, secret, clock, logger, config }: Needs) {

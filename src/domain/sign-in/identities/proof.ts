@@ -5,9 +5,12 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { ProvedIdentity } from './identity.ts'
+import type { SpentTokenStore } from './spent-token-store.ts'
 
 export interface IdentityProofs {
   /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
@@ -24,7 +27,11 @@ export interface IdentityProofs {
 /** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
 const CODE_LIFETIME_MS = 60_000
 
-type Needs = Pick<Services, 'providers' | 'clock'> & { stores: Pick<Stores, 'tickets' | 'spentTokens'> }
+interface Needs {
+  providers: ProviderService
+  clock: Clock
+  stores: { tickets: TicketStore; spentTokens: SpentTokenStore }
+}
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 

@@ -5,10 +5,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, type AccountSession, hasVerified } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { EmailOfNew, IdentityStore } from './store.ts'
 
@@ -24,8 +28,12 @@ export interface IdentityResolver {
   unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
 }
 
-type Needs = Pick<Services, 'providers' | 'notices' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'identities' | 'accounts'>
+interface Needs {
+  providers: ProviderService
+  notices: OwnerNotices
+  clock: Clock
+  config: Config
+  stores: { identities: IdentityStore; accounts: AccountStore }
 }
 
 /** An attempt fails only because another call completed something in between, so a few are enough. */

@@ -1,10 +1,13 @@
 /** The linked identities of somebody who is signed in: listing, linking, unlinking, but never the last sign-in method. */
 
 import { AppError, type FieldError } from '../../../errors.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerProof } from '../sign-in/reauthentication.ts'
+import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import type { IdentityProofs } from './proof.ts'
+import type { IdentityResolver } from './resolver.ts'
+import type { IdentityStore } from './store.ts'
 
 type Optional = string | null | undefined
 
@@ -43,8 +46,12 @@ export interface IdentityService {
   ): Promise<IdentityRecord[]>
 }
 
-type Needs = Pick<Services, 'identityResolver' | 'identityProofs' | 'providers' | 'reauthentication'> & {
-  stores: Pick<Stores, 'identities'>
+interface Needs {
+  identityResolver: IdentityResolver
+  identityProofs: IdentityProofs
+  providers: ProviderService
+  reauthentication: Reauthentication
+  stores: { identities: IdentityStore }
 }
 
 export function createIdentityService(needs: Needs): IdentityService {

@@ -4,16 +4,27 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { decoyIdentifier } from '../../foundation/decoys/decoys.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { type Caller, inSession, stranger, withPassword } from '../../limits/limits/callers.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { Device } from '../../sessions/sessions/store.ts'
-import type { FirstFactor, FirstFactorProof, ProvingClient } from '../sign-in/first-factor-proof.ts'
+import type {
+  FirstFactor,
+  FirstFactorProof,
+  FirstFactorProofs,
+  ProvingClient,
+} from '../sign-in/first-factor-proof.ts'
 import { findNamedAccount } from '../sign-in/named-account.ts'
+import type { PasswordCheck } from '../sign-in/password-check.ts'
+import type { SecondFactor } from '../sign-in/second-factor.ts'
 
 export interface VerifyBody {
   identifier: string
@@ -42,17 +53,17 @@ export interface LoginByCodeService {
   ): Promise<LogInAnswer>
 }
 
-type Needs = Pick<
-  Services,
-  | 'sessionOpener'
-  | 'passwordCheck'
-  | 'firstFactorProofs'
-  | 'secondFactor'
-  | 'limits'
-  | 'devices'
-  | 'events'
-  | 'config'
-> & { stores: Pick<Stores, 'accounts'> }
+interface Needs {
+  sessionOpener: SessionOpener
+  passwordCheck: PasswordCheck
+  firstFactorProofs: FirstFactorProofs
+  secondFactor: SecondFactor
+  limits: LimitService
+  devices: KnownDevices
+  events: GatheredEvents
+  config: Config
+  stores: { accounts: AccountStore }
+}
 
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor } = needs

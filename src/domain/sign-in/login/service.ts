@@ -1,10 +1,14 @@
 /** Login by password. Reveals that an account is unconfirmed or locked only after the correct password was given. */
 
 import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { Services, Stores } from '../../services.ts'
 import type { Device } from '../../sessions/sessions/store.ts'
-import type { SignInOutcome } from '../sign-in/service.ts'
+import type { PasswordCheck } from '../sign-in/password-check.ts'
+import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 
 export interface LoginService {
   /**
@@ -18,8 +22,13 @@ export interface LoginService {
   ): Promise<SignInOutcome>
 }
 
-type Needs = Pick<Services, 'passwordCheck' | 'devices' | 'signIn' | 'events' | 'config'> & {
-  stores: Pick<Stores, 'accounts'>
+interface Needs {
+  passwordCheck: PasswordCheck
+  devices: KnownDevices
+  signIn: SignInService
+  events: GatheredEvents
+  config: Config
+  stores: { accounts: AccountStore }
 }
 
 export function createLoginService(needs: Needs): LoginService {

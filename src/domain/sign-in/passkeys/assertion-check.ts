@@ -2,14 +2,17 @@
  * Checks the signature of a passkey and uses its challenge up: for signing in, and to confirm a change inside a
  * session.
  */
+
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { NewSession } from '../../sessions/sessions/store.ts'
 import type { ChallengePurpose, Challenges, OpenedChallenge } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
-import type { UseRefusal } from './store.ts'
+import type { PasskeyStore, UseRefusal } from './store.ts'
 import { type Assertion, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
 /** A valid signature that was not used yet. */
@@ -33,7 +36,12 @@ export interface AssertionCheck {
   signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null>
 }
 
-type Needs = Pick<Services, 'notices' | 'events' | 'clock'> & { stores: Pick<Stores, 'passkeys'> }
+interface Needs {
+  notices: OwnerNotices
+  events: GatheredEvents
+  clock: Clock
+  stores: { passkeys: PasskeyStore }
+}
 
 export function createAssertionCheck(
   { notices, events, clock, stores }: Needs,

@@ -1,13 +1,24 @@
 /** Passkeys: the check of signatures, on which signing in depends, and the operations around it. */
+
 import { AppError } from '../../../errors.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { ConfirmByPasskey } from '../sign-in/reauthentication.ts'
 import { createAssertionCheck } from './assertion-check.ts'
 import { createChallenges } from './challenge.ts'
 import { createPasskeyService, type PasskeyFoundation } from './service.ts'
+import type { PasskeyStore } from './store.ts'
 
-type AssertionNeeds = Pick<Services, 'secret' | 'clock' | 'events' | 'notices' | 'config'> & {
-  stores: Pick<Stores, 'passkeys'>
+interface AssertionNeeds {
+  secret: ServerSecret
+  clock: Clock
+  events: GatheredEvents
+  notices: OwnerNotices
+  config: Config
+  stores: { passkeys: PasskeyStore }
 }
 
 export function createPasskeyAssertions(needs: AssertionNeeds): PasskeyFoundation & {

@@ -2,21 +2,27 @@
  * Passkeys: one step that counts as both factors. Only discoverable credentials are made, so that no answer depends on
  * an identifier that somebody typed. Options are kept nowhere (challenge.ts).
  */
+
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { AssertionBody, Attestation } from '../../../platform/http/passkey-schemas.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
-import type { Services, Stores } from '../../services.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { Device } from '../../sessions/sessions/store.ts'
-import type { OwnerProof } from '../sign-in/reauthentication.ts'
+import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
 import type { AssertionCheck } from './assertion-check.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
 import { amrOf, type Passkey } from './passkey.ts'
+import type { PasskeyStore } from './store.ts'
 import { challengeOf, type RelyingParty, verifyRegistration } from './verification.ts'
 
 export interface Client {
@@ -54,10 +60,16 @@ export interface PasskeyService {
   remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: Client): Promise<void>
 }
 
-type Needs = Pick<
-  Services,
-  'sessionOpener' | 'reauthentication' | 'limits' | 'notices' | 'clock' | 'config' | 'providers'
-> & { stores: Pick<Stores, 'passkeys'> }
+interface Needs {
+  sessionOpener: SessionOpener
+  reauthentication: Reauthentication
+  limits: LimitService
+  notices: OwnerNotices
+  clock: Clock
+  config: Config
+  providers: ProviderService
+  stores: { passkeys: PasskeyStore }
+}
 
 /** The part that signing in depends on. */
 export interface PasskeyFoundation {

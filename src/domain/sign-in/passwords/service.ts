@@ -5,7 +5,10 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { AccountCodes } from '../../accounts/account-codes/service.ts'
 import {
   type Account,
   type Contact,
@@ -15,15 +18,24 @@ import {
   verifiedContacts,
   verifiedKeys,
 } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
+import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, type CallerGroup, stranger } from '../../limits/limits/callers.ts'
-import type { CodeBinding } from '../../messages/codes/service.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import { type OwnerProof, wrongPassword } from '../sign-in/reauthentication.ts'
+import type { PasswordStore } from './store.ts'
 
 interface NewPasswordBody {
   password: string
@@ -55,21 +67,21 @@ export interface PasswordsService {
   ): Promise<void>
 }
 
-type Needs = Pick<
-  Services,
-  | 'codes'
-  | 'accountCodes'
-  | 'limits'
-  | 'attempts'
-  | 'devices'
-  | 'hashing'
-  | 'reauthentication'
-  | 'notices'
-  | 'outbox'
-  | 'events'
-  | 'clock'
-  | 'config'
-> & { stores: Pick<Stores, 'accounts' | 'passwords'> }
+interface Needs {
+  codes: CodeService
+  accountCodes: AccountCodes
+  limits: LimitService
+  attempts: Attempts
+  devices: KnownDevices
+  hashing: HashService
+  reauthentication: Reauthentication
+  notices: OwnerNotices
+  outbox: Outbox
+  events: GatheredEvents
+  clock: Clock
+  config: Config
+  stores: { accounts: AccountStore; passwords: PasswordStore }
+}
 
 export function createPasswordsService(needs: Needs): PasswordsService {
   const { codes, accountCodes, limits, attempts, devices, hashing } = needs

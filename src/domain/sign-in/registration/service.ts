@@ -5,18 +5,28 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
+import type { HashService } from '../../foundation/hashing/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import { type Caller, stranger } from '../../limits/limits/callers.ts'
-import type { CodeBinding } from '../../messages/codes/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
-import type { Services, Stores } from '../../services.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
+import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { Device } from '../../sessions/sessions/store.ts'
+import type { RegistrationStore } from './store.ts'
 
 export interface RegisterBody {
   email?: string | null | undefined
@@ -59,21 +69,19 @@ export interface RegistrationService {
   ): Promise<void>
 }
 
-type Needs = Pick<
-  Services,
-  | 'codes'
-  | 'events'
-  | 'limits'
-  | 'devices'
-  | 'hashing'
-  | 'sessionOpener'
-  | 'outbox'
-  | 'secret'
-  | 'clock'
-  | 'config'
-  | 'metrics'
-> & {
-  stores: Pick<Stores, 'accounts' | 'registrations'>
+interface Needs {
+  codes: CodeService
+  events: GatheredEvents
+  limits: LimitService
+  devices: KnownDevices
+  hashing: HashService
+  sessionOpener: SessionOpener
+  outbox: Outbox
+  secret: ServerSecret
+  clock: Clock
+  config: Config
+  metrics: Metrics
+  stores: { accounts: AccountStore; registrations: RegistrationStore }
 }
 
 export function createRegistrationService(needs: Needs): RegistrationService {

@@ -4,9 +4,11 @@
  * fingerprint that the login named or, if it named none, by its address. A proof opens at most one session, and is only
  * valid for the password that the account had then: a change of the password ends it.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../platform/clock.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 
@@ -36,7 +38,10 @@ export interface FirstFactorProof {
 
 const LIFETIME_SECONDS = 600
 
-type Needs = Pick<Services, 'clock'> & { stores: Pick<Stores, 'tickets'> }
+interface Needs {
+  clock: Clock
+  stores: { tickets: TicketStore }
+}
 
 export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorProofs {
   const { tickets } = stores

@@ -5,10 +5,12 @@
 
 import { AppError } from '../../../errors.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
+import type { HashService } from '../../foundation/hashing/service.ts'
 import { createPendingAttempts } from '../../limits/attempts/pending-attempts.ts'
 import type { Caller } from '../../limits/limits/callers.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 
 export interface PasswordTry {
   /** Null if no account has this identifier. */
@@ -31,7 +33,11 @@ export interface PasswordCheck {
   requireRoom(): void
 }
 
-type Needs = Pick<Services, 'limits' | 'hashing'> & { stores: Pick<Stores, 'accounts'> }
+interface Needs {
+  limits: LimitService
+  hashing: HashService
+  stores: { accounts: AccountStore }
+}
 
 export function createPasswordCheck({ stores, limits, hashing }: Needs): PasswordCheck {
   const { accounts } = stores

@@ -5,11 +5,16 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import { type Account, verifiedKeys } from '../../accounts/accounts/account.ts'
+import type { Attempts } from '../../limits/attempts/service.ts'
 import { inSession } from '../../limits/limits/callers.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
+import type { PasswordCheck } from './password-check.ts'
+import type { SecondFactor } from './second-factor.ts'
 
 /** What the body of the call contains. */
 export interface OwnerProof {
@@ -55,11 +60,14 @@ export type PasswordField = 'password' | 'current_password'
 export const wrongPassword = (field: PasswordField) =>
   new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })
 
-type Needs = Pick<
-  Services,
-  'passwordCheck' | 'secondFactor' | 'limits' | 'attempts' | 'clock' | 'confirmByPasskey'
-> & {
-  stores: Pick<Stores, 'sessions'>
+interface Needs {
+  passwordCheck: PasswordCheck
+  secondFactor: SecondFactor
+  limits: LimitService
+  attempts: Attempts
+  clock: Clock
+  confirmByPasskey: ConfirmByPasskey
+  stores: { sessions: SessionStore }
 }
 
 const RECENT_SIGN_IN_MS = 5 * 60_000

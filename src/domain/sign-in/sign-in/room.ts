@@ -2,28 +2,43 @@
  * Everything that signing in consists of: the password check, re-authentication, the first and the second factor, the
  * session.
  */
-import type { Services, Stores } from '../../services.ts'
+
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { Authenticators } from '../../credentials/authenticators/service.ts'
+import type { HashService } from '../../foundation/hashing/service.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
+import type { Attempts } from '../../limits/attempts/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeService } from '../../messages/codes/service.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
+import type { SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
 import { createFirstFactorProofs } from './first-factor-proof.ts'
 import { createPasswordCheck } from './password-check.ts'
+import type { ConfirmByPasskey } from './reauthentication.ts'
 import { createReauthentication } from './reauthentication.ts'
 import { createSecondFactor } from './second-factor.ts'
 import { createSignInService } from './service.ts'
 
-type Needs = Pick<
-  Services,
-  | 'attempts'
-  | 'authenticators'
-  | 'clock'
-  | 'codes'
-  | 'config'
-  | 'confirmByPasskey'
-  | 'devices'
-  | 'hashing'
-  | 'limits'
-  | 'notices'
-  | 'outbox'
-  | 'sessionOpener'
-> & { stores: Pick<Stores, 'accounts' | 'sessions' | 'tickets'> }
+interface Needs {
+  attempts: Attempts
+  authenticators: Authenticators
+  clock: Clock
+  codes: CodeService
+  config: Config
+  confirmByPasskey: ConfirmByPasskey
+  devices: KnownDevices
+  hashing: HashService
+  limits: LimitService
+  notices: OwnerNotices
+  outbox: Outbox
+  sessionOpener: SessionOpener
+  stores: { accounts: AccountStore; sessions: SessionStore; tickets: TicketStore }
+}
 
 export function createSignIn(needs: Needs) {
   const passwordCheck = createPasswordCheck(needs)

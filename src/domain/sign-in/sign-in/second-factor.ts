@@ -5,16 +5,19 @@
  */
 
 import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
-import type { HeldFactors } from '../../credentials/authenticators/service.ts'
+import type { Authenticators, HeldFactors } from '../../credentials/authenticators/service.ts'
 import { decoyRecipient } from '../../foundation/decoys/decoys.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { Verdict } from '../../limits/attempts/service.ts'
+import type { Attempts, Verdict } from '../../limits/attempts/service.ts'
 import type { Caller, CallerGroup } from '../../limits/limits/callers.ts'
-import type { CodeBinding } from '../../messages/codes/service.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { CodePurpose } from '../../messages/codes/store.ts'
-import type { Services } from '../../services.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
 
 export interface SecondFactor {
   /** The factors of the account, read once for each call. */
@@ -75,10 +78,15 @@ type CompareSent = (accepts: boolean) => Promise<Verdict>
 const noSentCode: CompareSent = async () => 'wrong'
 const verdictOf = (isRight: boolean): Verdict => (isRight ? 'right' : 'wrong')
 
-type Needs = Pick<
-  Services,
-  'codes' | 'attempts' | 'authenticators' | 'notices' | 'limits' | 'outbox' | 'config'
->
+interface Needs {
+  codes: CodeService
+  attempts: Attempts
+  authenticators: Authenticators
+  notices: OwnerNotices
+  limits: LimitService
+  outbox: Outbox
+  config: Config
+}
 
 /**
  * Without two-factor login a code alone signs in. The two purposes are kept apart, so that wrong codes from before

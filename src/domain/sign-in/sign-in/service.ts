@@ -4,15 +4,18 @@
  */
 
 import { AppError, type TwoFactorMethod } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Account, Contact } from '../../accounts/accounts/account.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { HeldFactors } from '../../credentials/authenticators/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
 import { type Caller, withPassword } from '../../limits/limits/callers.ts'
-import type { Services } from '../../services.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { Device } from '../../sessions/sessions/store.ts'
-import type { FirstFactor } from './first-factor-proof.ts'
+import type { FirstFactor, FirstFactorProofs } from './first-factor-proof.ts'
+import type { SecondFactor } from './second-factor.ts'
 
 export interface TwoFactorDue {
   /** The methods that can be used now; empty if there are none. */
@@ -42,10 +45,14 @@ export interface SignInService {
   continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
 }
 
-type Needs = Pick<
-  Services,
-  'sessionOpener' | 'firstFactorProofs' | 'secondFactor' | 'limits' | 'devices' | 'config'
->
+interface Needs {
+  sessionOpener: SessionOpener
+  firstFactorProofs: FirstFactorProofs
+  secondFactor: SecondFactor
+  limits: LimitService
+  devices: KnownDevices
+  config: Config
+}
 
 export function createSignInService(needs: Needs): SignInService {
   const { sessionOpener, firstFactorProofs, secondFactor, limits, devices, config } = needs

@@ -5,10 +5,12 @@
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { hasSecureCookies } from '../../../platform/config/types.ts'
-import type { AcceptedSecret } from '../../../platform/secret.ts'
+import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
 import type { FlowChecks } from '../../credentials/providers/provider.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 /** The client's request. */
 export interface FlowRequest {
@@ -41,7 +43,12 @@ export interface Flows {
 /** Long enough to find the password and the second factor for the provider. */
 const LIFETIME_SECONDS = 600
 
-type Needs = Pick<Services, 'secret' | 'clock' | 'config'> & { stores: Pick<Stores, 'tickets'> }
+interface Needs {
+  secret: ServerSecret
+  clock: Clock
+  config: Config
+  stores: { tickets: TicketStore }
+}
 
 export function createFlows({ stores, secret, clock, config }: Needs): Flows {
   const { tickets } = stores

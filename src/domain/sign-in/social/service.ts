@@ -4,15 +4,23 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
 import { stranger } from '../../limits/limits/callers.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
 import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
 import type { Device } from '../../sessions/sessions/store.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
+import type { IdentityProofs } from '../identities/proof.ts'
+import type { IdentityResolver } from '../identities/resolver.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { TwoFactorDue } from '../sign-in/service.ts'
+import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 import { type BrowserBinding, createFlows } from './flow.ts'
 
 export interface SocialClient {
@@ -75,18 +83,18 @@ export interface SocialService {
   ): Promise<SocialOutcome>
 }
 
-type Needs = Pick<
-  Services,
-  | 'providers'
-  | 'identityProofs'
-  | 'identityResolver'
-  | 'signIn'
-  | 'limits'
-  | 'logger'
-  | 'secret'
-  | 'clock'
-  | 'config'
-> & { stores: Pick<Stores, 'tickets'> }
+interface Needs {
+  providers: ProviderService
+  identityProofs: IdentityProofs
+  identityResolver: IdentityResolver
+  signIn: SignInService
+  limits: LimitService
+  logger: Logger
+  secret: ServerSecret
+  clock: Clock
+  config: Config
+  stores: { tickets: TicketStore }
+}
 
 export function createSocialService(needs: Needs): SocialService {
   const flows = createFlows(needs)

@@ -6,13 +6,18 @@
 
 import { renderSVG } from 'uqr'
 import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
+import type { Authenticators } from '../../credentials/authenticators/service.ts'
+import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, inSession } from '../../limits/limits/callers.ts'
-import type { CodeBinding } from '../../messages/codes/service.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { PasskeyStore } from '../passkeys/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { OwnerProof } from '../sign-in/reauthentication.ts'
+import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
 
 type Client = { addressBucket: string }
 
@@ -50,10 +55,16 @@ export interface TwoFactorService {
   replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
 }
 
-type Needs = Pick<
-  Services,
-  'reauthentication' | 'authenticators' | 'codes' | 'attempts' | 'limits' | 'outbox' | 'config'
-> & { stores: Pick<Stores, 'passkeys'> }
+interface Needs {
+  reauthentication: Reauthentication
+  authenticators: Authenticators
+  codes: CodeService
+  attempts: Attempts
+  limits: LimitService
+  outbox: Outbox
+  config: Config
+  stores: { passkeys: PasskeyStore }
+}
 
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4

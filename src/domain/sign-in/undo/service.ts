@@ -4,15 +4,20 @@
  * it reads the messages of the old contact.
  */
 
+import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { contactOf, hasVerified, verifiedContacts } from '../../accounts/accounts/account.ts'
-import type { UndoNotice } from '../../accounts/accounts/owner-notices.ts'
+import type { OwnerNotices, UndoNotice } from '../../accounts/accounts/owner-notices.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
-import type { Services, Stores } from '../../services.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeService } from '../../messages/codes/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { UndoLinks } from './links.ts'
 import { hashOfToken } from './links.ts'
-import type { Undoable } from './store.ts'
+import type { Undoable, UndoStore } from './store.ts'
 import { type KeepParams, UNDO_DAYS } from './undo-sql.ts'
 
 /** `invalid`: unknown, used or too old. */
@@ -41,8 +46,15 @@ export interface UndoService {
   use(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
 }
 
-type Needs = Pick<Services, 'undoLinks' | 'devices' | 'codes' | 'limits' | 'notices' | 'clock' | 'config'> & {
-  stores: Pick<Stores, 'undo'>
+interface Needs {
+  undoLinks: UndoLinks
+  devices: KnownDevices
+  codes: CodeService
+  limits: LimitService
+  notices: OwnerNotices
+  clock: Clock
+  config: Config
+  stores: { undo: UndoStore }
 }
 
 const UNDO_MS = UNDO_DAYS * 86_400_000
