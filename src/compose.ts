@@ -149,7 +149,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
-  if (metrics.isOn) addGauges(metrics, { services, stores, clock })
+  if (metrics.isOn) addGauges(metrics, { services, stores, database, clock })
   const { hashing, keys, secrets, funnel, events, eventTail, backups } = services
   const ping = createReadiness({
     database,

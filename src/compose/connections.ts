@@ -1,4 +1,5 @@
 /** Opens what is outside the process, as the configuration names it: the database, Redis, the server secret. */
+import { causeOf } from '../platform/cause.ts'
 import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
@@ -16,16 +17,17 @@ import {
 } from '../platform/secret-file.ts'
 
 /** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. */
-export async function openDatabase({
-  server,
-  database,
-  storage: { dataDir },
-}: Pick<Config, 'server' | 'database' | 'storage'>): Promise<Database> {
+export async function openDatabase(
+  { server, database, storage: { dataDir } }: Pick<Config, 'server' | 'database' | 'storage'>,
+  logger?: Logger,
+): Promise<Database> {
   if (database.url !== null) return connectServer({ url: database.url, poolSize: database.poolSize })
   return openEmbedded(dataDir, {
     beforeOpening: (state) => {
       if (server.secret === null) ensureSecretFile(dataDir, state)
     },
+    onUpkeepFailure: ({ message, cause }) =>
+      logger?.error({ cause: causeOf(cause) }, `embedded database: ${message}`),
   })
 }
 
@@ -67,7 +69,7 @@ export interface Connections {
 
 /** Opens the stores of this configuration. Neither migrates nor waits for Redis. */
 export async function connect(config: Config, logger: Logger): Promise<Connections> {
-  const opening = openDatabase(config)
+  const opening = openDatabase(config, logger)
   // Both connect at the same time.
   const redis = openRedisOf(config, logger)
   const opened = await opening.catch(async (error: unknown) => {

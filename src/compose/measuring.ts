@@ -3,6 +3,7 @@ import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import { timeStatements } from '../platform/postgres/statement-log.ts'
 import { noteWork } from '../platform/request-context.ts'
 import { version } from '../platform/version.ts'
@@ -45,20 +46,14 @@ export function measured(
 interface Measured {
   services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits'>
   stores: Pick<Stores, 'messages'>
+  database: Pick<Database, 'upkeep'>
   clock: Clock
 }
 
-export function addGauges(metrics: Metrics, { services, stores, clock }: Measured): void {
+export function addGauges(metrics: Metrics, { services, stores, database, clock }: Measured): void {
   const { backups, hashing, keys, limits } = services
   const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
-  // Two gauges of one scrape read the outbox together.
-  let reading: ReturnType<typeof stores.messages.waiting> | null = null
-  const waiting = () => {
-    reading ??= stores.messages.waiting().finally(() => {
-      reading = null
-    })
-    return reading
-  }
+  const waiting = together(() => stores.messages.waiting())
   metrics.gauge('outbox_waiting', async () => {
     const rows = await waiting()
     return (['email', 'sms'] as const).map((channel) => ({
@@ -82,8 +77,28 @@ export function addGauges(metrics: Metrics, { services, stores, clock }: Measure
     const { lastFailureAt } = await backups.getState()
     return lastFailureAt && lastFailureAt.getTime() / 1000
   })
+  addUpkeep(metrics, database)
   const labels = { version: version.version, commit: version.commit, bun: version.bun }
   metrics.gauge('build_info', () => [{ labels, value: 1 }])
+}
+
+function addUpkeep(metrics: Metrics, { upkeep }: Pick<Database, 'upkeep'>): void {
+  if (upkeep === undefined) return
+  const read = together(upkeep.condition)
+  metrics.gauge('embedded_transaction_age', async () => (await read()).transactionAge)
+  metrics.gauge('embedded_dead_rows', async () => (await read()).deadRows)
+  metrics.gauge('embedded_log_bytes', async () => (await read()).logBytes)
+}
+
+/** Several gauges of one scrape ask once. */
+function together<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null
+  return () => {
+    reading ??= read().finally(() => {
+      reading = null
+    })
+    return reading
+  }
 }
 
 /** Gives what is to be called when it succeeded: the gauge then says when that was. Until then it says nothing. */

@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
 import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 import { RedisEvicts } from '../platform/redis/eviction.ts'
@@ -75,7 +76,17 @@ export interface ReadinessOptions {
   version: string
 }
 
-/** Throws if a store does not answer or refuses a write because it is full, or if a newer version migrated the database. */
+/** The embedded database will soon refuse writes, or start too slowly after a crash. */
+export class UpkeepNeglected extends Error {
+  override name = 'UpkeepNeglected'
+}
+
+async function requireUpkeep({ upkeep }: Database): Promise<void> {
+  const neglect = upkeep && findNeglect(await upkeep.condition())
+  if (neglect?.isFailure) throw new UpkeepNeglected(neglect.what)
+}
+
+/** Throws if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
 export function createReadiness({
   database,
   redis,
@@ -90,6 +101,7 @@ export function createReadiness({
     if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
     await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
     await requireVersion(database, version)
+    await requireUpkeep(database)
     writtenAt = performance.now()
   }
 }

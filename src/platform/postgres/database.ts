@@ -5,6 +5,7 @@
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import type { DatabaseUpkeep } from './embedded-upkeep.ts'
 import { type Statement, tablesInsertedInto } from './statement.ts'
 import { noteFailedStatement } from './statement-log.ts'
 
@@ -60,6 +61,7 @@ export interface Database extends Executor {
   onInsert(table: string, listener: InsertListener): void
   /** Of the embedded database only. */
   readonly files?: DatabaseFiles
+  readonly upkeep?: DatabaseUpkeep
   close(): Promise<void>
 }
 

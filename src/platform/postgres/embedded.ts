@@ -20,6 +20,7 @@ import { canWrite, freeBytes } from './disk-space.ts'
 import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
+import { createUpkeep, type UpkeepFailed, type UpkeepOptions } from './embedded-upkeep.ts'
 import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
 export interface EmbeddedOptions {
@@ -27,10 +28,15 @@ export interface EmbeddedOptions {
   freeBytes?: (directory: string) => number
   /** Runs while the directory is locked, before the database in it is opened or made. */
   beforeOpening?: (state: { isNewDatabase: boolean }) => void
+  upkeep?: UpkeepOptions
+  /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
+  onUpkeepFailure?: (failure: UpkeepFailed) => void
 }
 
-/** In single-user mode PostgreSQL never makes a checkpoint by itself, and its log would grow without limit. */
-const CHECKPOINT_INTERVAL_MS = 5 * 60_000
+/** Upkeep that is due waits at most this long for a moment in which no statement waits. */
+const QUIET_WITHIN_MS = 10_000
+/** Small pieces of upkeep follow each other for this long. */
+const UPKEEP_MS = 20
 
 /** Read-only below the first, writable again above the second: there must always be space for a segment of the log. */
 const RESERVE_BYTES = 24 * 1024 * 1024
@@ -105,7 +111,7 @@ export async function openEmbeddedCopy(
 async function keepOpen(
   dataDir: string,
   lock: DirectoryLock,
-  { freeBytes: measure = freeBytes }: EmbeddedOptions,
+  { freeBytes: measure = freeBytes, upkeep: upkeepOptions, onUpkeepFailure }: EmbeddedOptions,
 ): Promise<Database> {
   const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
@@ -185,19 +191,38 @@ async function keepOpen(
     return false
   }
 
-  const every = (ms: number, work: () => Promise<unknown>) => {
+  const every = (ms: number, work: (isBusy: boolean) => Promise<unknown>) => {
     const timer = setInterval(() => {
+      const isBusy = inTurn.waiting() > 0
       // What fails is tried again the next time; until then the failing statements show that something is wrong.
-      inTurn(async () => (closed ? undefined : work())).catch(() => {})
+      inTurn(async () => (closed ? undefined : work(isBusy))).catch(() => {})
     }, ms)
     timer.unref()
     return timer
   }
-  const timers = [every(WATCH_INTERVAL_MS, watch), every(CHECKPOINT_INTERVAL_MS, checkpoint)]
+  const upkeep = createUpkeep(upkeepOptions)
+  let upkeptAtMs = performance.now()
+  const query = (text: string) => run(text, [])
+  const stepUpkeep = (onlyUrgent = false) => upkeep.step(query, { onlyUrgent, mayCheckpoint: !isCopying })
 
-  async function checkpoint(): Promise<void> {
-    if (!isCopying) await run('checkpoint', [])
+  async function keepUp(isBusy: boolean): Promise<void> {
+    if (instance === null || releasedUntilMs !== null) return
+    const startedAtMs = performance.now()
+    // A vacuum writes to the log first, for which a disk that is almost full has no space.
+    const onlyUrgent = isReadOnly || (isBusy && startedAtMs - upkeptAtMs < QUIET_WITHIN_MS)
+    try {
+      while ((await stepUpkeep(onlyUrgent)) && performance.now() - startedAtMs < UPKEEP_MS);
+    } catch (error) {
+      onUpkeepFailure?.(error as UpkeepFailed)
+    }
+    if (!onlyUrgent) upkeptAtMs = performance.now()
   }
+  const timers = [
+    every(WATCH_INTERVAL_MS, async (isBusy) => {
+      await watch()
+      await keepUp(isBusy)
+    }),
+  ]
 
   async function snapshot(): Promise<string> {
     removeOldSnapshots(dataDir)
@@ -242,6 +267,10 @@ async function keepOpen(
       const [row] = await inTurn(() => run(`select current_setting('transaction_read_only') as state`, []))
       if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')
     },
+    upkeep: {
+      step: () => inTurn(() => stepUpkeep()),
+      condition: () => inTurn(() => upkeep.condition(query)),
+    },
     files: {
       snapshot: () => snapshotInTurn(snapshot),
       release: () => snapshotInTurn(() => inTurn(release)),
@@ -271,13 +300,20 @@ async function openFirst(directory: string, options?: InstanceOptions): Promise<
 }
 
 /** Runs one after the other, since each must see whether the one before ended the instance. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+function createTurns(): { <T>(work: () => Promise<T>): Promise<T>; waiting(): number } {
   let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
+  let waiting = 0
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    waiting += 1
     const turn = last.then(work)
-    last = turn.catch(() => {})
+    last = turn
+      .catch(() => {})
+      .finally(() => {
+        waiting -= 1
+      })
     return turn
   }
+  return Object.assign(inTurn, { waiting: () => waiting })
 }
 
 /** Includes errors of the file system without a code of their own: a quota (58030), a file size limit (XX000). */

@@ -88,6 +88,11 @@ export const gauges = {
   },
   backup_last_success_timestamp_seconds: { help: 'When the last backup was completed and verified.' },
   backup_last_failure_timestamp_seconds: { help: 'When a scheduled backup last failed.' },
+  embedded_transaction_age: {
+    help: 'Age of the oldest transaction number in the embedded database that is not frozen, in transactions.',
+  },
+  embedded_dead_rows: { help: 'Rows in the embedded database that are gone, but still keep their space.' },
+  embedded_log_bytes: { help: 'What a start of the embedded database after a crash would read of its log.' },
   signing_key_age_seconds: { help: 'Age of the key that signs access tokens.' },
   build_info: { help: 'Always 1; the labels name what runs.', labels: ['version', 'commit', 'bun'] },
 } as const satisfies Record<string, Definition>

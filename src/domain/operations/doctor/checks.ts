@@ -12,6 +12,7 @@ import {
   checkMigrations,
   checkPostgresVersion,
   checkRights,
+  checkUpkeep,
 } from './database-checks.ts'
 import {
   checkConfiguration,
@@ -53,6 +54,7 @@ export const checks: Check[] = [
   { name: 'database-clock', where: 'stores', after: 'database', run: checkClock },
   { name: 'migrations', where: 'stores', after: 'database', run: checkMigrations },
   { name: 'disk', where: 'stores', after: 'database', run: checkDisk },
+  { name: 'upkeep', where: 'stores', after: 'database', run: checkUpkeep },
 
   { name: 'redis', where: 'stores', run: checkRedis },
   { name: 'redis-version', where: 'stores', after: 'redis', run: checkRedisVersion },

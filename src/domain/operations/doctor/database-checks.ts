@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { measureClockSkewMs } from '../../../platform/postgres/clock-skew.ts'
 import { canWrite, freeBytes } from '../../../platform/postgres/disk-space.ts'
+import { findNeglect } from '../../../platform/postgres/embedded-upkeep.ts'
 import { planMigrations } from '../../../platform/postgres/migrate.ts'
 import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
 import { explainFailure } from './explain.ts'
@@ -101,6 +102,20 @@ export async function checkMigrations({ config, database }: StoreContext): Promi
 
 const inShort = (names: string[]) =>
   names.length > 3 ? `${names[0]} to ${names.at(-1)} (${names.length})` : names.join(', ')
+
+export async function checkUpkeep({ database: { upkeep } }: StoreContext): Promise<Finding> {
+  if (upkeep === undefined) return ok('the server vacuums and makes checkpoints by itself')
+  const condition = await upkeep.condition()
+  const neglect = findNeglect(condition)
+  if (neglect !== null)
+    return (neglect.isFailure ? failure : warning)(
+      `${neglect.what}: look in the log for "embedded database" and mend what it names`,
+    )
+  const { transactionAge, deadRows, logBytes, longestWorkMs } = condition
+  return ok(
+    `${transactionAge} transactions are not frozen, ${deadRows} rows are dead, ${Math.round(logBytes / MEGABYTE)} MB of log; the longest vacuum or checkpoint took ${longestWorkMs} ms`,
+  )
+}
 
 export async function checkDisk({ config, database }: StoreContext): Promise<Finding> {
   const isEmbedded = database.kind === 'embedded'

@@ -1,0 +1,231 @@
+/**
+ * What autovacuum and the checkpointer do on a server, which single-user PostgreSQL does not have: rows that are gone give
+ * their space back, transaction numbers are frozen before they run out, statistics follow the rows, and the log stays
+ * short. One piece of work at a time, since nothing else can run meanwhile and nothing can be interrupted.
+ */
+
+export interface UpkeepOptions {
+  /** Freeze what holds a number that is older, in transactions. Nothing may become older than two billion. */
+  freezeAge?: number
+  /** Make a checkpoint once the log since the last one is longer. */
+  logBytes?: number
+  /** Make a checkpoint at least that often, if anything was written. */
+  checkpointMs?: number
+}
+
+export const upkeepDefaults = {
+  freezeAge: 20_000_000,
+  logBytes: 64 * 1024 * 1024,
+  checkpointMs: 5 * 60_000,
+} as const satisfies Required<UpkeepOptions>
+
+/** By which a table grows until the next look: freezing only what is new keeps each vacuum short. */
+const INSERTED_ROWS = 10_000
+/** A fixed number and a share, as autovacuum has them; a single session never waits for a small table's vacuum. */
+const DEAD_ROWS = 200
+const DEAD_SHARE = 0.05
+const CHANGED_ROWS = 200
+const CHANGED_SHARE = 0.1
+/** A tenth of PostgreSQL's own sample: every condition has an index, and a large table takes 0.3 s otherwise. */
+const STATISTICS_TARGET = 30
+
+/** A checkpoint itself writes less. */
+const PAGE_BYTES = 8192
+
+/** How long a relation is left alone that could not be worked on. */
+const PAUSE_MS = 10 * 60_000
+
+type Row = Record<string, unknown>
+export type UpkeepQuery = (text: string) => Promise<Row[]>
+
+export interface UpkeepWork {
+  what: 'vacuum' | 'analyze' | 'checkpoint' | 'drop'
+  relation: string | null
+  ms: number
+}
+
+/** It failed; the next piece of work comes first, and this one again after a while. */
+export class UpkeepFailed extends Error {
+  override name = 'UpkeepFailed'
+  constructor(
+    readonly work: Omit<UpkeepWork, 'ms'>,
+    cause: unknown,
+  ) {
+    super(`${work.what}${work.relation === null ? '' : ` of ${work.relation}`} failed`, { cause })
+  }
+}
+
+/** What the database knows of itself that grows unless it is looked after. */
+export interface DatabaseCondition {
+  /** Of the oldest number that is not frozen, in transactions; multixacts count as well. */
+  transactionAge: number
+  deadRows: number
+  /** Of the log since the last checkpoint: what a start after a crash reads. */
+  logBytes: number
+  /** The longest single piece of work since the start, during which nothing was answered. */
+  longestWorkMs: number
+}
+
+/**
+ * Catalogs and TOAST tables included: the age of a database is that of its oldest relation. What has never been vacuumed
+ * since the numbers were lost, which every crash does, is looked at once; that reads only what is not frozen.
+ */
+const DUE = (freezeAge: number) => `
+  with relation as (
+    select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind,
+           greatest(c.reltuples, 0) as live, pg_relation_size(c.oid) > 0 as filled,
+           greatest(age(c.relfrozenxid), mxid_age(c.relminmxid)) as age,
+           pg_stat_get_dead_tuples(c.oid) as dead, pg_stat_get_ins_since_vacuum(c.oid) as inserted,
+           pg_stat_get_mod_since_analyze(c.oid) as changed,
+           pg_stat_get_last_vacuum_time(c.oid) is null as unseen,
+           pg_stat_get_last_analyze_time(c.oid) is null as unknown
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'm', 't') and c.relpersistence <> 't'),
+  due as (
+    select name, 'vacuum' as what, age > ${freezeAge} as old,
+           greatest(age / ${freezeAge}.0, dead / (${DEAD_ROWS} + ${DEAD_SHARE} * live),
+                    inserted / ${INSERTED_ROWS}.0, (unseen and filled)::int * 1.01) as share
+      from relation
+    union all
+    select name, 'analyze', false,
+           greatest(changed / (${CHANGED_ROWS} + ${CHANGED_SHARE} * live), (unknown and filled)::int * 1.01)
+      from relation where relkind <> 't' and name <> 'pg_catalog.pg_statistic')
+  select name, what from due where share > 1 order by old desc, share desc`
+
+const OTHER_DATABASES = `
+  select datname as name from pg_database where datname <> current_database()`
+
+const LOG = `
+  select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`
+
+/** Of every database there is, the templates too: the oldest of them decides. */
+const CONDITION = `
+  select (select max(greatest(age(datfrozenxid), mxid_age(datminmxid))) from pg_database)::float8 as age,
+         (select coalesce(sum(pg_stat_get_dead_tuples(oid)), 0) from pg_class where relkind in ('r', 'm', 't'))::float8
+           as dead,
+         (${LOG}) as log`
+
+/** Far beyond what upkeep lets happen, and far from where PostgreSQL refuses to write. */
+const WARNING = { transactionAge: 200_000_000, deadRows: 2_000_000, logBytes: 256 * 1024 * 1024 }
+/** PostgreSQL refuses writes at 2.1 billion; a start after a crash would read this log for a minute. */
+const FAILURE = { transactionAge: 1_600_000_000, logBytes: 1024 * 1024 * 1024 }
+
+/** What is wrong, in one line; null where upkeep does its work. */
+export function findNeglect(condition: DatabaseCondition): { isFailure: boolean; what: string } | null {
+  const { transactionAge, deadRows, logBytes } = condition
+  const isFailure = transactionAge > FAILURE.transactionAge || logBytes > FAILURE.logBytes
+  const found = [
+    ...(transactionAge > WARNING.transactionAge ? [`${transactionAge} transactions are not frozen`] : []),
+    ...(deadRows > WARNING.deadRows ? [`${deadRows} dead rows keep their space`] : []),
+    ...(logBytes > WARNING.logBytes
+      ? [`the log since the last checkpoint has ${Math.round(logBytes / 2 ** 20)} MiB`]
+      : []),
+  ]
+  return found.length === 0 ? null : { isFailure, what: found.join(', ') }
+}
+
+/** The upkeep of an open database. */
+export interface DatabaseUpkeep {
+  /** Does the most urgent piece now instead of in a quiet moment; null where nothing is due. */
+  step(): Promise<UpkeepWork | null>
+  condition(): Promise<DatabaseCondition>
+}
+
+export interface Upkeep {
+  /**
+   * Does the most urgent piece of work there is, and says which; null where nothing is due. With `onlyUrgent` a
+   * checkpoint that the length of the log demands, and nothing else. To be called while no transaction is open. Throws
+   * UpkeepFailed.
+   */
+  step(
+    query: UpkeepQuery,
+    options?: { onlyUrgent?: boolean; mayCheckpoint?: boolean },
+  ): Promise<UpkeepWork | null>
+  condition(query: UpkeepQuery): Promise<DatabaseCondition>
+}
+
+export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
+  const { freezeAge, logBytes, checkpointMs } = { ...upkeepDefaults, ...options }
+  const pausedUntilMs = new Map<string, number>()
+  let checkpointAtMs = performance.now()
+  let longestWorkMs = 0
+
+  const isPaused = (key: string) => performance.now() < (pausedUntilMs.get(key) ?? 0)
+
+  async function perform(
+    what: UpkeepWork['what'],
+    relation: string | null,
+    work: () => Promise<unknown>,
+  ): Promise<UpkeepWork> {
+    const start = performance.now()
+    try {
+      await work()
+    } catch (error) {
+      pausedUntilMs.set(`${what} ${relation}`, start + (what === 'checkpoint' ? PAUSE_MS / 10 : PAUSE_MS))
+      throw new UpkeepFailed({ what, relation }, error)
+    }
+    const ms = performance.now() - start
+    longestWorkMs = Math.max(longestWorkMs, ms)
+    return { what, relation, ms }
+  }
+
+  async function checkpoint(query: UpkeepQuery): Promise<UpkeepWork> {
+    const done = await perform('checkpoint', null, () => query('checkpoint'))
+    checkpointAtMs = performance.now()
+    return done
+  }
+
+  /** In a transaction, so that the setting ends with it also where the work fails. */
+  async function analyze(query: UpkeepQuery, relation: string): Promise<void> {
+    await query('begin')
+    try {
+      await query(`set local default_statistics_target = ${STATISTICS_TARGET}`)
+      await query(`analyze ${relation}`)
+      await query('commit')
+    } catch (error) {
+      await query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  async function isCheckpointDue(query: UpkeepQuery): Promise<boolean> {
+    if (isPaused('checkpoint null')) return false
+    const [row] = await query(LOG)
+    const bytes = Number(row?.bytes)
+    return bytes > logBytes || (bytes > PAGE_BYTES && performance.now() - checkpointAtMs > checkpointMs)
+  }
+
+  return {
+    async step(query, { onlyUrgent = false, mayCheckpoint = true } = {}) {
+      if (mayCheckpoint && (await isCheckpointDue(query))) return checkpoint(query)
+      if (onlyUrgent) return null
+      for (const { name } of await query(OTHER_DATABASES)) {
+        // A template is as old as the directory, and nobody could freeze it without connecting to it.
+        if (isPaused(`drop ${name}`)) continue
+        return perform('drop', String(name), async () => {
+          await query(`update pg_database set datistemplate = false where datname = '${name}'`)
+          await query(`drop database "${name}"`)
+        })
+      }
+      for (const { name, what } of await query(DUE(freezeAge))) {
+        const relation = String(name)
+        if (isPaused(`${what} ${relation}`)) continue
+        return what === 'analyze'
+          ? perform('analyze', relation, () => analyze(query, relation))
+          : perform('vacuum', relation, () =>
+              query(`vacuum (freeze, process_toast false, buffer_usage_limit '8MB') ${relation}`),
+            )
+      }
+      return null
+    },
+    async condition(query) {
+      const [row] = await query(CONDITION)
+      return {
+        transactionAge: Number(row?.age),
+        deadRows: Number(row?.dead),
+        logBytes: Number(row?.log),
+        longestWorkMs: Math.round(longestWorkMs),
+      }
+    },
+  }
+}
