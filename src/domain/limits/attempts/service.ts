@@ -14,6 +14,9 @@
  * | closed                 | closed     | nothing            | too_many_attempts    |
  *
  * Where nothing is compared the same work is done on a decoy. Only the first and the third row can turn out right.
+ *
+ * A second step that only the client address connects with its login counts by account and address and, where that is
+ * open, by account over all addresses. Whoever shares the owner's address can fill the first of these alone.
  */
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -21,7 +24,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import type { Caller } from '../limits/callers.ts'
 import { createPendingAttempts } from './pending-attempts.ts'
-import type { AttemptKey, AttemptStore } from './store.ts'
+import type { AttemptKey, AttemptStore, CountedKey } from './store.ts'
 
 /** The outcome of a comparison. `spent`: right but already used, so that repeating it reveals nothing. */
 export type Verdict = 'right' | 'spent' | 'wrong'
@@ -45,8 +48,8 @@ export interface Tried {
   /** What a stranger typed to name the account, in comparable form. */
   name: string
   /**
-   * Only the client address shows that the first factor was verified: counted by account and address, apart from all
-   * others.
+   * Only the client address shows that the first factor was verified: counted by account and address, then by account
+   * over all addresses, apart from all others.
    */
   byAddress?: boolean
 }
@@ -79,20 +82,27 @@ interface Options {
 }
 
 const IN_A_ROW = 100
+/** What all addresses together may try at one account in a day, in days of a single address. */
+const ADDRESSES = 3
 
 export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }: Options): Attempts {
   const pending = createPendingAttempts()
   const bounds = { perDay: attemptsPerDay, inARow: IN_A_ROW }
+  const overAllAddresses = { ...bounds, perDay: ADDRESSES * attemptsPerDay }
 
   const decoy = (...parts: string[]) => decoySubject(secret, ...parts)
 
-  /** The account's key first, then, of a stranger, the name's. */
+  /** The account's key first, then, of a stranger, the name's; by address, that of all addresses second. */
   function keysOf({ caller, subject, purpose, factor = purpose, name, byAddress }: Tried): AttemptKey[] {
     const { group } = caller
     const apart = (kind: string, ...what: string[]) => `/${kind}/${decoy(kind, subject, ...what)}`
     if (byAddress) {
-      const behind = apart('address', caller.addressBucket)
-      return [{ subject, budget: purpose + behind, group, factor: factor + behind }]
+      return [apart('address', caller.addressBucket), '/addresses'].map((behind) => ({
+        subject,
+        budget: purpose + behind,
+        group,
+        factor: factor + behind,
+      }))
     }
     const budget = budgetOf(purpose, group)
     if (group === 'owner')
@@ -101,9 +111,18 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
     return [subject, decoy('named', name)].map((one) => ({ subject: one, budget, group, factor }))
   }
 
-  async function count(keys: AttemptKey[]): Promise<Attempt> {
+  /** What the address refuses is not counted over all addresses, and what either refuses is counted on neither. */
+  async function reserveByAddress([ofAddress, ofAll]: AttemptKey[], now: Date): Promise<CountedKey[]> {
+    const [here] = await store.reserve([ofAddress!], bounds, now)
+    if (!here!.isOpen) return [here!, here!]
+    const [everywhere] = await store.reserve([ofAll!], overAllAddresses, now)
+    if (!everywhere!.isOpen) await store.release([ofAddress!], false, now)
+    return [everywhere!, everywhere!]
+  }
+
+  async function count(keys: AttemptKey[], byAddress: boolean): Promise<Attempt> {
     const now = clock.now()
-    const counted = await store.reserve(keys, bounds, now)
+    const counted = await (byAddress ? reserveByAddress(keys, now) : store.reserve(keys, bounds, now))
     const [ofAccount, ofName] = counted
     const answers = ofName ?? ofAccount!
     return {
@@ -144,7 +163,7 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
           `${keys[0]!.subject} ${keys[0]!.budget}`,
           async () => {
             await attempt?.refund({ wasRight: false })
-            attempt = await count(keys)
+            attempt = await count(keys, tried.byAddress === true)
             return attempt.allowed ? attempt : null
           },
           decide,

@@ -136,12 +136,13 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
       const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
+      const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
       await secondFactor
         .takeCode(tried, identifier, {
           typed: body.otp,
-          caller: tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client),
+          caller,
           name: typeof body.password === 'string' ? `${key} with password` : key,
-          byAddress: tried !== null && proof?.by === 'address',
+          byAddress: caller.group === 'password' && proof?.by === 'address',
         })
         .catch((error: unknown) => noteFailure(account, error))
       if (tried === null) return noteFailure(account, new AppError('invalid_code'))

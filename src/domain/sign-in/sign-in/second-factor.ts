@@ -220,11 +220,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   /**
-   * Of somebody who knows the password and is on an unknown device: the third wrong code within a day is told to the owner,
-   * once a day, whichever factors were tried.
+   * Behind the right password, on an unknown device: the third wrong code within a day is told to the owner, once a day,
+   * whichever factors were tried, and also where only the address shows who gave the password.
    */
-  async function noteWrongCode(account: Account | null, { caller, byAddress }: CodeAttempt): Promise<void> {
-    if (account === null || caller.group !== 'password' || byAddress) return
+  async function noteWrongCode(account: Account | null, { caller }: CodeAttempt): Promise<void> {
+    if (account === null || caller.group !== 'password') return
     const { wrongSecondFactors, onceADay } = limits.counters
     if (await limits.admits([wrongSecondFactors(account.uuid)])) return
     if (!(await limits.admits([onceADay('wrong second factor', account.uuid)]))) return
