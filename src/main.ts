@@ -20,6 +20,7 @@ const commands = {
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   move: async () => (await import('./commands/move.ts')).moveCommand(),
+  upgrade: async () => (await import('./commands/upgrade.ts')).upgradeCommand(),
   health: async () => (await import('./commands/health.ts')).healthCommand(),
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
   secret: async () => (await import('./commands/secret.ts')).secretCommand(),

@@ -1,4 +1,5 @@
 /** Opens what is outside the process, as the configuration names it: the database, Redis, the server secret. */
+import { resolve } from 'node:path'
 import { causeOf } from '../platform/cause.ts'
 import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
@@ -24,11 +25,19 @@ export async function openDatabase(
   if (database.url !== null) return connectServer({ url: database.url, poolSize: database.poolSize })
   return openEmbedded(dataDir, {
     beforeOpening: (state) => {
+      if (state.isNewDatabase && hasSecretFile(dataDir)) sayEmptied(dataDir, logger)
       if (server.secret === null) ensureSecretFile(dataDir, state)
     },
     onUpkeepFailure: ({ message, cause }) =>
       logger?.error({ cause: causeOf(cause) }, `embedded database: ${message}`),
   })
+}
+
+/** Whoever moved or lost the database's directory would otherwise see a service that works, without accounts. */
+function sayEmptied(dataDir: string, logger: Logger | undefined): void {
+  const line = `storage.data_dir: ${resolve(dataDir)} holds a server secret, but no database any more: an empty one is made`
+  if (logger) logger.warn(line)
+  else process.stderr.write(`${line}\n`)
 }
 
 /**

@@ -8,10 +8,10 @@ import { join, resolve } from 'node:path'
 const NAME = 'lock'
 
 /** The function that releases it. `unavailable`: the file system knows no locks. Throws where no file can be made there. */
-export function lockDirectory(directory: string): (() => void) | 'taken' | 'unavailable' {
+export function lockDirectory(directory: string, name = NAME): (() => void) | 'taken' | 'unavailable' {
   // Loaded here, since a service with servers locks nothing.
   const { Database: LockFile } = require('bun:sqlite') as typeof import('bun:sqlite')
-  const lock = new LockFile(resolve(directory, NAME), { create: true })
+  const lock = new LockFile(resolve(directory, name), { create: true })
   try {
     lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')
   } catch (error) {

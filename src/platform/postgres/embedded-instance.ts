@@ -2,11 +2,11 @@
  * One PGlite on a data directory, started from the files inside the executable. The build puts a prepared directory into
  * it, so that no initdb runs on the user's machine; from source there is none, and the directory is made here.
  */
-import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, renameSync, rmSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { assetPaths, preparedDatabasePath } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
+import { isNewDirectory, requireOwnEngine } from './embedded-directory.ts'
 
 /** PGlite turns fsync off ("-F"). An acknowledged write must survive a crash of the machine, so we leave it on. */
 const withoutFsyncOff = (parameters: string[]) => parameters.filter((parameter) => parameter !== '-F')
@@ -24,11 +24,13 @@ export interface InstanceOptions {
   throwAway?: boolean
 }
 
-/** Creates the directory if it is missing, and recovers the database after a crash. */
+/** Makes the database where there is nothing, and recovers it after a crash. Throws DataDirectoryRefused. */
 export async function openInstance(
   directory: string,
   { bulk = false, throwAway = false }: InstanceOptions = {},
 ): Promise<PGlite> {
+  requireOwnEngine(directory)
+  const isNew = isNewDirectory(directory)
   // In parallel, because these three take most of the time to the first answer.
   const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
   const [module, bundle, { PGlite, types }] = await Promise.all([
@@ -36,7 +38,7 @@ export async function openInstance(
     readAsset(pgliteData),
     // Loaded here, since with a PostgreSQL server nothing needs it.
     import('@electric-sql/pglite'),
-    unpackPrepared(directory),
+    isNew ? unpackPrepared(directory) : null,
   ])
   return PGlite.create({
     dataDir: directory,
@@ -48,7 +50,7 @@ export async function openInstance(
     ],
     initDbStartParams: ['--wal-segsize=1'],
     pgliteWasmModule: module,
-    ...(existsSync(join(directory, 'PG_VERSION')) ? {} : { initdbWasmModule: await compile(initdbWasm) }),
+    ...(isNew && preparedDatabasePath === null ? { initdbWasmModule: await compile(initdbWasm) } : {}),
     fsBundle: new Blob([bundle]),
     parsers: { [types.TIMESTAMPTZ]: asDate, [types.DATE]: asText, [types.INT8]: Number },
   })
@@ -59,7 +61,7 @@ async function compile(path: string): Promise<WebAssembly.Module> {
 }
 
 async function unpackPrepared(target: string): Promise<void> {
-  if (preparedDatabasePath === null || existsSync(target)) return
+  if (preparedDatabasePath === null) return
   const partial = `${target}.partial`
   rmSync(partial, { recursive: true, force: true })
   await new Bun.Archive(await readAsset(preparedDatabasePath)).extract(partial)

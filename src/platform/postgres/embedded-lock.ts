@@ -1,5 +1,6 @@
 /** The lock by which one process alone has the directory of the embedded database. */
-import { resolve } from 'node:path'
+import { type Stats, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { currentUser, DataDirectoryRefused } from '../data-directory.ts'
 import { lockDirectory } from '../directory-lock.ts'
 
@@ -10,35 +11,58 @@ export class DataDirectoryLocked extends Error {
   }
 }
 
+/** A lock lasts as long as its file, and people remove files named `lock`. Versions before this one lock that one only. */
+const FILE = 'in-use-do-not-remove'
+const FORMER_FILE = 'lock'
+
 /** Throws DataDirectoryLocked. */
 export function lockData(directory: string): () => void {
-  const lock = tryLock(directory)
-  if (typeof lock !== 'function') throw new DataDirectoryLocked(directory)
-  return lock
+  const locks: (() => void)[] = []
+  const release = () => {
+    for (const unlock of locks) unlock()
+  }
+  for (const name of [FILE, FORMER_FILE]) {
+    const lock = tryLock(directory, name)
+    if (typeof lock !== 'function') {
+      release()
+      throw new DataDirectoryLocked(directory)
+    }
+    locks.push(lock)
+  }
+  return release
 }
 
 export interface DirectoryLock {
   /** Throws DataDirectoryLocked. */
   take(): void
   release(): void
+  /** Its file was removed or replaced while it was held: another process may have the directory. */
+  isLost(): boolean
 }
 
 export function createLock(directory: string): DirectoryLock {
   let unlock: (() => void) | null = null
+  let held: string | null = null
+  const readIdentity = () => identityOf(statSync(join(directory, FILE), { throwIfNoEntry: false }))
   return {
     take() {
       unlock = lockData(directory)
+      held = readIdentity()
     },
     release() {
       unlock?.()
       unlock = null
+      held = null
     },
+    isLost: () => held !== null && held !== readIdentity(),
   }
 }
 
-function tryLock(directory: string): ReturnType<typeof lockDirectory> {
+const identityOf = (found: Stats | undefined): string => (found ? `${found.dev}:${found.ino}` : 'none')
+
+function tryLock(directory: string, name: string): ReturnType<typeof lockDirectory> {
   try {
-    return lockDirectory(directory)
+    return lockDirectory(directory, name)
   } catch {
     throw new DataDirectoryRefused(
       `storage.data_dir: ${currentUser()} cannot write ${resolve(directory, 'lock')}: let that user own the directory and what is in it`,

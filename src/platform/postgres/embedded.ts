@@ -17,6 +17,7 @@ import {
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
+import { finishSwap, isNewDirectory } from './embedded-directory.ts'
 import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
@@ -29,6 +30,8 @@ export interface EmbeddedOptions {
   /** Runs while the directory is locked, before the database in it is opened or made. */
   beforeOpening?: (state: { isNewDatabase: boolean }) => void
   upkeep?: UpkeepOptions
+  /** Called once where the lock was removed, so that another process may write to the same files: nothing more is written. */
+  onLockLost?: (message: string) => void
   /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
   onUpkeepFailure?: (failure: UpkeepFailed) => void
 }
@@ -68,7 +71,7 @@ export class SnapshotRefused extends Error {
 }
 
 /** Whether the directory already holds a database; opening it creates one with all migrations applied. */
-export const isEmbeddedThere = (dataDir: string) => existsSync(join(dataDir, DATABASE_DIRECTORY))
+export const isEmbeddedThere = (dataDir: string) => !isNewDirectory(join(dataDir, DATABASE_DIRECTORY))
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
   prepareDataDirectory(dataDir)
@@ -77,6 +80,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeOldSnapshots(dataDir)
+    finishSwap(dataDir)
     options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
     return await keepOpen(dataDir, lock, options)
   } catch (error) {
@@ -96,6 +100,7 @@ export async function openEmbeddedCopy(
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeOldSnapshots(dataDir)
+    finishSwap(dataDir)
     beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
     const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
     return createEmbeddedCopy(instance, async () => {
@@ -111,7 +116,12 @@ export async function openEmbeddedCopy(
 async function keepOpen(
   dataDir: string,
   lock: DirectoryLock,
-  { freeBytes: measure = freeBytes, upkeep: upkeepOptions, onUpkeepFailure }: EmbeddedOptions,
+  {
+    freeBytes: measure = freeBytes,
+    upkeep: upkeepOptions,
+    onUpkeepFailure,
+    onLockLost = endProcess,
+  }: EmbeddedOptions,
 ): Promise<Database> {
   const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
@@ -158,6 +168,16 @@ async function keepOpen(
     isReadOnly = wanted
   }
 
+  function endWithoutLock(): void {
+    if (instance !== null) abandonInstance(instance)
+    instance = null
+    releasedUntilMs = Number.POSITIVE_INFINITY
+    lock.release()
+    onLockLost(
+      `storage.data_dir: the lock in ${resolve(dataDir)} was removed, so that another process may write there: this one ends`,
+    )
+  }
+
   async function release(): Promise<void> {
     await instance?.close()
     instance = null
@@ -193,6 +213,7 @@ async function keepOpen(
 
   const every = (ms: number, work: (isBusy: boolean) => Promise<unknown>) => {
     const timer = setInterval(() => {
+      if (lock.isLost()) return endWithoutLock()
       const isBusy = inTurn.waiting() > 0
       // What fails is tried again the next time; until then the failing statements show that something is wrong.
       inTurn(async () => (closed ? undefined : work(isBusy))).catch(() => {})
@@ -284,11 +305,18 @@ async function keepOpen(
   })
 }
 
+/** At once: whatever a proper end would still write might damage what another process has written since. */
+function endProcess(message: string): void {
+  process.stderr.write(`poterne failed: ${message}\n`)
+  process.exit(1)
+}
+
 /** What PGlite says by itself ("Aborted()") helps nobody. */
 async function openFirst(directory: string, options?: InstanceOptions): Promise<PGlite> {
   try {
     return await openInstance(directory, options)
   } catch (error) {
+    if (error instanceof DataDirectoryRefused) throw error
     const path = resolve(directory)
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown cause'
     const foreign = existsSync(path) ? findForeignFile(path) : null

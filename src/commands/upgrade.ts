@@ -1,0 +1,40 @@
+/** `poterne upgrade --from FILE`: the embedded database of an older engine, brought to the one of this executable. */
+import { statSync } from 'node:fs'
+import { Command } from 'commander'
+import { upgradeEngine } from '../compose/upgrade.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+import { abortable, createProgressBar } from './progress.ts'
+
+export function upgradeCommand(): Command {
+  return new Command('upgrade')
+    .description('bring the embedded database of an older engine to this one; poterne must be stopped')
+    .requiredOption('--from <file>', 'the executable that ran before, which alone can read the old files')
+    .option(...configOption)
+    .action(upgrade)
+}
+
+async function upgrade({ from, ...options }: CommandOptions & { from: string }): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  if (config.database.url !== null)
+    throw new CommandFailure(2, 'database.url is set: a PostgreSQL server is upgraded by its own tools')
+  if (!statSync(from, { throwIfNoEntry: false })?.isFile())
+    throw new CommandFailure(2, `--from: ${from} is no file`)
+  const bar = createProgressBar()
+  try {
+    const upgraded = await abortable((signal) =>
+      upgradeEngine({ config, from, now: new Date(), onProgress: bar.show, signal }),
+    )
+    bar.end()
+    process.stdout.write(
+      upgraded === null
+        ? 'The database is of this engine already.\n'
+        : `${upgraded.rows} rows are in the new database. The old one is ${upgraded.kept}: remove it once poterne runs well.\n`,
+    )
+  } catch (error) {
+    bar.end()
+    if (error instanceof BackupRefused) throw new CommandFailure(1, error.describe('the backup'))
+    throw error
+  }
+}

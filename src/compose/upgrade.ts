@@ -1,0 +1,156 @@
+/**
+ * Brings the embedded database of an older engine into a directory of this one. Only the older executable can read the old
+ * files, so it makes a backup, from a copy; the database itself is not touched until the new one is complete.
+ */
+import { constants, cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { stringify } from 'smol-toml'
+import type { BackupKey } from '../platform/backup/keys.ts'
+import { loadBackup } from '../platform/backup/load.ts'
+import { rowsIn } from '../platform/backup/manifest.ts'
+import { verifyBackup } from '../platform/backup/read.ts'
+import { BackupRefused } from '../platform/backup/refused.ts'
+import type { Progress } from '../platform/backup/write.ts'
+import type { Config } from '../platform/config/types.ts'
+import { DATABASE_DIRECTORY, prepareDataDirectory } from '../platform/data-directory.ts'
+import { lockDirectory, removeAbandoned } from '../platform/directory-lock.ts'
+import { flushTree } from '../platform/flush.ts'
+import { createEmbeddedCopy } from '../platform/postgres/copy.ts'
+import { freeBytes } from '../platform/postgres/disk-space.ts'
+import {
+  ENGINE_VERSION,
+  finishSwap,
+  readEngine,
+  swapDatabase,
+} from '../platform/postgres/embedded-directory.ts'
+import { openInstance } from '../platform/postgres/embedded-instance.ts'
+import { lockData } from '../platform/postgres/embedded-lock.ts'
+import { snapshotBytes } from '../platform/postgres/embedded-snapshot.ts'
+import { secretsOf } from './connections.ts'
+
+const PREFIX = 'upgrade-'
+
+export interface UpgradeOptions {
+  config: Pick<Config, 'server' | 'storage'>
+  /** The executable that ran before. */
+  from: string
+  now: Date
+  onProgress: Progress
+  signal: AbortSignal
+}
+
+export interface Upgraded {
+  rows: number
+  engineBefore: string
+  /** Where the old directory is. */
+  kept: string
+}
+
+/** Throws BackupRefused and DataDirectoryRefused; then nothing was changed. Null: the database is of this engine already. */
+export async function upgradeEngine(options: UpgradeOptions): Promise<Upgraded | null> {
+  const { config, onProgress, signal } = options
+  const { dataDir } = config.storage
+  const directory = join(dataDir, DATABASE_DIRECTORY)
+  prepareDataDirectory(dataDir)
+  const unlock = lockData(dataDir)
+  try {
+    finishSwap(dataDir)
+    const engine = readEngine(directory)
+    if (engine === null) throw new BackupRefused('holds no database', resolve(dataDir))
+    if (engine === ENGINE_VERSION) return null
+    requireSpace(dataDir, directory)
+    removeAbandoned(dataDir, PREFIX)
+    const work = join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
+    mkdirSync(work, { mode: 0o700 })
+    const unlockWork = lockDirectory(work)
+    try {
+      onProgress('copying', 0)
+      const { file, key } = await backUpCopy(options, directory, work)
+      signal.throwIfAborted()
+      const fresh = join(work, DATABASE_DIRECTORY)
+      const rows = await load(options, { file, key, fresh })
+      signal.throwIfAborted()
+      return { rows, engineBefore: engine, kept: swapDatabase(dataDir, fresh, engine) }
+    } finally {
+      rmSync(work, { recursive: true, force: true, maxRetries: 3 })
+      if (typeof unlockWork === 'function') unlockWork()
+    }
+  } finally {
+    unlock()
+  }
+}
+
+/** The copy, the copy that the older executable makes of it, the backup, and the new database. */
+function requireSpace(dataDir: string, directory: string): void {
+  const needed = 4 * snapshotBytes(directory)
+  if (freeBytes(dataDir) < needed)
+    throw new BackupRefused(
+      `needs ${Math.ceil(needed / 2 ** 20)} MiB of free space for the copies: make space on its disk`,
+      resolve(dataDir),
+    )
+}
+
+/** By the older executable, which knows neither this configuration nor its newer keys. */
+async function backUpCopy(
+  { config, from, onProgress, signal }: UpgradeOptions,
+  directory: string,
+  work: string,
+): Promise<{ file: string; key: BackupKey }> {
+  const copy = join(work, 'copy')
+  mkdirSync(copy, { mode: 0o700 })
+  cpSync(directory, join(copy, DATABASE_DIRECTORY), { recursive: true, mode: constants.COPYFILE_FICLONE })
+  const [current, ...previous] = secretsOf(config).map((secret) => Buffer.from(secret).toString('hex'))
+  const passphrase = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
+  const paths = {
+    passphrase: join(work, 'passphrase'),
+    config: join(work, 'config.toml'),
+    file: join(work, 'backup'),
+  }
+  writeFileSync(paths.passphrase, `${passphrase}\n`, { mode: 0o600 })
+  const settings = {
+    storage: { data_dir: copy },
+    server: { secret: current!, ...(previous.length > 0 && { previous_secrets: previous }) },
+  }
+  writeFileSync(paths.config, stringify(settings), { mode: 0o600 })
+  onProgress('the older poterne makes a backup', 0.1)
+  const { PATH = '', TMPDIR } = process.env
+  const made = Bun.spawn(
+    [resolve(from), 'backup', paths.file, '--config', paths.config, '--passphrase-file', paths.passphrase],
+    {
+      cwd: work,
+      env: { PATH, HOME: work, ...(TMPDIR && { TMPDIR }) },
+      stdout: 'ignore',
+      stderr: 'pipe',
+      signal,
+    },
+  )
+  const [said, code] = await Promise.all([new Response(made.stderr).text(), made.exited])
+  signal.throwIfAborted()
+  if (code !== 0 || !existsSync(paths.file) || statSync(paths.file).size === 0)
+    throw new BackupRefused(
+      `made no backup of the database: ${said.trim().split('\n').at(-1) || `it ended with ${code}`}`,
+      from,
+    )
+  return { file: paths.file, key: { kind: 'passphrase', passphrase } }
+}
+
+/** All of it as it was: unlike a restore, nothing of it lies in the past. */
+async function load(
+  { now, onProgress, signal }: UpgradeOptions,
+  { file, key, fresh }: { file: string; key: BackupKey; fresh: string },
+): Promise<number> {
+  const keys = [key]
+  const manifest = await verifyBackup(file, keys, () => signal.throwIfAborted())
+  const instance = await openInstance(fresh, { bulk: true })
+  const target = createEmbeddedCopy(instance, () => instance.close())
+  try {
+    await target.query('begin')
+    await loadBackup(target, file, { keys, manifest, now, onProgress, signal })
+    await target.query('commit')
+    await target.query('vacuum (freeze)')
+  } finally {
+    await target.close()
+  }
+  flushTree(fresh)
+  return rowsIn(manifest)
+}

@@ -1,0 +1,77 @@
+/**
+ * What the directory of the embedded database holds, looked at before PostgreSQL sees it: nothing, a database of this
+ * engine, one of another engine, or something that must not be touched.
+ */
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { DATABASE_DIRECTORY, DataDirectoryRefused } from '../data-directory.ts'
+import { flush } from '../flush.ts'
+
+/** Of the PostgreSQL inside PGlite. Another one cannot read these files. */
+export const ENGINE_VERSION = '18'
+
+/** Complete and on the disk, and about to take the place of the database. */
+const UPGRADED = `${DATABASE_DIRECTORY}.upgraded`
+
+/** Made by the PostgreSQL of another version. */
+export class OtherEngine extends DataDirectoryRefused {
+  override name = 'OtherEngine'
+  constructor(
+    directory: string,
+    readonly engine: string,
+  ) {
+    super(
+      `storage.data_dir: ${resolve(directory)} was made by PostgreSQL ${engine}, and this poterne holds PostgreSQL ${ENGINE_VERSION}: ` +
+        'stop poterne and run `poterne upgrade --from /path/of/the/poterne/before`, which copies everything and keeps the old directory',
+    )
+  }
+}
+
+/** A database is only ever made where there is nothing. */
+export function isNewDirectory(directory: string): boolean {
+  return !existsSync(directory) || readdirSync(directory).length === 0
+}
+
+/** Null where there is no database yet. Throws DataDirectoryRefused where files are there, but not those of a database. */
+export function readEngine(directory: string): string | null {
+  if (isNewDirectory(directory)) return null
+  try {
+    return readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()
+  } catch (error) {
+    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+    throw new DataDirectoryRefused(
+      `storage.data_dir: ${resolve(directory)} holds files, but its PG_VERSION cannot be read (${code}), so that nothing was changed there: ` +
+        `put that file back (it holds "${ENGINE_VERSION}"), restore a backup, or name another directory`,
+    )
+  }
+}
+
+/** Throws DataDirectoryRefused, OtherEngine included. */
+export function requireOwnEngine(directory: string): void {
+  const engine = readEngine(directory)
+  if (engine !== null && engine !== ENGINE_VERSION) throw new OtherEngine(directory, engine)
+}
+
+/**
+ * The database at `fresh`, which is on the disk, takes the place of the one that is there, which is kept; gives its new name.
+ * A crash leaves the old one, or what `finishSwap` completes.
+ */
+export function swapDatabase(dataDir: string, fresh: string, engine: string): string {
+  const current = join(dataDir, DATABASE_DIRECTORY)
+  let kept = `${current}.${engine}`
+  for (let number = 2; existsSync(kept); number++) kept = `${current}.${engine}-${number}`
+  renameSync(fresh, join(dataDir, UPGRADED))
+  flush(dirname(fresh))
+  flush(dataDir)
+  renameSync(current, kept)
+  finishSwap(dataDir)
+  return kept
+}
+
+/** To be called while the data directory is locked. */
+export function finishSwap(dataDir: string): void {
+  const [current, upgraded] = [join(dataDir, DATABASE_DIRECTORY), join(dataDir, UPGRADED)]
+  if (existsSync(current) || !existsSync(upgraded)) return
+  renameSync(upgraded, current)
+  flush(dataDir)
+}
