@@ -38,8 +38,16 @@ export interface KnownDevices {
   ): Promise<boolean>
   /** The tag of a device; null where it named no fingerprint. */
   tagOf(accountUuid: string, fingerprint: string | null): Uint8Array | null
+  /** What stays known of a session where all else is forgotten: its device or, if it named none, its public address. */
+  keptOf(accountUuid: string, session: SessionClient): Uint8Array | null
   /** What a sign-in makes known; an address only where it is public. */
   tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
+}
+
+/** Where a session was opened, and on which device. */
+export interface SessionClient {
+  deviceFingerprint: string | null
+  signInIp: string | null
 }
 
 interface Options {
@@ -83,6 +91,8 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
       return store.knewBefore(id, tags, new Date(now.getTime() - ms), now)
     },
     tagOf: deviceTag,
+    keptOf: (uuid, { deviceFingerprint, signInIp }) =>
+      deviceTag(uuid, deviceFingerprint) ?? (signInIp === null ? null : addressTag(uuid, signInIp)),
     tagsOf: (uuid, { fingerprint, address }) => ({
       device: deviceTag(uuid, fingerprint),
       address: addressTag(uuid, address),

@@ -174,7 +174,8 @@ export function createPageSessions(needs: Needs): PageSessions {
   /** The first session of an administrator without a second factor: the app is theirs from then on. */
   async function openWithApp(account: Account, app: Uint8Array, otp: string, client: SigningInClient) {
     const opened = await open(account, ['pwd'], client)
-    const recoveryCodes = await authenticators.enrol(opened, ['pwd'], app, otp)
+    const session = { deviceFingerprint: fingerprintOf(opened.device), signInIp: client.address }
+    const recoveryCodes = await authenticators.enrol({ ...opened, ...session }, ['pwd'], app, otp)
     if (recoveryCodes === null) {
       await stores.sessions.end(opened.sessionId, account.uuid, clock.now())
       throw new AppError('invalid_code')

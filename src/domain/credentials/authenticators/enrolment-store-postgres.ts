@@ -20,6 +20,7 @@ import {
 import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
@@ -58,13 +59,14 @@ const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
 
 /**
  * What follows when a CTE `enabled` turned two factors on. From then on no session of the account goes back to a
- * single factor, since one that a guessed password opened would outlive the very remedy against it.
+ * single factor, and no other device is known, since what a guessed password opened would outlive the remedy against it.
  */
 const enablingParamTypes = {
   accountId: 'bigint',
   sessionId: 'uuid',
   amr: 'text',
   recoveryHashes: 'text',
+  keptDevice: 'bytea?',
   now: 'timestamptz',
   ...noticeParamTypes,
 } as const
@@ -78,6 +80,7 @@ const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>) => sql`
     update ${sessions} set revoked_at = ${p.now} from enabled
      where account_id = enabled.id and ${sessions}.id <> ${p.sessionId}
        and revoked_at is null and not string_to_array(amr, ' ') @> array['mfa']),
+  unknown_devices as (${forgetDevices(sql`enabled`, p.keptDevice)}),
   /* What was guessed while they were on before, by whomever, does not close the second step of today. */
   of_account as (select account.uuid from enabled join ${accounts} account on account.id = enabled.id),
   reopened as (
@@ -167,13 +170,14 @@ const ownerParams = ({ account, sessionId }: AccountSession): OwnerParams => ({
 
 const enablingParams = (
   signedIn: AccountSession,
-  { recoveryHashes, notices, amr }: Enabling,
+  { recoveryHashes, keptDevice, notices, amr }: Enabling,
   at: Date,
 ): ValuesOf<typeof enablingParamTypes> => ({
   ...ownerParams(signedIn),
   ...noticeParams(notices),
   amr: amr.join(' '),
   recoveryHashes: hex(recoveryHashes),
+  keptDevice,
   now: at,
 })
 

@@ -15,6 +15,8 @@ export interface TotpFactor {
 export interface Enabling {
   amr: string[]
   recoveryHashes: Uint8Array[]
+  /** The tag of the session's device: the only one that stays known. */
+  keptDevice: Uint8Array | null
   notices: NewMessage[]
 }
 
@@ -24,8 +26,8 @@ export interface EnrolmentStore {
   /** The waiting app, if it was created after `since`. */
   findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
   /**
-   * Turns two-factor login on, sets the recovery codes, and ends the other sessions that one factor opened, including one
-   * that is being opened. False if it was already on, or if the session ended meanwhile.
+   * Turns two-factor login on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
+   * factor opened, including one that is being opened. False if it was already on, or if the session ended meanwhile.
    */
   enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
   /**

@@ -12,6 +12,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { KnownDevices, SessionClient } from '../../accounts/devices/service.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -31,6 +32,9 @@ export interface HeldFactors {
   acceptsSentCodes: boolean
   stored: StoredFactors
 }
+
+/** A session in which somebody sets a factor up. */
+type Enroller = AccountSession & SessionClient
 
 export interface Authenticators {
   find(account: Account | null): Promise<HeldFactors>
@@ -56,7 +60,7 @@ export interface Authenticators {
   /** whether a code is one of it, */
   matchesApp(sealedSecret: Uint8Array, typed: string): boolean
   /** and its becoming the one in use, as soon as there is a session. Null where that session ended meanwhile. */
-  enrol(owner: AccountSession, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
+  enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
   /** Turns two-factor login on with sent codes, and returns the recovery codes. */
   enable(signedIn: Authenticated): Promise<string[]>
   /** Turns two-factor login off, and removes app and recovery codes. */
@@ -67,6 +71,7 @@ export interface Authenticators {
 
 interface Needs {
   notices: OwnerNotices
+  devices: Pick<KnownDevices, 'keptOf'>
   secret: ServerSecret
   clock: Clock
   config: Config
@@ -79,31 +84,33 @@ const LISTED_AT_ONCE = 500
 const ENROLMENT_MS = 30 * 60_000
 
 export function createAuthenticators(needs: Needs): Authenticators {
-  const { notices, secret, clock, config } = needs
+  const { notices, devices, secret, clock, config } = needs
   const totp = createTotp({ secret, issuer: serviceName(config) })
   const recoveryCodes = createRecoveryCodes({ secret })
   const { authenticators: store, enrolments } = needs.stores
 
   const idOf = (account: Account | null) => (account?.twoFactorEnabled ? account.id : decoyAccount.id)
 
-  async function prepare(account: Account, amr: string[], purpose: NoticePurpose) {
+  async function prepare(owner: Enroller, amr: string[], purpose: NoticePurpose) {
+    const { account } = owner
     const { codes, hashes } = recoveryCodes.create(account.uuid)
     const enabling: Enabling = {
       amr: [...new Set([...amr, 'otp', 'mfa'])],
       recoveryHashes: hashes,
+      keptDevice: devices.keptOf(account.uuid, owner),
       notices: await notices.about(account, purpose),
     }
     return { enabling, codes }
   }
 
-  async function confirmEnrolment(owner: AccountSession, amr: string[], typed: string) {
+  async function confirmEnrolment(owner: Enroller, amr: string[], typed: string) {
     const now = clock.now()
     const { account } = owner
     const app = await enrolments.findEnrolment(account.id, new Date(now.getTime() - ENROLMENT_MS))
     const step = totp.match(app?.sealedSecret ?? null, typed, now)
     if (app === null || step === null) return null
     const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
-    const { enabling, codes } = await prepare(account, amr, purpose)
+    const { enabling, codes } = await prepare(owner, amr, purpose)
     const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
     return (await enrolments.confirmEnrolment(owner, confirmed, now)) ? codes : null
   }
@@ -173,7 +180,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
       return confirmEnrolment(owner, amr, typed)
     },
     async enable(signedIn) {
-      const { enabling, codes } = await prepare(signedIn.account, signedIn.claims.amr, 'two_factor_enabled')
+      const { enabling, codes } = await prepare(signedIn, signedIn.claims.amr, 'two_factor_enabled')
       if (!(await enrolments.enable(signedIn, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
       return codes

@@ -15,6 +15,8 @@ import type { SessionStore } from './store.ts'
 export interface Authenticated extends AccountSession {
   /** The name that the client gave at login. */
   deviceFingerprint: string | null
+  /** Where the session was opened; null for one of an older version. */
+  signInIp: string | null
   claims: AccessTokenClaims
 }
 
@@ -49,9 +51,9 @@ export function createAuthentication({ stores, accessTokens, clock }: Needs): Au
       const { sessionId, accountUuid } = claims
       const found = await store.findSignedIn(sessionId, accountUuid, clock.now())
       if (found === null) throw new AppError('invalid_token', { cause: 'session_over' })
-      const { deviceFingerprint, deviceName, ...account } = found
+      const { deviceFingerprint, deviceName, signInIp, ...account } = found
       setCurrentSession({ id: sessionId, deviceName })
-      return { account, sessionId, deviceFingerprint, claims }
+      return { account, sessionId, deviceFingerprint, signInIp, claims }
     },
   }
 }

@@ -32,9 +32,9 @@ const signIn = defineStatement({
 const findSignedIn = defineStatement({
   name: 'sessions.find_signed_in',
   params: { sessionId: 'uuid', accountUuid: 'uuid', now: 'timestamptz' },
-  row: { ...accountRow, deviceFingerprint: 'text?', deviceName: 'text?' },
+  row: { ...accountRow, deviceFingerprint: 'text?', deviceName: 'text?', signInIp: 'text?' },
   sql: (p) => sql`
-  select ${accounts}.*, device_fingerprint, device_name
+  select ${accounts}.*, device_fingerprint, device_name, sign_in_ip
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where ${sessions}.id = ${p.sessionId} and ${accounts}.uuid = ${p.accountUuid}
      and ${lives(p)} and locked_at is null`,

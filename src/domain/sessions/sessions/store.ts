@@ -49,7 +49,10 @@ export interface SessionStore {
     sessionId: string,
     accountUuid: string,
     now: Date,
-  ): Promise<(Account & { deviceFingerprint: string | null; deviceName: string | null }) | null>
+  ): Promise<
+    | (Account & { deviceFingerprint: string | null; deviceName: string | null; signInIp: string | null })
+    | null
+  >
   /**
    * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. Null if the account has
    * changed since it was read: erased, locked, another password, or two-factor login turned on or off. `newDigest`

@@ -222,7 +222,8 @@ export function createPasswordsService(needs: Needs): PasswordsService {
         notices.about(account, 'password_changed'),
         codes.kill(account.uuid),
       ])
-      const changed = await store.change(signedIn, { digest, notices: messages }, clock.now())
+      const keptDevice = devices.keptOf(account.uuid, signedIn)
+      const changed = await store.change(signedIn, { digest, keptDevice, notices: messages }, clock.now())
       if (changed === 'session_over') throw new AppError('invalid_token', { cause: changed })
       if (changed === 'other_password') throw wrongPassword('current_password')
     },

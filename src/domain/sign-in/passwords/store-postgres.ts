@@ -27,22 +27,23 @@ import {
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
-import type { PasswordStore, ResetPassword } from './store.ts'
+import type { NewPassword, PasswordStore } from './store.ts'
 
-/** What ends with the old password of the account in the CTE `proved`; `kept`: the sessions that do not end. */
-const endings = (p: Placeholders<'now' | 'notices'>, kept: SQL, values?: SQL) => sql`
+/**
+ * What ends with the old password of the account in the CTE `proved`, and nobody but the caller's device is known any more.
+ * `kept`: the sessions that do not end.
+ */
+const endings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>, kept: SQL, values?: SQL) => sql`
     revoked as (
       update ${sessions} set revoked_at = ${p.now} from proved
        where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
     dropped as (
       delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    unknown_devices as (${forgetDevices(sql`proved`, p.keptDevice)}),
     notices as (${queueNotices(p, sql`proved`, values)})`
 
-/** What ends with a reset besides: nobody but the caller's device is known any more. */
-const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) => sql`
-    ${endings(p, sql`false`, whatWent)},
-    unknown_devices as (${forgetDevices(sql`proved`, p.keptDevice)})`
+const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) => endings(p, sql`false`, whatWent)
 
 /** For the notice. */
 const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
@@ -130,6 +131,7 @@ const change = defineStatement({
     accountId: 'bigint',
     digestWhenChecked: 'text?',
     sessionId: 'uuid',
+    keptDevice: 'bytea?',
     notices: 'text',
   },
   row: { lives: 'boolean', changed: 'boolean' },
@@ -158,7 +160,7 @@ export function createPasswordStore(database: Database): PasswordStore {
   const resetOnce = (
     { account, ...code }: MatchedCode,
     proved: Identifier | null,
-    { digest, keptDevice, notices }: ResetPassword,
+    { digest, keptDevice, notices }: NewPassword,
     now: Date,
   ) =>
     retryDeadlocks(() =>
@@ -194,7 +196,7 @@ export function createPasswordStore(database: Database): PasswordStore {
       )
       return done !== null
     },
-    async change({ account, sessionId }, { digest, notices }, now) {
+    async change({ account, sessionId }, { digest, keptDevice, notices }, now) {
       const changed = await updateLockedAccount(
         database,
         change,
@@ -203,6 +205,7 @@ export function createPasswordStore(database: Database): PasswordStore {
           sessionId,
           digestWhenChecked: account.passwordDigest,
           digest,
+          keptDevice,
           now,
           ...noticeParams(notices),
         },

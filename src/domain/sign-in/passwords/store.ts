@@ -7,13 +7,10 @@ import type { NewMessage } from '../../messages/outbox/message.ts'
 
 export interface NewPassword {
   digest: string
-  /** Queued when, and only when, the password was replaced. */
-  notices: NewMessage[]
-}
-
-export interface ResetPassword extends NewPassword {
   /** The tag of the caller's device, which stays known where it is. */
   keptDevice: Uint8Array | null
+  /** Queued when, and only when, the password was replaced. */
+  notices: NewMessage[]
 }
 
 export interface PasswordStore {
@@ -24,15 +21,15 @@ export interface PasswordStore {
    * old password. What a session added within the last seven days, after this identifier was verified, is removed, and the
    * notices name it. Returns false if the account does not have, or wait for, the identifier any more.
    */
-  reset(account: Account, identifier: Identifier, password: ResetPassword, now: Date): Promise<boolean>
+  reset(account: Account, identifier: Identifier, password: NewPassword, now: Date): Promise<boolean>
   /**
    * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it was
    * sent, and no other. Returns false if somebody else used it first.
    */
-  resetByCode(matched: MatchedCode, password: ResetPassword, now: Date): Promise<boolean>
+  resetByCode(matched: MatchedCode, password: NewPassword, now: Date): Promise<boolean>
   /**
-   * The same as `reset` for somebody who knows the old password; the caller's session stays. `other_password` means that the account
-   * has a different password now.
+   * For somebody who knows the old password: the same ends as with `reset` but the caller's session, and nothing is
+   * removed. `other_password` means that the account has a different password now.
    */
   change(
     signedIn: AccountSession,
