@@ -72,6 +72,31 @@ describe('an owner', () => {
     expect(sent).toEqual([10, 10, 10, 0])
   })
 
+  test('is sent codes in sessions and on a device of their own while another device asks for all it gets', async () => {
+    const person = await service.signUp(newEmail())
+    const { identifier } = person
+    await logIn(person, on('of an intruder'))
+    await logIn(person, on('of the owner'))
+    passDay()
+    let bearer = ''
+    const asks = (device: string) =>
+      statusOf(service.post('password/forgot', { identifier, ...on(device) }, newClient()))
+    const enables = () =>
+      statusOf(service.post('2fa/enable', { password: PASSWORD }, { ...newClient(), bearer }))
+    const sent = { intruder: 0, owner: 0, session: 0 }
+    for (let minute = 0; minute < 4 * 60; minute++) {
+      service.clock.advance(MINUTE)
+      if ((await asks('of an intruder')) === 201) sent.intruder++
+      if (minute % 60 < 12) continue
+      if (minute % 60 === 12) bearer = (await service.logIn(person, on('of the owner'))).access_token
+      if ((await asks('of the owner')) === 201) sent.owner++
+      if (minute % 60 < 22 && (await enables()) === 201) sent.session++
+    }
+    // The owner's device gets three an hour and ten a day of its own; sessions thirty a day, and the fourth of them three more.
+    expect([sent.owner, sent.session]).toEqual([10, 33])
+    expect(sent.intruder).toBeLessThanOrEqual(30)
+  })
+
   test('has 20 wrong codes a day on each known device, apart from the other ones', async () => {
     const person = await service.signUp(newEmail())
     const { identifier } = person

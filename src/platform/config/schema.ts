@@ -363,7 +363,7 @@ export const schema = {
     owner_codes_per_hour: integer(
       10,
       [1, many],
-      'Codes that an account has sent to its own contacts in an hour, from its sessions and known devices.',
+      'Codes that an account has sent to its own contacts in an hour, from its known devices, and as many from its sessions.',
     ),
     owner_codes_per_day: integer(30, [1, many], 'The same in a day.'),
     login_failures: integer(

@@ -20,8 +20,14 @@ export interface CallerAccount {
 export type Caller =
   | { group: 'stranger'; addressBucket: string; account: CallerAccount | null; device: null }
   | { group: 'password'; addressBucket: string; account: CallerAccount; device: null }
-  /** `device`: which device or session of the account; the wrong tries of each count apart. */
-  | { group: 'owner'; addressBucket: string; account: CallerAccount; device: string }
+  /** `device`: which device or session of the account; the wrong tries of each count apart. `by`: which of the two. */
+  | {
+      group: 'owner'
+      by: 'device' | 'session'
+      addressBucket: string
+      account: CallerAccount
+      device: string
+    }
 
 interface Client {
   addressBucket: string
@@ -44,6 +50,7 @@ export const withPassword = (account: CallerAccount, { addressBucket }: Client):
 
 export const onKnownDevice = (account: CallerAccount, device: string, { addressBucket }: Client): Caller => ({
   group: 'owner',
+  by: 'device',
   addressBucket,
   account,
   device: `device ${device}`,
@@ -52,4 +59,4 @@ export const onKnownDevice = (account: CallerAccount, device: string, { addressB
 export const inSession = (
   { account, sessionId }: { account: CallerAccount; sessionId: string },
   { addressBucket }: Client,
-): Caller => ({ group: 'owner', addressBucket, account, device: `session ${sessionId}` })
+): Caller => ({ group: 'owner', by: 'session', addressBucket, account, device: `session ${sessionId}` })

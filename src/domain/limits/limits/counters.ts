@@ -36,12 +36,19 @@ export function createCounters(options: SendingOptions) {
         'codes-with-password',
         'owner-codes-in-hour',
         'owner-codes-in-day',
+        'session-codes-in-hour',
+        'session-codes-in-day',
         'contact-codes-in-hour',
+        'contact-codes-in-day',
       ]
+      const ofDevice = ['wrong-passwords-device', 'own-codes-in-hour', 'own-codes-in-day']
       return [
-        ...[...names, 'contact-codes-in-day'].map((name) => `${name}:${account}`),
-        ...purposes.map((purpose) => `code:${purpose}:owner:${account}`),
-        ...devices.map((device) => `wrong-passwords-device:${tag('device', uuid, device)}`),
+        ...names.map((name) => `${name}:${account}`),
+        ...purposes.flatMap((purpose) => [
+          `code:${purpose}:owner:${account}`,
+          `code:${purpose}:session:${account}`,
+        ]),
+        ...devices.flatMap((device) => ofDevice.map((name) => `${name}:${tag('device', uuid, device)}`)),
       ]
     },
   }

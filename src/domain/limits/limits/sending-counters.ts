@@ -12,6 +12,9 @@ import type { Charge } from './store.ts'
 
 /** Codes a day that somebody with the password may have sent from a device that is not known. */
 const PASSWORD_CODES_PER_DAY = 10
+/** Codes that each device or session of an owner has to itself, whatever the others asked for, up to as many again. */
+const OWN_CODES_PER_HOUR = 3
+const OWN_CODES_PER_DAY = 10
 const NEW_DEVICES_PER_DAY = 5
 const OPERATOR_NOTICES_PER_HOUR = 3
 /** For this long after its confirmation an account counts as a stranger when SMS are charged. */
@@ -80,10 +83,17 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     if (caller.group === 'password') {
       return [{ key: `codes-with-password:${account}`, rule: window(PASSWORD_CODES_PER_DAY, DAY_MS) }]
     }
+    // The sessions have counters of their own, so that a device which somebody else uses never uses up theirs.
+    const name = caller.by === 'session' ? 'session' : 'owner'
+    const own = tag('device', caller.account.uuid, caller.device)
+    const within = (time: 'hour' | 'day', count: number, ownCount: number, ms: number): Charge[] => [
+      { key: `${name}-codes-in-${time}:${account}`, rule: window(count, ms), ownRule: window(2 * count, ms) },
+      { key: `own-codes-in-${time}:${own}`, rule: window(count, ms), ownRule: window(ownCount, ms) },
+    ]
     return [
-      sending(purpose, `owner:${account}`),
-      { key: `owner-codes-in-hour:${account}`, rule: window(limits.ownerCodesPerHour, HOUR_MS) },
-      { key: `owner-codes-in-day:${account}`, rule: window(limits.ownerCodesPerDay, DAY_MS) },
+      sending(purpose, `${name}:${account}`),
+      ...within('hour', limits.ownerCodesPerHour, OWN_CODES_PER_HOUR, HOUR_MS),
+      ...within('day', limits.ownerCodesPerDay, OWN_CODES_PER_DAY, DAY_MS),
     ]
   }
 

@@ -76,7 +76,12 @@ export function createLimitService(options: Options): LimitService {
   let lastAlarmMs = Number.NEGATIVE_INFINITY
 
   async function waitMs(charges: Charge[]): Promise<number> {
-    return limits.enabled && charges.length > 0 ? store.charge(charges, clock.now()) : 0
+    if (!limits.enabled || charges.length === 0) return 0
+    const now = clock.now()
+    const own = charges.map(({ key, rule, ownRule = rule }) => ({ key, rule: ownRule }))
+    const hasOwn = charges.some(({ ownRule }) => ownRule !== undefined)
+    if (hasOwn && (await store.charge(own, now)) === 0) return 0
+    return store.charge(charges, now)
   }
 
   const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0

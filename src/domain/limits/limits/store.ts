@@ -29,6 +29,8 @@ export interface Charge {
    */
   key: string
   rule: Rule
+  /** Tried first: what the caller has to itself, whatever others have counted. Stores do not read it. */
+  ownRule?: Rule
   /** Of a counter of SMS by prefix, for the guard against pumping; stores do not read it. */
   prefix?: string
 }
