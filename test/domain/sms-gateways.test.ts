@@ -403,6 +403,13 @@ describe('credentials', () => {
   })
 })
 
+test('a token is read from the first 64 KiB of its reply, however long that is', async () => {
+  const padding = 'x'.repeat(65_536)
+  const tokens = await serve({ body: `{"padding": "${padding}", "access_token": "t1"}` })
+  const oauth = { token_url: tokens.url, client_id: 'a', client_secret: 'b', scope: null, auth: null }
+  expect(await send([gatewayAt(await serve(), { headers: {}, oauth })])).toMatchObject({ outcome: 'failed' })
+})
+
 describe('a gateway in trouble', () => {
   test('is asked last after five failures in a row, for a minute, and then probed by one message', async () => {
     const [first, second] = [await serve({ status: 500 }), await serve()]

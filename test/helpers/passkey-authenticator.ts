@@ -1,6 +1,6 @@
 /**
- * An authenticator in software: makes passkeys (ES256, attestation none) and signs with them, as WebAuthn Level 3 §6
- * lays the bytes out. Every field can be made wrong, which no browser would do.
+ * An authenticator in software: makes passkeys (ES256) and signs with them, as WebAuthn Level 3 §6 lays the bytes out.
+ * Every field can be made wrong, which no browser would do. The attestation is none, unless a statement is given.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
@@ -48,13 +48,22 @@ function head(major: number, value: number): Buffer {
   return Buffer.from([(major << 5) | 25, value >> 8, value & 255])
 }
 
-type Cbor = number | string | Uint8Array | [Cbor, Cbor][]
+/** A list of pairs is a map. */
+export type Cbor = number | string | Uint8Array | [Cbor, Cbor][] | { list: Cbor[] }
+
+/** What an authenticator attests, and with which key. */
+export interface Attested {
+  authData: Buffer
+  clientDataHash: Buffer
+  privateKey: KeyObject
+}
 
 /** RFC 8949, as far as an attestation needs it. */
 function cbor(value: Cbor): Buffer {
   if (typeof value === 'number') return value >= 0 ? head(0, value) : head(1, -1 - value)
   if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
   if (value instanceof Uint8Array) return Buffer.concat([head(2, value.length), value])
+  if ('list' in value) return Buffer.concat([head(4, value.list.length), ...value.list.map(cbor)])
   return Buffer.concat([head(5, value.length), ...value.flatMap(([key, item]) => [cbor(key), cbor(item)])])
 }
 
@@ -94,12 +103,16 @@ export function coseKeyOf(publicKey: KeyObject): Buffer {
   ])
 }
 
-/** `idBytes`: the length of the credential's id. */
-export function createPasskey(
-  options: CreationOptions,
-  origin: string,
-  quirks: AuthenticatorQuirks & { idBytes?: number; aaguid?: string; id?: string } = {},
-) {
+interface CreationQuirks extends AuthenticatorQuirks {
+  /** The length of the credential's id. */
+  idBytes?: number
+  aaguid?: string
+  id?: string
+  fmt?: string
+  attStmt?: (attested: Attested) => Cbor
+}
+
+export function createPasskey(options: CreationOptions, origin: string, quirks: CreationQuirks = {}) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = quirks.id ? Buffer.from(quirks.id, 'base64url') : randomBytes(quirks.idBytes ?? 16)
   const key = coseKeyOf(publicKey)
@@ -112,12 +125,12 @@ export function createPasskey(
     counter,
     Buffer.concat([aaguid, length, id, key]),
   )
+  const data = clientData('webauthn.create', options.challenge, origin, quirks)
   const attestation = cbor([
-    ['fmt', 'none'],
-    ['attStmt', []],
+    ['fmt', quirks.fmt ?? 'none'],
+    ['attStmt', quirks.attStmt?.({ authData, clientDataHash: sha256(data), privateKey }) ?? []],
     ['authData', authData],
   ])
-  const data = clientData('webauthn.create', options.challenge, origin, quirks)
   const passkey: SoftPasskey = { id: base64url(id), userHandle: options.user.id, privateKey, counter }
   const credential = {
     id: passkey.id,

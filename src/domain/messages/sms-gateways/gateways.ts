@@ -8,11 +8,10 @@ import { takesSms } from '../../foundation/identifiers/phone.ts'
 import { type Breaker, createBreaker } from '../senders/breaker.ts'
 import { cleanWords } from '../senders/clean-words.ts'
 import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import { readReply } from './reply.ts'
 import { requestOf } from './request.ts'
 import { createTokenSource, type TokenSource } from './token.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
-
-const REPLY_BYTES = 65_536
 
 export interface SmsSenderOptions {
   clock?: Clock
@@ -105,20 +104,3 @@ function connectionCause(error: unknown): string {
   if (code.startsWith('oauth_')) return 'oauth'
   return /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(code) ? 'tls' : 'connection'
 }
-
-/** A reply read to its end leaves the connection fit for the next message. */
-async function readReply(response: Response): Promise<string> {
-  const reader = response.body?.getReader()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  while (reader && length <= REPLY_BYTES) {
-    const { done, value } = await reader.read()
-    if (done) return text(chunks)
-    chunks.push(value)
-    length += value.byteLength
-  }
-  await reader?.cancel()
-  return text(chunks)
-}
-
-const text = (chunks: Uint8Array[]) => Buffer.concat(chunks).subarray(0, REPLY_BYTES).toString('utf8')

@@ -1,6 +1,7 @@
 /** OAuth 2 client credentials of a gateway (RFC 6749, 4.4): one token for all messages, kept until a minute before its end. */
 import type { Clock } from '../../../platform/clock.ts'
 import type { OAuthConfig } from '../../../platform/config/types.ts'
+import { readReply } from './reply.ts'
 import { basic } from './request.ts'
 
 export interface TokenSource {
@@ -33,8 +34,7 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock): TokenSource
       redirect: 'manual',
       signal,
     })
-    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>
-    const { access_token: value, expires_in: expiresIn } = answer
+    const { access_token: value, expires_in: expiresIn } = objectOf(await readReply(response))
     if (!response.ok || typeof value !== 'string' || !/^[!-~]+$/.test(value))
       throw new TokenRefused(response.status)
     const seconds = Number(expiresIn) > 0 ? Number(expiresIn) : DEFAULT_LIFETIME_SECONDS
@@ -53,6 +53,15 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock): TokenSource
     forget(refused) {
       if (token?.value === refused) token = null
     },
+  }
+}
+
+/** Empty for what is no JSON object. */
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    return { ...JSON.parse(text) }
+  } catch {
+    return {}
   }
 }
 

@@ -23,7 +23,7 @@ import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
 import { amrOf, type Passkey } from './passkey.ts'
 import type { PasskeyStore } from './store.ts'
-import { challengeOf, type RelyingParty, verifyRegistration } from './verification.ts'
+import { ALGORITHMS, challengeOf, type RelyingParty, verifyRegistration } from './verification.ts'
 
 export interface Client {
   address: string
@@ -82,9 +82,6 @@ export const MAXIMUM_PASSKEYS = 10
 
 /** Somebody who has just given the password and the second factor is not asked for them again. */
 const RECENT_SIGN_IN_MS = 5 * 60_000
-
-/** EdDSA, ES256, RS256: COSE algorithms, the preferred one first. */
-const ALGORITHMS = [-8, -7, -257]
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 

@@ -31,8 +31,34 @@ export interface Assertion {
 /** With the first passkey: it brings megabytes of parsers for certificates, which need Reflect's metadata before them. */
 async function library() {
   await import('reflect-metadata')
-  return import('@simplewebauthn/server')
+  const [server, { isoCBOR }] = await Promise.all([
+    import('@simplewebauthn/server'),
+    import('@simplewebauthn/server/helpers'),
+  ])
+  return { ...server, isoCBOR }
 }
+
+type Cbor = Pick<Awaited<ReturnType<typeof library>>, 'isoCBOR'>
+
+/**
+ * The attestation without its statement. Options ask for none, and a statement holds certificates of the caller's own:
+ * checking those, the library would fetch the addresses that they name.
+ */
+function withoutStatement({ response, ...credential }: Attestation, { isoCBOR }: Cbor): Attestation {
+  const decoded: unknown = isoCBOR.decodeFirst(Buffer.from(response.attestationObject, 'base64url'))
+  const authData: unknown = decoded instanceof Map ? decoded.get('authData') : null
+  if (!(authData instanceof Uint8Array)) throw new TypeError('an attestation without authenticator data')
+  const bare = new Map<string, string | Map<string, never> | Uint8Array>([
+    ['fmt', 'none'],
+    ['attStmt', new Map<string, never>()],
+    ['authData', authData],
+  ])
+  const attestationObject = Buffer.from(isoCBOR.encode(bare)).toString('base64url')
+  return { ...credential, response: { ...response, attestationObject } }
+}
+
+/** EdDSA, ES256, RS256: COSE algorithms, the preferred one first. */
+export const ALGORITHMS = [-8, -7, -257]
 
 /** The longest credential id that WebAuthn Level 3 allows, in bytes. */
 const MAXIMUM_ID_BYTES = 1023
@@ -65,15 +91,17 @@ export async function verifyRegistration(
   relyingParty: RelyingParty,
 ): Promise<NewCredential | null> {
   if (isFramed(credential)) return null
-  const { verifyRegistrationResponse } = await library()
-  const verified = await verifyRegistrationResponse({
-    response: credential as unknown as RegistrationResponseJSON,
-    expectedChallenge: Buffer.from(challenge).toString('base64url'),
-    expectedOrigin: relyingParty.origins,
-    expectedRPID: relyingParty.id,
-    requireUserPresence: true,
-    requireUserVerification: true,
-  }).catch(() => null)
+  const { verifyRegistrationResponse, isoCBOR } = await library()
+  const verified = await (async () =>
+    verifyRegistrationResponse({
+      response: withoutStatement(credential, { isoCBOR }) as unknown as RegistrationResponseJSON,
+      expectedChallenge: Buffer.from(challenge).toString('base64url'),
+      expectedOrigin: relyingParty.origins,
+      expectedRPID: relyingParty.id,
+      requireUserPresence: true,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    }))().catch(() => null)
   if (!verified?.verified) return null
   const { credential: made, aaguid, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
   if (Buffer.from(made.id, 'base64url').length > MAXIMUM_ID_BYTES) return null
@@ -100,7 +128,8 @@ export async function verifyAssertion(
 ): Promise<Assertion | null> {
   const { userHandle } = credential.response
   if (isFramed(credential)) return null
-  if (userHandle && !Buffer.from(userHandle, 'base64url').equals(Buffer.from(passkey.userHandle))) return null
+  if (!userHandle || !Buffer.from(userHandle, 'base64url').equals(Buffer.from(passkey.userHandle)))
+    return null
   const { verifyAuthenticationResponse } = await library()
   const verified = await verifyAuthenticationResponse({
     response: credential as unknown as AuthenticationResponseJSON,
