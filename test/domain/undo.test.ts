@@ -280,6 +280,25 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
     expect(await withLink(known, home, home, 6)).toBe(true)
   })
 
+  rule('is in the notice where the session of a known device is used from somewhere else', async () => {
+    const known = { device_fingerprint: 'known for long' }
+    const [home, work, elsewhere] = [from('198.51.100.7'), from('198.51.100.9'), from('203.0.113.5')]
+    const withLink = async (at: CallOptions, more: CallOptions[] = []) => {
+      const email = newEmail()
+      await register(email, known, home)
+      for (const place of more) await signIn(email, known, place)
+      service.clock.advance(8 * DAY_MS)
+      const { access_token, refresh_token } = await signIn(email, known, home)
+      // Nor does a refresh make the place known.
+      expect((await service.post('refresh', { refresh_token }, at)).status).toBe(200)
+      await change(newEmail(), access_token, {}, at)
+      await service.delivered()
+      return linkTo(email) !== undefined
+    }
+    expect([await withLink(home), await withLink(work, [work])]).toEqual([false, false])
+    expect([await withLink(elsewhere), await withLink(work)]).toEqual([true, true])
+  })
+
   rule(
     'of an older contact ends those of later ones: an intruder’s own link brings nothing back',
     async () => {

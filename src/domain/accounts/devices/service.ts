@@ -28,12 +28,14 @@ export interface KnownDevices {
     client: { fingerprint: string | null; address: string; addressBucket: string },
   ): Promise<Caller>
   /**
-   * Whether the account had signed in so long ago with this device or, where the client names none, from this public
-   * address.
+   * Whether the account had signed in so long ago with the device of this session, which is used where it was opened or
+   * from a public address that is known as long: a token that was taken elsewhere is on no known device. Where the session
+   * names no device, the address alone decides.
    */
   knewFor(
     account: Pick<Account, 'id' | 'uuid'>,
-    client: { fingerprint: string | null; address: string },
+    session: SessionClient,
+    address: string,
     ms: number,
   ): Promise<boolean>
   /** The tag of a device; null where it named no fingerprint. */
@@ -84,11 +86,16 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
   return {
     recognize: (account, client) => recognizeBy(account, client.fingerprint, null, client),
     recognizeAtLogin: (account, client) => recognizeBy(account, client.fingerprint, client.address, client),
-    async knewFor({ id, uuid }, { fingerprint, address }, ms) {
-      const device = deviceTag(uuid, fingerprint)
-      const tags = { device, address: device === null ? addressTag(uuid, address) : null }
+    async knewFor({ id, uuid }, { deviceFingerprint, signInIp }, address, ms) {
       const now = clock.now()
-      return store.knewBefore(id, tags, new Date(now.getTime() - ms), now)
+      const before = new Date(now.getTime() - ms)
+      const knew = (tags: Partial<DeviceTags>) =>
+        store.knewBefore(id, { device: null, address: null, ...tags }, before, now)
+      const device = deviceTag(uuid, deviceFingerprint)
+      const knewAddress = () => knew({ address: addressTag(uuid, address) })
+      if (device === null) return knewAddress()
+      if (!(await knew({ device }))) return false
+      return (signInIp !== null && bucketAddress(signInIp) === bucketAddress(address)) || knewAddress()
     },
     tagOf: deviceTag,
     keptOf: (uuid, { deviceFingerprint, signInIp }) =>

@@ -1,6 +1,6 @@
 /**
  * Undoing the change or removal of a contact. The notice to the old contact carries a link if the change came from a
- * device that the account did not know seven days before. The token in the link is the whole authority: whoever holds
+ * device or address that the account did not know seven days before. The token in the link is the whole authority: whoever holds
  * it reads the messages of the old contact.
  */
 
@@ -85,10 +85,11 @@ export function createUndoService(needs: Needs): UndoService {
 
   return {
     service: serviceName(config),
-    async prepare({ account, deviceFingerprint }, kind, { address }) {
+    async prepare(signedIn, kind, { address }) {
+      const { account } = signedIn
       const destination = contactOf(account, kind)
       const identifier = destination === null ? null : parseIdentifier(destination, defaultCountry)
-      const knownClient = await devices.knewFor(account, { fingerprint: deviceFingerprint, address }, UNDO_MS)
+      const knownClient = await devices.knewFor(account, signedIn, address, UNDO_MS)
       if (destination === null || identifier === null || knownClient || !hasVerified(account, identifier))
         return { kept: { knownClient, undoHash: null, undoKey: null }, notice: null }
       const { seed, hash } = undoLinks.create()
