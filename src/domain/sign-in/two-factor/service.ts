@@ -10,6 +10,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { Attempts } from '../../limits/attempts/service.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { type Caller, inSession } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -100,10 +101,12 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       const { account } = signedIn
       await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
       const contact = enrolmentContact(account)
-      const identifier = mainIdentifier(account, defaultCountry)
+      const { channel, destination } = contact
+      // What is charged is the contact to which the code goes, which is not always the account's first one.
+      const identifier = parseIdentifier(destination, defaultCountry)
+      if (identifier === null) throw new AppError('no_verified_contact')
       const caller = inSession(signedIn, client)
       await limits.charge(limits.counters.codes(caller, identifier, 'two_factor_enrolment', true))
-      const { channel } = contact
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
     },
 
