@@ -7,6 +7,7 @@
 import {
   createPeople,
   measure,
+  measureContactChange,
   measureFactors,
   spread,
   startParityService,
@@ -44,6 +45,7 @@ for (const shape of (chosen.length > 0 ? chosen : shapes) as Shape[]) {
     for (const call of timedCalls) {
       await report(call.name, () => measure(service, call, people, samples))
     }
+    await report('email/change', () => measureContactChange(service, people, samples))
     const guarded = people.get('two factors') as string
     await report('2fa/verify, which factor', () => measureFactors(service, guarded, samples))
   } finally {

@@ -8,6 +8,7 @@ import {
   createPeople,
   expectSameTime,
   measure,
+  measureContactChange,
   measureFactors,
   type ParityService,
   startParityService,
@@ -146,6 +147,23 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
     }
   })
 
+  test('a contact that somebody else has is answered like a free one, call after call, and when a limit answers', async () => {
+    for (const [kind, newContact] of [['email', newEmail] as const, ['phone', newPhone] as const]) {
+      const taken = (await service.signUp(newContact())).identifier
+      service.clock.advance(HOUR)
+      const answersFor = async (contact: string) => {
+        const { bearer } = await signedIn(service, newEmail())
+        const call = { bearer, ...newClient() }
+        const asked = () => service.post(`${kind}/change`, { [kind]: contact, password: PASSWORD }, call)
+        const tried = () => service.post(`${kind}/confirm`, { otp: 'not a code' }, call)
+        return (await repeatedly(16, (i) => (i % 2 === 0 ? asked() : tried()))).map(seen)
+      }
+      const free = await answersFor(newContact())
+      expect(await answersFor(taken)).toEqual(free)
+      expect(free.some(({ status }) => status === 429)).toBe(true)
+    }
+  })
+
   test('a wrong password tells nothing of an unconfirmed or locked account, the right one does', async () => {
     const { waiting, locked } = await everybody(newEmail)
     const logIn = (identifier: string) =>
@@ -167,6 +185,11 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   // Each time with new people: after a hundred wrong codes in a row the answers are others.
   test.each(timed)('$name: the same for known and unknown, within 3 ms', async (call) => {
     await expectSameTime(async () => measure(service, call, await createPeople(service), reduced(15, 50)))
+  })
+
+  test('email/change: the same for a free address and one that somebody else has', async () => {
+    const people = await createPeople(service)
+    await expectSameTime(() => measureContactChange(service, people, reduced(20, 50)))
   })
 
   test('2fa/verify: the same whichever factor was wrong', async () => {

@@ -80,4 +80,3 @@ describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (sh
     return /(?<!\d)\d{6}(?!\d)/.exec(texts.at(-1) ?? '')?.[0] ?? ''
   }
 })
-

@@ -21,6 +21,13 @@ const waitingChange = statement<{ accountId: number }, { destination: string }>(
   sql`select destination from contact_changes where account_id = ${param('accountId', 'bigint')}`,
 )
 
+/** Codes, stored or on their way, that would confirm the request for this destination. */
+const codesOfChanges = statement<{ destination: string }, { count: number }>(
+  sql`select (select count(*)::int from codes where codes.subject = changes.code_subject)
+           + (select count(*)::int from messages where messages.code_subject = changes.code_subject) as count
+        from contact_changes changes where destination = ${param('destination', 'text')}`,
+)
+
 const failure = ({ status, body }: Answer) => [status, body.code]
 
 describe.each(shapes)('contacts on %s', (shape) => {
@@ -151,19 +158,41 @@ describe.each(shapes)('contacts on %s', (shape) => {
     }
   })
 
-  test('an identifier that is somebody else’s is refused, its owner is told, and nothing comes of it', async () => {
+  test('an identifier that is somebody else’s is answered like a free one, its owner is told, and nothing comes of it', async () => {
     for (const own of [newPhone(), newEmail()]) {
+      const kind = kindOf(own)
       const owner = await service.signUp(own)
-      const { bearer, identifier } = await signedIn()
-      const wanted = kindOf(own) === 'phone' ? newPhone() : newEmail()
-      const otp = await changeCode(bearer, wanted)
-      expect(failure(await change(bearer, own))).toEqual([409, 'identifier_taken'])
-      await told(own, kindOf(own) === 'phone' ? 'autre compte' : 'à un autre compte')
-      expect((await service.logIn(owner)).account[kindOf(own)]).toBe(own)
-      // What was asked for before goes on.
-      expect((await confirm(bearer, kindOf(own), otp)).body.account[kindOf(own)]).toBe(wanted)
-      expect((await logIn(kindOf(own) === 'email' ? wanted : identifier)).status).toBe(200)
+      const [asker, other] = [await signedIn(), await signedIn()]
+      const free = await change(other.bearer, kind === 'phone' ? newPhone() : newEmail())
+      const before = await changeCode(asker.bearer, kind === 'phone' ? newPhone() : newEmail())
+      const taken = await change(asker.bearer, own)
+      expect([taken.status, taken.body]).toEqual([201, free.body])
+      await told(own, kind === 'phone' ? 'autre compte' : 'à un autre compte')
+      await service.delivered()
+      expect(service.inbox.textsTo(own).filter((text) => /(?<!\d)\d{6}(?!\d)/.test(text))).toHaveLength(1)
+      // As with a free one, the request before it is void, and its code is right for nothing.
+      for (const otp of [before, '000000']) {
+        const answers = [await confirm(asker.bearer, kind, otp), await confirm(other.bearer, kind, otp)]
+        expect(answers.map(failure)).toEqual([
+          [422, 'invalid_code'],
+          [422, 'invalid_code'],
+        ])
+      }
+      expect((await service.logIn(owner)).account[kind]).toBe(own)
     }
+  })
+
+  test('a request for somebody else’s contact comes to nothing, also when its owner gives it up later', async () => {
+    const owner = await service.signUp(newEmail())
+    const { access_token: ownersBearer } = await service.logIn(owner)
+    const asker = await signedIn()
+    expect((await change(asker.bearer, owner.identifier)).status).toBe(201)
+    const moved = newEmail()
+    const otp = await changeCode(ownersBearer, moved)
+    expect((await confirm(ownersBearer, 'email', otp)).status).toBe(200)
+    const { database } = service.inside
+    expect(await database.all(codesOfChanges, { destination: owner.identifier })).toEqual([{ count: 0 }])
+    expect(failure(await confirm(asker.bearer, 'email', otp))).toEqual([422, 'invalid_code'])
   })
 
   test('an identifier that somebody else proves in between is not taken from them', async () => {

@@ -19,7 +19,7 @@ test('registering what is proved is a conflict; what only waits is not', async (
   for (let i = 0; i < 2; i++) expect((await service.post('register', registration(waiting))).status).toBe(201)
 })
 
-test('another e-mail address or phone that is somebody else’s is one in any case; one’s own is not', async () => {
+test('another e-mail address or phone that is somebody else’s is one too; one’s own is not', async () => {
   const email = await service.signUp(newEmail())
   const phone = await service.signUp(newPhone())
   const person = await service.signUp(newEmail())

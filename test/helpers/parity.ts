@@ -203,6 +203,24 @@ export async function measureFactors(
   )
 }
 
+/** Somebody signed in asks for a contact that nobody has, and for one that somebody else verified. */
+export async function measureContactChange(
+  { post }: ParityService,
+  people: Map<Class, string>,
+  samples: number,
+): Promise<Map<string, number[]>> {
+  const person = { identifier: people.get('confirmed') as string, password: PASSWORD }
+  const { access_token } = JSON.parse((await post('login', person)).text) as { access_token: string }
+  const change = (email: string) => post('email/change', { email, password: PASSWORD }, access_token)
+  return timeInterleaved(
+    [
+      { name: 'free', call: () => change(newEmail()) },
+      { name: 'taken', call: () => change(people.get('two factors') as string) },
+    ],
+    samples,
+  )
+}
+
 /** Asking for a code comes before the call and is not timed. */
 export async function measure(
   { post }: ParityService,

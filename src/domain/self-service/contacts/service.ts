@@ -1,6 +1,7 @@
 /**
  * Changing the e-mail address or phone number inside a session: the password allows the request, and a code sent to
- * the new contact verifies it. If somebody else owns the contact, they get a notice instead of a code.
+ * the new contact verifies it. If somebody else owns the contact, they get a notice instead of a code, and the answer is
+ * the same.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -32,8 +33,8 @@ interface Client {
 
 export interface ContactsService {
   /**
-   * A later call for the same kind cancels this one. Throws `validation_failed`, `country_not_allowed`,
-   * `identifier_taken`, `too_many_requests`, and what Reauthentication throws.
+   * A later call for the same kind cancels this one. Throws `identifier_taken` with `accounts.reveal_existing` alone, `validation_failed`, `country_not_allowed`,
+   * `too_many_requests`, and what Reauthentication throws.
    */
   change(
     signedIn: Authenticated,
@@ -100,6 +101,19 @@ export function createContactsService(needs: Needs): ContactsService {
     return { ...kept, notices: await notices.about(signedIn.account, purpose, undefined, notice) }
   }
 
+  /** The contact is somebody else's: the work of a request, for a subject that no request has, so that no code is right. */
+  async function pretendToAsk(kind: Kind, { destination }: Identifier, seed: Uint8Array): Promise<void> {
+    const nobodys = {
+      purpose: purposes[kind].code,
+      group: 'owner',
+      subject: randomUUID(),
+      destination,
+    } as const
+    await codes.put(nobodys, seed, null)
+    outbox.wake()
+    if (config.accounts.revealExisting) throw new AppError('identifier_taken')
+  }
+
   /** The same contact in another spelling is no change to tell of. */
   const isTheSame = ({ account }: Authenticated, { destination }: ContactChange) => {
     const identifier = parseIdentifier(destination, defaultCountry)
@@ -118,10 +132,7 @@ export function createContactsService(needs: Needs): ContactsService {
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
-      if (outcome === 'taken') {
-        outbox.wake()
-        throw new AppError('identifier_taken')
-      }
+      if (outcome === 'taken') return pretendToAsk(kind, identifier, code.seed)
       const { destination } = identifier
       await outbox.putCode(
         { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },

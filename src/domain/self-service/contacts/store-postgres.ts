@@ -59,7 +59,7 @@ const requestOf = (of: Identifier['kind']) => {
     asked as (
       insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
       select id, ${p.kind}, ${p.destination}, ${p.key}, ${p.subject}, ${p.now}
-        from ${accounts} where id = ${p.accountId} and ${sessionLives(p)} and not exists (select 1 from owner)
+        from ${accounts} where id = ${p.accountId} and ${sessionLives(p)}
       on conflict (account_id, kind) do update
          set destination = excluded.destination, destination_key = excluded.destination_key,
              code_subject = excluded.code_subject, created_at = excluded.created_at
@@ -71,7 +71,7 @@ const requestOf = (of: Identifier['kind']) => {
     })}),
     code as (${queueMessage(
       { ...p, accountUuid: sql`(select uuid from ${accounts} where id = ${p.accountId})` },
-      sql`asked`,
+      sql`asked where not exists (select 1 from owner)`,
     )}),
     notice as (${queueOwnersNotice({
       now: p.now,
@@ -83,7 +83,7 @@ const requestOf = (of: Identifier['kind']) => {
       accountUuid: sql`owner.uuid`,
       causedBy: p,
     })})
-    select 'asked' as outcome from asked union all select 'taken' from owner`,
+    select case when exists (select 1 from owner) then 'taken' else 'asked' end as outcome from asked`,
   })
 }
 

@@ -23,7 +23,7 @@ export interface ContactNotices extends KeepParams {
 export interface ContactStore {
   /**
    * Adds the request, replaces the previous one of that kind, and queues its code. If somebody else has verified the
-   * identifier, queues a notice to that owner instead.
+   * identifier, everything is the same but that a notice to that owner is queued in place of the code.
    */
   request(
     signedIn: AccountSession,
