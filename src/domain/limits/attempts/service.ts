@@ -15,6 +15,9 @@
  *
  * Where nothing is compared the same work is done on a decoy. Only the first and the third row can turn out right.
  *
+ * Confirmations count in the same way, but for each address apart: nobody who waits for one is known, so what strangers
+ * fill elsewhere must not refuse it. Over all addresses the code itself bounds them, and how many are sent.
+ *
  * A second step that only the client address connects with its login counts by account and address and, where that is
  * open, by account over all addresses. Whoever shares the owner's address can fill the first of these alone.
  */
@@ -24,7 +27,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import type { Caller } from '../limits/callers.ts'
 import { createPendingAttempts } from './pending-attempts.ts'
-import type { AttemptKey, AttemptStore, CountedKey } from './store.ts'
+import { type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from './store.ts'
 
 /** The outcome of a comparison. `spent`: right but already used, so that repeating it reveals nothing. */
 export type Verdict = 'right' | 'spent' | 'wrong'
@@ -52,6 +55,10 @@ export interface Tried {
    * over all addresses, apart from all others.
    */
   byAddress?: boolean
+  /** Of a stranger: counted for each client address apart. */
+  eachAddress?: boolean
+  /** Of a stranger: compared only where the name's counter is open too. */
+  boundByName?: boolean
 }
 
 export interface Attempts {
@@ -81,7 +88,6 @@ interface Options {
   onWrong: () => Promise<void>
 }
 
-const IN_A_ROW = 100
 /** What all addresses together may try at one account in a day, in days of a single address. */
 const ADDRESSES = 3
 
@@ -93,22 +99,23 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
   const decoy = (...parts: string[]) => decoySubject(secret, ...parts)
 
   /** The account's key first, then, of a stranger, the name's; by address, that of all addresses second. */
-  function keysOf({ caller, subject, purpose, factor = purpose, name, byAddress }: Tried): AttemptKey[] {
+  function keysOf(tried: Tried): AttemptKey[] {
+    const { caller, subject, purpose, factor = purpose, name, byAddress, eachAddress } = tried
     const { group } = caller
     const apart = (kind: string, ...what: string[]) => `/${kind}/${decoy(kind, subject, ...what)}`
-    if (byAddress) {
-      return [apart('address', caller.addressBucket), '/addresses'].map((behind) => ({
-        subject,
-        budget: purpose + behind,
-        group,
-        factor: factor + behind,
-      }))
-    }
+    const keyBehind = (one: string, behind: string) => ({
+      subject: one,
+      budget: purpose + behind,
+      group,
+      factor: factor + behind,
+    })
+    const here = (one: string) => `/address/${decoy('address', one, caller.addressBucket)}`
+    if (byAddress) return [here(subject), '/addresses'].map((behind) => keyBehind(subject, behind))
     const budget = budgetOf(purpose, group)
     if (group === 'owner')
       return [{ subject, budget: purpose + apart('device', caller.device), group, factor }]
     if (group === 'password') return [{ subject, budget, group, factor }]
-    return [subject, decoy('named', name)].map((one) => ({ subject: one, budget, group, factor }))
+    return [subject, decoy('named', name)].map((one) => keyBehind(one, eachAddress ? here(one) : ''))
   }
 
   /** What the address refuses is not counted over all addresses, and what either refuses is counted on neither. */
@@ -120,13 +127,13 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
     return [everywhere!, everywhere!]
   }
 
-  async function count(keys: AttemptKey[], byAddress: boolean): Promise<Attempt> {
+  async function count(keys: AttemptKey[], { byAddress, boundByName }: Tried): Promise<Attempt> {
     const now = clock.now()
     const counted = await (byAddress ? reserveByAddress(keys, now) : store.reserve(keys, bounds, now))
     const [ofAccount, ofName] = counted
     const answers = ofName ?? ofAccount!
     return {
-      allowed: ofAccount!.isOpen,
+      allowed: ofAccount!.isOpen && (!boundByName || answers.isOpen),
       refusal: () =>
         answers.isOpen
           ? new AppError('invalid_code')
@@ -163,7 +170,7 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
           `${keys[0]!.subject} ${keys[0]!.budget}`,
           async () => {
             await attempt?.refund({ wasRight: false })
-            attempt = await count(keys, tried.byAddress === true)
+            attempt = await count(keys, tried)
             return attempt.allowed ? attempt : null
           },
           decide,

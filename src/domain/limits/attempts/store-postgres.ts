@@ -5,10 +5,10 @@
 
 import { sql } from 'drizzle-orm'
 import { type Database, unawaited } from '../../../platform/postgres/database.ts'
-import { codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
+import { accounts, codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
-import type { AttemptKey, AttemptStore } from './store.ts'
+import { type AttemptKey, type AttemptStore, IN_A_ROW } from './store.ts'
 
 /** In the order of the subjects, so that two callers never wait for each other in a circle. */
 const keysOf = (keys: ReturnType<typeof sql>) => sql`
@@ -131,6 +131,20 @@ const sweepBudgets = createSweep({
   order: sql`day`,
 })
 
+/** A decoy has a uuid of version 8; so may an account that was imported. */
+const sweepStrangers = createSweep({
+  name: 'attempts.sweep_strangers',
+  table: codeFailures,
+  key: sql`subject, caller_group, factor`,
+  params: { day: 'date' },
+  where: (p) => sql`
+    last_day < ${p.day} - 1 and caller_group = 'stranger' and in_a_row < ${sql.raw(String(IN_A_ROW))}
+     and (split_part(factor, '/', 2) = 'address'
+          or (substr(subject::text, 15, 1) = '8'
+              and not exists (select 1 from ${accounts} where uuid = subject)))`,
+  order: sql`last_day`,
+})
+
 const sweepFailures = createSweep({
   name: 'attempts.sweep_failures',
   table: codeFailures,
@@ -161,10 +175,10 @@ export function createAttemptStore(database: Database): AttemptStore {
     },
     async sweep(now, limit) {
       const day = dayOf(now)
-      const removed = await sweepBudgets(database, { day, limit })
-      return removed < limit
-        ? removed + (await sweepFailures(database, { day, limit: limit - removed }))
-        : removed
+      let removed = 0
+      for (const sweep of [sweepBudgets, sweepStrangers, sweepFailures])
+        if (removed < limit) removed += await sweep(database, { day, limit: limit - removed })
+      return removed
     },
   }
 }

@@ -4,6 +4,9 @@
  */
 import type { CallerGroup } from '../limits/callers.ts'
 
+/** So many wrong ones in a row are compared, then one a day. */
+export const IN_A_ROW = 100
+
 /** One counted thing: a budget of the day, and a count in a row that goes with it. */
 export interface AttemptKey {
   /** The account's uuid, or what is counted like one. */
@@ -14,7 +17,7 @@ export interface AttemptKey {
    */
   budget: string
   group: CallerGroup
-  /** What is counted in a row; where the first factor was shown by the address alone, then a slash and the address. */
+  /** What is counted in a row; where each address counts apart, then a slash and the address. */
   factor: string
 }
 
@@ -46,7 +49,8 @@ export interface AttemptStore {
   clearInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void>
   /**
    * Removes up to `limit` budgets older than yesterday's (the clock may be set back), and counts in a row that nobody
-   * added to in 90 days; how many it removed.
+   * added to in 90 days; how many it removed. Those that strangers began on what is no account, or from one address, go as
+   * soon as the budgets, unless there are as many as refuse: anybody can begin any number of them.
    */
   sweep(now: Date, limit: number): Promise<number>
 }

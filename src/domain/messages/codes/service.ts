@@ -9,8 +9,8 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
-import type { Attempt, Attempts, Verdict } from '../../limits/attempts/service.ts'
-import { type Caller, callerGroups } from '../../limits/limits/callers.ts'
+import type { Attempt, Attempts, Tried, Verdict } from '../../limits/attempts/service.ts'
+import { callerGroups } from '../../limits/limits/callers.ts'
 import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
 export interface CodeBinding extends CodeKey {
@@ -43,7 +43,7 @@ export interface CodeService {
   take(
     binding: CodeBinding,
     typed: string,
-    by: { caller: Caller; name: string; countsOn?: string },
+    by: Pick<Tried, 'caller' | 'name' | 'eachAddress' | 'boundByName'> & { countsOn?: string },
   ): Promise<void>
   /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
   compare(
@@ -112,9 +112,9 @@ export function createCodeService(options: Options): CodeService {
       return store.start(binding, { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now) }, now)
     },
     reveal,
-    take: (binding, typed, { caller, name, countsOn = binding.subject }) =>
-      attempts.run({ caller, subject: countsOn, purpose: binding.purpose, name }, (attempt) =>
-        compare({ ...binding, group: caller.group }, typed, attempt),
+    take: (binding, typed, { countsOn = binding.subject, ...by }) =>
+      attempts.run({ ...by, subject: countsOn, purpose: binding.purpose }, (attempt) =>
+        compare({ ...binding, group: by.caller.group }, typed, attempt),
       ),
     compare,
     async kill(subject) {

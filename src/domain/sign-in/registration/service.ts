@@ -207,7 +207,10 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const account = await accounts.findByIdentifier(identifier, 'confirmation')
       const binding = confirmationOf(account, identifier)
       const countsOn = account?.uuid ?? binding.subject
-      await codes.take(binding, body.otp, { caller, name: identifier.key, countsOn })
+      // Any number of registrations may name one other contact: their tries at it are bounded by its name.
+      const boundByName = account !== null && account.waitingFor !== identifier.key
+      const by = { caller, name: identifier.key, eachAddress: true, boundByName }
+      await codes.take(binding, body.otp, { ...by, countsOn })
       // After the code was taken the call must not be refused any more, so the queue was asked for room before.
       const named =
         password === null
