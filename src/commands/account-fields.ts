@@ -1,5 +1,6 @@
 /** The fields of an account that commands set, and the account as they print it. */
 import type { Command } from 'commander'
+import { parseWholeNumber } from '../platform/http/read-values.ts'
 import type { Options } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printRecord } from './print.ts'
@@ -40,7 +41,8 @@ export const fieldsOf = ({ role, accountableType, accountableId, language, metad
 })
 
 function readNumber(option: string, text: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  const number = parseWholeNumber(text)
+  if (number !== null) return number
   throw new CommandFailure(2, `${option} must be a whole number, not ${text}`)
 }
 

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
 import { answers, socketCandidates } from '../platform/admin-socket.ts'
+import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -137,8 +138,8 @@ export async function listAll<Item>(
 
 /** As `--limit` has it. */
 export function readLimit(text: string | undefined): number {
-  const limit = text === undefined ? 1000 : Number(text)
-  if (Number.isInteger(limit) && limit > 0) return limit
+  const limit = text === undefined ? 1000 : parseWholeNumber(text, { minimum: 1 })
+  if (limit !== null) return limit
   throw new CommandFailure(2, `--limit must be a number from 1, not ${text}`)
 }
 

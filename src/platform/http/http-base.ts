@@ -9,12 +9,13 @@ import type { Catalog } from '../../texts/catalog.ts'
 import type { Language, Texts } from '../../texts/languages.ts'
 import { type RequestWork, runAsRequest } from '../request-context.ts'
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
-import { createMethodFinder, pathOf, type RoutePattern } from './allowed-methods.ts'
+import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
 import { createCors } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import type { Logger } from './logging.ts'
+import { createRepetitionFinder, type RouteWithQuery } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,
   FORM_OR_JSON_ROUTES,
@@ -73,7 +74,7 @@ export type HttpBase = ReturnType<typeof createHttpBase>
 
 /** Internals that Elysia keeps for its own plugins: the routes and the server of the app that uses this plugin. */
 interface Host {
-  getGlobalRoutes(): readonly RoutePattern[]
+  getGlobalRoutes(): readonly RouteWithQuery[]
   getServer(): { requestIP(request: Request): { address: string } | null } | null
 }
 
@@ -125,6 +126,7 @@ export function createHttpBase({
   const plugin = new Elysia({ name: 'httpBase' })
   const host = plugin as unknown as Host
   const cors = createCors(corsOrigins)
+  const findRepeated = createRepetitionFinder(() => host.getGlobalRoutes())
   const findMethods = createMethodFinder(() => host.getGlobalRoutes())
   const findAddress = createAddressFinder({
     trustedProxies,
@@ -255,6 +257,7 @@ export function createHttpBase({
       const fields = readsNothing
         ? []
         : [...findUnstorableText(body), ...findUnstorableText(params), ...findUnstorableText(query)]
+      fields.push(...findRepeated(request.method, route, request.url))
       if (fields.length > 0) throw new AppError('validation_failed', { fields })
     })
     .onError({ as: 'global' }, ({ request, error, route }) => {

@@ -3,6 +3,7 @@
  * browser posts one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
  */
 import { AppError } from '../../errors.ts'
+import { readableField } from './unstorable-text.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
 export const MAXIMUM_BODY_BYTES = 16 * 1024
@@ -38,15 +39,21 @@ export async function readBody(
 
 /**
  * The body as an object, `{}` if there is none. Invalid UTF-8 and too deep nesting are `malformed_json`; JSON that is not
- * an object is `validation_failed`. Keys that would shadow a method of every object are dropped.
+ * an object is `validation_failed`, and so is what a value of a field cannot keep.
  */
 export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknown> {
   if (!bytes?.byteLength) return {}
   const value = parseJson(bytes)
-  if (!tidy(value, MAXIMUM_DEPTH)) throw new AppError('malformed_json', { cause: 'depth' })
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('validation_failed', { fields: [{ field: 'body', code: 'invalid_type' }] })
   }
+  // Nobody asked for such a field, and fields nobody asked for are ignored.
+  for (const key of SHADOWING_KEYS) Reflect.deleteProperty(value, key)
+  const wrong = findUnkeepable(value)
+  if (wrong.length > 0)
+    throw new AppError('validation_failed', {
+      fields: wrong.map((field) => ({ field: readableField(field), code: 'invalid_value' as const })),
+    })
   return value as Record<string, unknown>
 }
 
@@ -55,7 +62,7 @@ export function parseAny(bytes: Uint8Array | null, headers: Headers): unknown {
   if (!bytes?.byteLength) return {}
   if (readable.form(headers)) return parseForm(bytes)
   const value = parseJson(bytes)
-  if (!tidy(value, MAXIMUM_DEPTH)) throw new AppError('malformed_json', { cause: 'depth' })
+  dropShadowing(value)
   return value
 }
 
@@ -111,11 +118,14 @@ async function withDeadline(reading: Promise<Uint8Array>, deadlineMs: number): P
 
 function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw new AppError('malformed_json', { cause: 'syntax' })
   }
+  if (!isFlatEnough(value, MAXIMUM_DEPTH)) throw new AppError('malformed_json', { cause: 'depth' })
+  return value
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -131,10 +141,28 @@ function decode(bytes: Uint8Array): string {
 /** With `{"toString": 1}` in a field, Elysia itself fails while it describes the invalid value. */
 const SHADOWING_KEYS = ['__proto__', 'toString', 'valueOf']
 
-/** Drops the shadowing keys; returns false if the value is nested more deeply than allowed. */
-function tidy(value: unknown, depthAllowed: number): boolean {
+/** The paths of what would be lost silently: keys that shadow, and numbers too large to be numbers, such as `1e400`. */
+function findUnkeepable(value: object, path = ''): string[] {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const field = path ? `${path}.${key}` : key
+    if (
+      SHADOWING_KEYS.includes(key) ||
+      inner === Number.POSITIVE_INFINITY ||
+      inner === Number.NEGATIVE_INFINITY
+    )
+      return [field]
+    return typeof inner === 'object' && inner !== null ? findUnkeepable(inner, field) : []
+  })
+}
+
+/** From what another service sends, which cannot be asked to send it otherwise. */
+function dropShadowing(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const key of SHADOWING_KEYS) Reflect.deleteProperty(value, key)
+  for (const inner of Object.values(value)) dropShadowing(inner)
+}
+
+function isFlatEnough(value: unknown, depthAllowed: number): boolean {
   if (typeof value !== 'object' || value === null) return true
-  if (depthAllowed === 0) return false
-  for (const key of SHADOWING_KEYS) if (Object.hasOwn(value, key)) Reflect.deleteProperty(value, key)
-  return Object.values(value).every((inner) => tidy(inner, depthAllowed - 1))
+  return depthAllowed > 0 && Object.values(value).every((inner) => isFlatEnough(inner, depthAllowed - 1))
 }

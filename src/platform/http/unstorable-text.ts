@@ -1,9 +1,9 @@
-/** Strings that no database can store and no person types: with NUL or lone surrogates. */
+/** Strings, keys among them, that no database can store and no person types: with NUL or lone surrogates. */
 import type { FieldError } from '../../errors.ts'
 
 /**
  * One `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate; `field` is
- * its dotted path. Recursion is safe, because request-body.ts bounds the depth.
+ * its dotted path, for a key that of the object. Recursion is safe, because request-body.ts bounds the depth.
  */
 export function findUnstorableText(value: unknown, field = ''): FieldError[] {
   if (typeof value === 'string') {
@@ -11,7 +11,9 @@ export function findUnstorableText(value: unknown, field = ''): FieldError[] {
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
-    findUnstorableText(inner, field ? `${field}.${key}` : key),
+    isBroken(key)
+      ? [{ field: readableField(field), code: 'invalid_characters' as const }]
+      : findUnstorableText(inner, field ? `${field}.${key}` : key),
   )
 }
 

@@ -5,6 +5,20 @@ import { answer } from '../../../platform/http/components.ts'
 /** A field of a query; what it says is read by the service. */
 export const text = () => t.Optional(t.String({ maxLength: 300 }))
 
+/** Read by `readNumber`. */
+export const numberText = (description: string) =>
+  t.Optional(t.String({ description, pattern: '^[0-9]{1,16}$', maxLength: 300 }))
+
+/** Read by `readTime`. */
+export const timeText = () =>
+  t.Optional(
+    t.String({
+      description: 'RFC 3339, or only the day; UTC where it names no zone',
+      examples: ['2026-07-01T12:00:00Z', '2026-07-01'],
+      maxLength: 300,
+    }),
+  )
+
 export const done = { status: 200 as const }
 export const doneAnswer = answer('Done', { status: t.Literal(200) }, 'It is done.')
 

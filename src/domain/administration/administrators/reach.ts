@@ -4,6 +4,7 @@
  */
 
 import type { Config } from '../../../platform/config/types.ts'
+import { parseWholeNumber } from '../../../platform/http/read-values.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { MessageStore } from '../../messages/outbox/store.ts'
@@ -31,7 +32,7 @@ export function createAdministratorReach({ administrators, config, stores }: Nee
   }
 
   const recipientOf = async (id: string) =>
-    /^\d{1,15}$/.test(id) ? ((await messages.findAccount(Number(id))) ?? undefined) : undefined
+    (await messages.findAccount(parseWholeNumber(id) ?? 0)) ?? undefined
 
   return {
     async reaches(route, { uuid, identifier, id }) {

@@ -1,13 +1,13 @@
 /** The audit trail, as administrators list and follow it. */
 
 import { AppError } from '../../../errors.ts'
+import { invalid, readNumber, readTime } from '../../../platform/http/read-values.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import { invalid, readNumber, readTime } from '../access/query.ts'
 import type { AuditTrailStore } from './store.ts'
 
 export interface EventQuery extends PageQuery {
@@ -72,7 +72,7 @@ export function createAuditTrail({ eventTail, stores }: Needs): AuditTrail {
       if (account !== undefined && !isUuid(account)) throw invalid('account')
       const filter = { account, type, actor, since: readTime('since', since) }
       if (afterId !== undefined) {
-        const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', 25)]
+        const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', { maximum: 25 })]
         const look = () => eventTail.follow(filter, id, limit, { seconds, signal })
         const found = await (seconds === 0 ? look() : asFollower(look))
         return { items: await withNames(found.map(eventRecord)), next_cursor: null }

@@ -1,9 +1,14 @@
-/** What no schema says of the fields of an account that administration sets. */
+/** The bounds of the fields of an account that administration sets. */
+import { integer } from '../../../platform/http/schemas.ts'
 
 const METADATA_BYTES = 4096
 
 /** Fits a column of four bytes. */
-export const isInt = (number: number) => Number.isInteger(number) && Math.abs(number) < 2 ** 31
+export const roleBounds = { minimum: 0, maximum: 2 ** 31 - 1 }
+
+/** In bodies. Elysia's own integer also takes texts, such as `0x10`. */
+export const roleField = () => integer(roleBounds)
+export const accountableField = () => integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
 /** A JSON object, and no array. */
 export const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
@@ -12,16 +17,3 @@ export const isMetadata = (value: unknown): value is Record<string, unknown> | u
     value !== null &&
     !Array.isArray(value) &&
     Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES)
-
-interface Fields {
-  role_id?: number | undefined
-  accountable_id?: number | undefined
-  metadata?: unknown
-}
-
-/** The names of those that cannot be stored. */
-export const wrongFields = ({ role_id, accountable_id, metadata }: Fields): string[] => [
-  ...(role_id === undefined || isInt(role_id) ? [] : ['role_id']),
-  ...(accountable_id === undefined || Number.isSafeInteger(accountable_id) ? [] : ['accountable_id']),
-  ...(isMetadata(metadata) ? [] : ['metadata']),
-]

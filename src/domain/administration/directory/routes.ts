@@ -7,7 +7,8 @@ import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { exportAnswer } from '../../self-service/me/export-schema.ts'
-import { detail, done, doneAnswer, text } from '../access/operation-schema.ts'
+import { detail, done, doneAnswer, numberText, text, timeText } from '../access/operation-schema.ts'
+import { accountableField, roleField } from './account-fields.ts'
 import { accountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { AccountAdministration } from './service.ts'
 
@@ -41,9 +42,9 @@ export function createAccountAdministrationRoutes(
         query: text(),
         locked: text(),
         confirmed: text(),
-        role_id: text(),
-        created_after: text(),
-        created_before: text(),
+        role_id: numberText('0 to 2147483647'),
+        created_after: timeText(),
+        created_before: timeText(),
       }),
       response: {
         200: answer(
@@ -72,9 +73,9 @@ export function createAccountAdministrationRoutes(
       }),
       {
         body: t.Object({
-          role_id: t.Optional(t.Integer()),
+          role_id: t.Optional(roleField()),
           accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
-          accountable_id: t.Optional(t.Integer()),
+          accountable_id: t.Optional(accountableField()),
           metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
           language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
           locked: t.Optional(t.Boolean()),

@@ -1,11 +1,11 @@
 /** What a query for accounts means: the search by what was typed, and the filter beside it. */
 
+import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
 import type { PageQuery } from '../../foundation/events/page.ts'
 import { parseEmail } from '../../foundation/identifiers/email.ts'
 import { parsePhone } from '../../foundation/identifiers/phone.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import { invalid, readTime } from '../access/query.ts'
-import { isInt } from './account-fields.ts'
+import { roleBounds } from './account-fields.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'
 
 export interface AccountQuery extends PageQuery {
@@ -48,7 +48,8 @@ function searchOf(
   const phone = parsePhone(typed, defaultCountry)
   if (phone) return { by: 'phone', key: phone.key }
   if (isUuid(typed)) return { by: 'uuid', uuid: typed }
-  if (/^\d{1,15}$/.test(typed)) return { by: 'id', id: Number(typed) }
+  const id = parseWholeNumber(typed)
+  if (id !== null) return { by: 'id', id }
   if (typed.length < 3) throw invalid('query')
   return { by: 'prefix', prefix: typed.toLowerCase() }
 }
@@ -59,8 +60,7 @@ function readFilter(query: Omit<AccountQuery, 'query'>): AccountFilter {
     if (text !== undefined && text !== 'true' && text !== 'false') throw invalid(field)
     return text === undefined ? undefined : text === 'true'
   }
-  const roleId = query.role_id === undefined ? undefined : Number(query.role_id)
-  if (roleId !== undefined && !isInt(roleId)) throw invalid('role_id')
+  const roleId = query.role_id === undefined ? undefined : readNumber('role_id', query.role_id, roleBounds)
   return {
     locked: flag('locked'),
     confirmed: flag('confirmed'),

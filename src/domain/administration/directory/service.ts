@@ -3,6 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { invalid } from '../../../platform/http/read-values.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { accountRecord } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -17,8 +18,7 @@ import { sessionRecord } from '../../sessions/sessions/session-record.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { RegistrationStore } from '../../sign-in/registration/store.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
-import { invalid } from '../access/query.ts'
-import { isMetadata, wrongFields } from './account-fields.ts'
+import { isMetadata } from './account-fields.ts'
 import { createLooks } from './looks.ts'
 import { type AccountQuery, readSearch } from './search.ts'
 import type { AccountAdministrationStore, AccountChange, AdministeredAccount } from './store.ts'
@@ -181,8 +181,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
 
 function readChange(patch: AccountPatch): AccountChange {
   const { role_id: roleId, accountable_id: accountableId, metadata, locked_reason: lockedReason } = patch
-  const wrong = wrongFields(patch)
-  if (wrong.length > 0 || !isMetadata(metadata)) throw invalid(...wrong)
+  if (!isMetadata(metadata)) throw invalid('metadata')
   return {
     roleId,
     accountableType: patch.accountable_type,

@@ -6,6 +6,7 @@
 
 import { AppError, errorStatus } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { isUnavailable } from '../../../platform/postgres/failure.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Claim, IdempotencyStore, IdempotentCall, KeptAnswer } from './store.ts'
 
@@ -93,8 +94,11 @@ export function createIdempotency({ secret, clock, stores }: Needs): Idempotency
       await keep(id, answer)
       return answer
     } catch (error) {
-      // After anything else it is not known what was made: whoever repeats it later looks first.
+      // After anything else it is not known what was made: whoever repeats it later looks first, and at once, unless
+      // the database is away, which may still be at work.
       if (error instanceof AppError) await store.release(hash, holder)
+      else if (!isUnavailable(error) && !isUnavailable((error as Error | null)?.cause))
+        await store.abandon(hash, holder, clock.now())
       throw error
     }
   }

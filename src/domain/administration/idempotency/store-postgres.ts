@@ -57,6 +57,14 @@ const release = defineStatement({
   delete from ${idempotencyKeys} where hash = ${p.hash} and holder = ${p.holder} and answered_at is null`,
 })
 
+const abandon = defineStatement({
+  name: 'idempotency.abandon',
+  params: { hash: 'bytea', holder: 'uuid', now: 'timestamptz' },
+  sql: (p) => sql`
+  update ${idempotencyKeys} set held_until = ${p.now}
+   where hash = ${p.hash} and holder = ${p.holder} and answered_at is null`,
+})
+
 const KEPT_DAYS = 1
 
 const sweep = createSweep({
@@ -83,6 +91,9 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
     },
     async release(hash, holder) {
       await database.all(release, { hash, holder })
+    },
+    async abandon(hash, holder, now) {
+      await database.all(abandon, { hash, holder, now })
     },
     sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }

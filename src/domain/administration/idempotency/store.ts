@@ -38,5 +38,7 @@ export interface IdempotencyStore {
   ): Promise<void>
   /** It failed, and made nothing. */
   release(hash: Uint8Array, holder: string): Promise<void>
+  /** It failed, and nobody knows what it made; it is not under way any more, and the next caller looks. */
+  abandon(hash: Uint8Array, holder: string, now: Date): Promise<void>
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { invalid } from '../../../platform/http/read-values.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -11,7 +12,6 @@ import { codePurposes } from '../../messages/codes/store.ts'
 import { noticePurposes } from '../../messages/outbox/message.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/sessions/store.ts'
-import { invalid } from '../access/query.ts'
 
 export interface LimitAdministration {
   /**

@@ -8,7 +8,7 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import type { AdminCaller } from '../access/access.ts'
-import { detail, done, doneAnswer, text } from '../access/operation-schema.ts'
+import { detail, done, doneAnswer, numberText, text, timeText } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { MessageAdministration } from './service.ts'
 
@@ -58,7 +58,7 @@ const reportRow = component(
     { description: 'SMS of one gateway and country, by how far they came.' },
   ),
 )
-const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: text() }
+const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: timeText() }
 
 export function createMessageRoutes(
   httpBase: HttpBase,
@@ -110,7 +110,7 @@ export function createMessageRoutes(
       async ({ query }) => ({ ...done, items: await messages.smsReport(query.days), next_cursor: null }),
       {
         query: t.Object({
-          days: t.Optional(t.String({ description: '1 to 365, today included; default 7' })),
+          days: numberText('1 to 365, today included; default 7'),
         }),
         response: {
           200: answer(

@@ -3,12 +3,12 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
-import { invalid, readTime } from '../access/query.ts'
 import type { AccountAdministration } from '../directory/service.ts'
 import type { MessageAdministrationStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
@@ -63,15 +63,14 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
       return list(account.uuid, query)
     },
     async retry(id) {
-      const number = /^\d{1,15}$/.test(id) ? Number(id) : 0
+      const number = parseWholeNumber(id) ?? 0
       if (!(await store.exists(number))) throw new AppError('message_not_found')
       if (!(await store.retry(number, config.codes.lifetimeSeconds, clock.now())))
         throw new AppError('not_resendable')
       outbox.wake()
     },
     async smsReport(text = '7') {
-      const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
-      if (days < 1 || days > MOST_DAYS) throw invalid('days')
+      const days = readNumber('days', text, { minimum: 1, maximum: MOST_DAYS })
       return smsReport(await funnel.report(days))
     },
   }

@@ -9,6 +9,7 @@ import { nullable, optionalField, timeField } from '../../../platform/http/schem
 import type { Language } from '../../../texts/languages.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
+import { accountableField, roleField } from '../directory/account-fields.ts'
 import { accountAnswer, accountDetails } from '../directory/administered-account-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { PeopleService } from './service.ts'
@@ -68,9 +69,9 @@ export function createPeopleRoutes(
           verified: t.Optional(
             t.Boolean({ description: 'The contacts are known to be the person’s; the account is confirmed' }),
           ),
-          role_id: t.Optional(t.Integer()),
+          role_id: t.Optional(roleField()),
           accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
-          accountable_id: t.Optional(t.Integer()),
+          accountable_id: t.Optional(accountableField()),
           metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
           language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
           invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),

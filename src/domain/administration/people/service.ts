@@ -20,7 +20,7 @@ import type { CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
 import type { AdministratorService } from '../administrators/service.ts'
-import { isMetadata, wrongFields } from '../directory/account-fields.ts'
+import { isMetadata } from '../directory/account-fields.ts'
 import type { AccountAdministration, AccountDetails } from '../directory/service.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
@@ -124,7 +124,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     const { password, metadata } = body
     if (typeof password === 'string')
       fields.push(...checkPassword(password, password, contacts.identifiers, passwordRules))
-    fields.push(...wrongFields(body).map((field) => ({ field, code: 'invalid_value' as const })))
+    if (!isMetadata(metadata)) fields.push({ field: 'metadata', code: 'invalid_value' })
     const [primary] = contacts.identifiers
     if (fields.length > 0 || !isMetadata(metadata) || primary === undefined)
       throw new AppError('validation_failed', { fields })

@@ -5,7 +5,9 @@ import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
-  limit: t.Optional(t.String({ description: 'Items of one page: 1 to 200; default 50' })),
+  limit: t.Optional(
+    t.String({ description: 'Items of one page: 1 to 200; default 50', pattern: '^[0-9]{1,16}$' }),
+  ),
   cursor: t.Optional(t.String({ description: '`next_cursor` of the page before', maxLength: 200 })),
 }
 

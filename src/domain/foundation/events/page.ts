@@ -1,5 +1,5 @@
 /** Lists in pages. The cursor is the id of the last item, so that pages do not overlap while rows are added. */
-import { AppError } from '../../../errors.ts'
+import { invalid, parseWholeNumber } from '../../../platform/http/read-values.ts'
 
 export interface PageQuery {
   /** As text, from the query of a request. */
@@ -17,18 +17,15 @@ export interface Page<Item> {
 
 /** Throws `validation_failed`. `after`: the id of the last item of the page before; null for the first page. */
 export function readPage({ limit, cursor }: PageQuery, maximum = MAXIMUM_LIMIT) {
-  const rows = limit === undefined ? DEFAULT_LIMIT : Number(limit)
-  const after = cursor === undefined ? null : Number(Buffer.from(cursor, 'base64url').toString())
-  const wrong = [
-    ...(Number.isInteger(rows) && rows >= 1 && rows <= maximum ? [] : ['limit']),
-    ...(after === null || (Number.isSafeInteger(after) && after > 0) ? [] : ['cursor']),
-  ]
-  if (wrong.length > 0)
-    throw new AppError('validation_failed', {
-      fields: wrong.map((field) => ({ field, code: 'invalid_value' as const })),
-    })
+  const rows = limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
+  const after = cursor === undefined ? null : parseWholeNumber(textOf(cursor), { minimum: 1 })
+  const isCursor = cursor === undefined || after !== null
+  if (rows === null || !isCursor)
+    throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
   return { limit: rows, after }
 }
+
+const textOf = (cursor: string) => Buffer.from(cursor, 'base64url').toString()
 
 /** `found`: up to one more than `limit`, which shows that there is another page. */
 export function toPage<Row extends { id: number }, Item>(
