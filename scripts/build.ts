@@ -1,16 +1,20 @@
 /**
- * Builds dist/poterne, an executable that needs no other file. Identifiers keep their names (no `--minify`), because the
- * router reads the parameters of handlers from their source.
+ * Builds dist/poterne, an executable that needs no other file; with `--target linux-arm64` one for that platform beside
+ * it. Identifiers keep their names (no `--minify`), because the router reads the parameters of handlers from their source.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 import manifest from '../package.json'
+import { argon2Packages, findArgon2Addon } from '../src/platform/bundled/argon2-packages.ts'
 import { assetPaths } from '../src/platform/bundled/paths.ts'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
-const outfile = join(dist, 'poterne')
+const host = `${process.platform}-${process.arch}`
+const target = readTarget()
+const outfile = join(dist, target === host ? 'poterne' : `poterne-${target}`)
 
 /** The files that the prepared database directory depends on; making it takes seconds and a gigabyte of memory. */
 const archiveSources = [
@@ -60,9 +64,29 @@ async function assetModule(database: string): Promise<string> {
   const imports = [...copies, database].map(
     (file, index) => `import file${index} from ${JSON.stringify(file)} with { type: 'file' }`,
   )
+  const addon = argon2Addon()
+  if (addon !== null) imports.push(`import addon from ${JSON.stringify(addon)} with { type: 'file' }`)
   return `${imports.join('\n')}
     export const assetPaths = { ${names.map((name, index) => `${name}: file${index}`).join(', ')} }
-    export const preparedDatabasePath = file${copies.length}`
+    export const preparedDatabasePath = file${copies.length}
+    export const argon2AddonPath = ${addon === null ? 'null' : 'addon'}`
+}
+
+/** The platform to build for: the value of `--target`, or this machine's. */
+function readTarget(): string {
+  const { target = host } = parseArgs({ options: { target: { type: 'string' } } }).values
+  if (target === host || target in argon2Packages) return target
+  throw new Error(`no build for ${target}; there are: ${Object.keys(argon2Packages).join(', ')}`)
+}
+
+/** The addon of the target, in the version of bun.lock; null for a platform without one, where Bun verifies. */
+function argon2Addon(): string | null {
+  const addon = findArgon2Addon(target)
+  if (addon !== null || !(target in argon2Packages)) return addon
+  const [os, cpu] = target.split('-')
+  throw new Error(
+    `@node-rs/argon2 is not installed for ${target}: bun install --frozen-lockfile --os=${os} --cpu=${cpu}`,
+  )
 }
 
 /** `check` throws at the end of the build if the replaced module was never loaded. */
@@ -110,7 +134,12 @@ async function compile(assets: string): Promise<void> {
       POTERNE_BUILT_AT: JSON.stringify(new Date().toISOString()),
     },
     plugins: [replacement],
-    compile: { outfile: partial, autoloadDotenv: false, autoloadBunfig: false },
+    compile: {
+      ...(target === host ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
+      outfile: partial,
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
   })
   replacement.check()
   // One step: a running poterne keeps its file, and an interrupted build leaves no file that looks finished.
@@ -130,5 +159,5 @@ const assets = await timed('bundled assets', () => assetModule(database))
 await timed('executable', () => compile(assets))
 const mebibytes = (file: string) => `${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`
 console.log(
-  `dist/poterne ${manifest.version}: ${mebibytes(outfile)}, of which embedded database ${mebibytes(database)}`,
+  `${relative(root, outfile)} ${manifest.version}: ${mebibytes(outfile)}, of which embedded database ${mebibytes(database)}`,
 )

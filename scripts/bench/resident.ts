@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { type Line, round } from './row.ts'
 
 /** What it may grow by while logins storm in. */
-const LIMIT_MB = 100
+const LIMIT_MB = 60
 
 export interface ResidentMemory {
   idleMb: number

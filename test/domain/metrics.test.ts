@@ -33,7 +33,7 @@ const promised: Record<string, [type: string, ...labels: string[]]> = {
   sms_funnel_total: ['counter', 'gateway', 'country', 'stage'],
   sms_budget_remaining: ['gauge'],
   hash_queue_waiting: ['gauge'],
-  hash_wait_seconds: ['histogram'],
+  hash_wait_seconds: ['histogram', 'verifier'],
   hash_refused_total: ['counter'],
   refreshes_total: ['counter', 'outcome'],
   refresh_reuse_total: ['counter'],

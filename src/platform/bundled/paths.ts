@@ -8,8 +8,12 @@ import pgliteWasm from '../../../node_modules/@electric-sql/pglite/dist/pglite.w
 import referenceScript from '../../../node_modules/@scalar/api-reference/dist/browser/standalone.js' with {
   type: 'file',
 }
+import { findArgon2Addon } from './argon2-packages.ts'
 
 export const assetPaths = { initdbWasm, pgliteData, pgliteWasm, referenceScript }
 
 /** A data directory for the embedded database, initialised and migrated, as a tar archive. */
 export const preparedDatabasePath: string | null = null
+
+/** The native addon that verifies passwords (see argon2-addon.ts); null where there is none for this machine. */
+export const argon2AddonPath: string | null = findArgon2Addon(`${process.platform}-${process.arch}`)

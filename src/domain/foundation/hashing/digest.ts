@@ -14,6 +14,13 @@ const ARGON2 =
   /^\$(argon2(?:id|i|d))\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,9})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,86})$/
 const BCRYPT = /^\$2[abxy]\$(\d{2})\$[./A-Za-z0-9]{53}$/
 
+/** Base64 whose last character leaves the bits that do not count zero, as every encoder does. */
+const CANONICAL = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]|[A-Za-z0-9+/][AQgw])?$/
+
+/** The most work that the native addon gets, unless the configuration asks for more. */
+const MAXIMUM_ADDON_MEMORY_KIB = 256 * 1024
+const MAXIMUM_ADDON_ITERATIONS = 10
+
 /** Shown in place of salt and hash. */
 const HIDDEN = '…'
 
@@ -52,4 +59,22 @@ export function maskDigest(digest: string | null): string {
   if (digest === null) return ''
   const parameters = /^\$argon2(?:id|i|d)\$v=\d+\$m=\d+,t=\d+,p=\d+\$|^\$2[abxy]\$\d{2}\$/.exec(digest)
   return `${parameters?.[0] ?? ''}${HIDDEN}`
+}
+
+/**
+ * Whether the native addon may verify the digest, where passwords are hashed with today's parameters. It gets what it was
+ * built for: well-formed digests of argon2id, version 19, with one lane and bounded work.
+ */
+export function suitsAddon(digest: string, today: { memoryKib: number; iterations: number }): boolean {
+  const parsed = parseDigest(digest)
+  return (
+    parsed?.algorithm === 'argon2id' &&
+    parsed.parallelism === 1 &&
+    parsed.memoryKib <= Math.max(MAXIMUM_ADDON_MEMORY_KIB, today.memoryKib) &&
+    parsed.iterations <= Math.max(MAXIMUM_ADDON_ITERATIONS, today.iterations) &&
+    digest
+      .split('$')
+      .slice(4)
+      .every((part) => CANONICAL.test(part))
+  )
 }

@@ -1,9 +1,17 @@
 /**
- * Threads of our own that run Bun.password (docs/decisions/hashing-threads.md). Bun's asynchronous form uses the threads
- * of WebCrypto: if all of them are hashing, signing an access token waits for 40 ms and more.
+ * Threads of our own that hash and verify (docs/decisions/hashing-threads.md). The asynchronous form of Bun.password uses
+ * the threads of WebCrypto: if all of them are hashing, signing an access token waits for 40 ms and more.
  */
 
 import { AppError } from '../../../errors.ts'
+import { type Addon, argon2Addon } from '../../../platform/bundled/argon2-addon.ts'
+import { threadSource, type Verifier } from './thread-source.ts'
+
+/** A digest to verify, and whether the native addon may do it (see `suitsAddon`). */
+export interface Verifiable {
+  digest: string
+  suitsAddon: boolean
+}
 
 export type HashJob =
   | { kind: 'hash'; password: string; memoryKib: number; iterations: number }
@@ -11,11 +19,11 @@ export type HashJob =
       kind: 'verify'
       password: string
       /** Null if there is none. `decoy` is verified instead if Bun.password refuses the digest without any work. */
-      stored: { digest: string; decoy: string } | null
+      stored: (Verifiable & { decoy: Verifiable }) | null
       /** Verified as well, so that the work is the same for everybody. */
-      decoys: string[]
+      decoys: Verifiable[]
       /** Made if the password is right; if it is wrong, `decoy` costs the same. */
-      renewal: { password: string; memoryKib: number; iterations: number; decoy: string } | null
+      renewal: { password: string; memoryKib: number; iterations: number; decoy: Verifiable } | null
     }
 
 /** The new digest, or whether the password is right and its renewed digest. Null if Bun.password refused the job. */
@@ -37,40 +45,6 @@ export interface HashThreads {
 /** How many threads `warmUp` starts, at 3 MB each: as many as a small machine has processors. */
 const WARM_THREADS = 2
 
-/**
- * The lower priority of hashing (nice, 0 to 19). When all processors are hashing, the thread that answers, PostgreSQL and
- * Redis still come first, and people who log in wait a little longer. With a higher number other programs on a busy
- * machine could stop logins altogether.
- */
-const NICENESS = 5
-
-/**
- * The code of a thread, as a text, so that the executable needs no second file. On Linux each thread has its own priority;
- * if the system forbids lowering it, hashing is as important as everything else.
- */
-const THREAD_SOURCE = `try { require('node:os').setPriority(0, ${NICENESS}) } catch {}
-const { hashSync, verifySync } = Bun.password
-const hash = ({ password, memoryKib, iterations }) =>
-  hashSync(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: iterations })
-const opens = (password, { digest, decoy }) => {
-  try { return verifySync(password, digest) } catch {}
-  return verifySync(password, decoy) && false
-}
-const verify = ({ password, stored, decoys, renewal }) => {
-  const right = stored !== null && opens(password, stored)
-  let newDigest = null
-  if (renewal && right) newDigest = hash(renewal)
-  else if (renewal) verifySync(password, renewal.decoy)
-  for (const decoy of decoys) verifySync(password, decoy)
-  return { right, newDigest }
-}
-const run = { hash, verify }
-self.onmessage = ({ data: job }) => {
-  let result = null
-  try { result = run[job.kind](job) } catch {}
-  postMessage(result)
-}`
-
 interface Task {
   job: HashJob
   queuedAt: number
@@ -79,14 +53,18 @@ interface Task {
 }
 
 export interface HashThreadsOptions {
-  /** Called when a job begins, with the time that it waited. */
-  onBegin?: (waitedMs: number) => void
+  /** Called when a job begins, with the time that it waited and with what verifies passwords in its thread. */
+  onBegin?: (waitedMs: number, verifier: Verifier) => void
+  /** Called when a thread has started. */
+  onStart?: (verifier: Verifier) => void
+  /** For tests: another addon than that of the executable. */
+  addon?: Addon | undefined
 }
 
 /** At most `count` threads; unless warmed up, a thread starts when it is first needed. */
 export function createHashThreads(
   count: number,
-  { onBegin = () => {} }: HashThreadsOptions = {},
+  { onBegin = () => {}, onStart = () => {}, addon }: HashThreadsOptions = {},
 ): HashThreads {
   let source: string | undefined
   const threads = new Set<Thread>()
@@ -96,8 +74,10 @@ export function createHashThreads(
 
   const threadWith = (tasks: number) => [...threads].find((thread) => thread.tasks === tasks)
   const start = () => {
-    source ??= URL.createObjectURL(new Blob([THREAD_SOURCE], { type: 'application/javascript' }))
-    const thread = startThread(source, { onBegin, onDone: handOut, onEnd: () => threads.delete(thread) })
+    const text = threadSource(addon ?? argon2Addon())
+    source ??= URL.createObjectURL(new Blob([text], { type: 'application/javascript' }))
+    const onEnd = () => threads.delete(thread)
+    const thread = startThread(source, { onBegin, onStart, onDone: handOut, onEnd })
     threads.add(thread)
     return thread
   }
@@ -148,6 +128,22 @@ export function createHashThreads(
   }
 }
 
+/** What verifies passwords on this machine, as a thread of its own finds out. */
+export async function probeVerifier(): Promise<Verifier> {
+  let threads: HashThreads | undefined
+  const found = new Promise<Verifier>((resolve) => {
+    threads = createHashThreads(1, { onStart: resolve })
+  })
+  try {
+    await threads?.run(NO_WORK)
+    return await found
+  } finally {
+    threads?.close()
+  }
+}
+
+const NO_WORK: HashJob = { kind: 'verify', password: '', stored: null, decoys: [], renewal: null }
+
 interface Thread {
   /** The number of jobs: the one that runs, and those after it. */
   readonly tasks: number
@@ -155,17 +151,21 @@ interface Thread {
   stop(): void
 }
 
-interface ThreadListeners extends Required<HashThreadsOptions> {
+interface ThreadListeners extends Required<Pick<HashThreadsOptions, 'onBegin' | 'onStart'>> {
   onDone: () => void
   onEnd: () => void
 }
 
-function startThread(source: string, { onBegin, onDone, onEnd }: ThreadListeners): Thread {
+function startThread(source: string, { onBegin, onStart, onDone, onEnd }: ThreadListeners): Thread {
   const worker = new Worker(source, { smol: true })
   // Only a thread with work keeps the process alive.
   worker.unref()
   const tasks: Task[] = []
-  const began = ({ queuedAt }: Task) => onBegin(performance.now() - queuedAt)
+  let verifier: Verifier | undefined
+  const began = () => {
+    const [task] = tasks
+    if (task && verifier) onBegin(performance.now() - task.queuedAt, verifier)
+  }
   const end = () => {
     worker.terminate()
     onEnd()
@@ -173,10 +173,16 @@ function startThread(source: string, { onBegin, onDone, onEnd }: ThreadListeners
       reject(new AppError('unavailable', { cause: 'hash thread ended' }))
     onDone()
   }
-  worker.onmessage = ({ data }: MessageEvent<Result>) => {
-    tasks.shift()?.resolve(data)
+  worker.onmessage = ({ data }: MessageEvent<Verifier | Result>) => {
+    if (verifier === undefined) {
+      verifier = data as Verifier
+      onStart(verifier)
+      began()
+      return
+    }
+    tasks.shift()?.resolve(data as Result)
     if (tasks.length === 0) worker.unref()
-    else began(tasks[0] as Task)
+    else began()
     onDone()
   }
   worker.onerror = end
@@ -187,7 +193,7 @@ function startThread(source: string, { onBegin, onDone, onEnd }: ThreadListeners
     },
     take(task) {
       tasks.push(task)
-      if (tasks.length === 1) began(task)
+      if (tasks.length === 1) began()
       worker.ref()
       worker.postMessage(task.job)
     },

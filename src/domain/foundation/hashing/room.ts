@@ -15,6 +15,9 @@ interface Needs {
 const SEVERAL_WORKS =
   'stored passwords have several sets of hash parameters: until their owners log in, each login costs a hash under every one of them'
 
+const FALLBACK =
+  'passwords are verified by Bun.password, which takes about three times as long: the native addon cannot be used'
+
 export function createHashing({ stores, config: { password, limits }, logger, metrics }: Needs) {
   return createHashService({
     memoryKib: password.memoryKib,
@@ -25,5 +28,6 @@ export function createHashing({ stores, config: { password, limits }, logger, me
     store: stores.digests,
     metrics,
     onSeveralWorks: (works) => logger.info({ works }, SEVERAL_WORKS),
+    onFallback: (reason) => logger.warn({ reason }, FALLBACK),
   })
 }

@@ -7,8 +7,8 @@ import { availableParallelism } from 'node:os'
 import { AppError } from '../../../errors.ts'
 import { noteWork } from '../../../platform/request-context.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
-import { parseDigest } from './digest.ts'
-import { createHashThreads, type HashJob } from './hash-threads.ts'
+import { parseDigest, suitsAddon } from './digest.ts'
+import { createHashThreads, type HashJob, type HashThreadsOptions, type Verifiable } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
 import type { DigestStore } from './store.ts'
 import { createStoredWork, workOf } from './stored-work.ts'
@@ -46,9 +46,9 @@ export interface HashService {
   holdPlace(caller?: HashCaller): HeldPlace
   /**
    * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
-   * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
-   * identifiers and accounts without password answer in the same time; a digest that is none or asks for too much work
-   * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
+   * one in its place. A wrong password takes the same work for every digest and for none (see stored-work.ts), so that
+   * unknown identifiers and accounts without password answer in the same time; a digest that is none or asks for too
+   * much work counts as none. Only the right password takes longer, where it renews the digest. Throws AppError('server_busy') when the queue is full for this caller.
    */
   check(
     password: string,
@@ -75,6 +75,9 @@ export interface HashOptions {
   store: DigestStore
   /** Stored passwords have several sets of parameters: each wrong one costs a hash under every one of them. */
   onSeveralWorks?: ((works: string[]) => void) | undefined
+  /** Called once, where Bun.password verifies because the native addon cannot. */
+  onFallback?: ((reason: string) => void) | undefined
+  addon?: HashThreadsOptions['addon']
   metrics?: Pick<Metrics, 'count' | 'observe'>
 }
 
@@ -83,10 +86,22 @@ const BUSY_RETRY_SECONDS = 1
 
 export function createHashService(options: HashOptions): HashService {
   const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralWorks } = options
-  const { metrics = noMetrics } = options
+  const { metrics = noMetrics, onFallback = () => {}, addon } = options
   const atOnce = concurrency === 0 ? availableParallelism() : concurrency
+  let hasFallenBack = false
   const threads = createHashThreads(atOnce, {
-    onBegin: (waitedMs) => metrics.observe('hash_wait_seconds', waitedMs / 1000),
+    addon,
+    onBegin: (waitedMs, { by: verifier }) =>
+      metrics.observe('hash_wait_seconds', waitedMs / 1000, { verifier }),
+    onStart(verifier) {
+      if (verifier.by === 'addon' || hasFallenBack) return
+      hasFallenBack = true
+      onFallback(verifier.reason)
+    },
+  })
+  const verifiable = (digest: string) => ({
+    digest,
+    suitsAddon: suitsAddon(digest, { memoryKib, iterations }),
   })
   const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
   const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
@@ -103,7 +118,7 @@ export function createHashService(options: HashOptions): HashService {
     kind: 'verify',
     password: 'impossible',
     stored: null,
-    decoys: [...storedWork.decoys().values()],
+    decoys: [...storedWork.decoys().values()].map(verifiable),
     renewal: null,
   })
 
@@ -111,14 +126,17 @@ export function createHashService(options: HashOptions): HashService {
     const work = workOf(typed.stored)
     storedWork.learn(work)
     const decoys = new Map(storedWork.decoys())
-    const [own, todays] = [decoys.get(work) as string, decoys.get(today) as string]
+    const [own, todays] = [work, today].map((name) => verifiable(decoys.get(name) as string)) as [
+      Verifiable,
+      Verifiable,
+    ]
     decoys.delete(work)
     const renews = decoys.delete(today)
     return {
       kind: 'verify',
       password: typed.password,
-      stored: { digest: typed.stored, decoy: own },
-      decoys: [...decoys.values()],
+      stored: { ...verifiable(typed.stored), decoy: own },
+      decoys: [...decoys.values()].map(verifiable),
       renewal: renews ? { password: typed.newPassword, memoryKib, iterations, decoy: todays } : null,
     }
   }

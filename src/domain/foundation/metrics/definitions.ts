@@ -68,7 +68,8 @@ export const histograms = {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
   },
   hash_wait_seconds: {
-    help: 'Time that a password waited until it was hashed.',
+    help: 'Time that a password waited until it was hashed; the verifier is addon, or bun where that one is not usable.',
+    labels: ['verifier'],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   },
   database_round_trip_seconds: {

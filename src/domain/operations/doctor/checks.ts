@@ -20,6 +20,7 @@ import {
   checkHashTime,
   checkMemory,
   checkSecretFiles,
+  checkVerifier,
 } from './machine-checks.ts'
 import { checkDkim, checkDmarc, checkMailSender, checkMailServer, checkSpf } from './mail-checks.ts'
 import {
@@ -45,6 +46,7 @@ export const checks: Check[] = [
   { name: 'data-directory', where: 'here', run: checkDataDirectory },
   { name: 'memory', where: 'here', run: checkMemory },
   { name: 'hash-time', where: 'here', run: checkHashTime },
+  { name: 'hash-verifier', where: 'here', run: checkVerifier },
 
   { name: 'database', where: 'stores', run: checkDatabase },
   { name: 'database-version', where: 'stores', after: 'database', run: checkPostgresVersion },

@@ -4,6 +4,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findForeignFile } from '../../../platform/data-directory.ts'
 import { previousFileIn } from '../../../platform/secret-file.ts'
+import { probeVerifier } from '../../foundation/hashing/hash-threads.ts'
 import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -95,4 +96,14 @@ export function checkHashTime({ config }: OutsideContext): Finding {
         `one password takes ${ms} ms of a processor, so that logins queue: lower password.iterations or password.memory_kib, or give it a faster one`,
       )
     : ok(`one password takes ${ms} ms of a processor`)
+}
+
+/** As this process finds it: the service may run as another user, with another temporary directory. */
+export async function checkVerifier(): Promise<Finding> {
+  const verifier = await probeVerifier()
+  return verifier.by === 'addon'
+    ? ok('the native addon verifies passwords')
+    : warning(
+        `Bun.password verifies passwords, about three times slower than the native addon, which cannot be used: ${verifier.reason}. It needs a temporary directory (TMPDIR) that is writable and not mounted noexec`,
+      )
 }
