@@ -76,7 +76,7 @@ export interface Service {
  */
 export async function compose(options: ComposeOptions): Promise<Service> {
   const { config, clock, logger } = options
-  const connections = await connect(config, logger)
+  const connections = await connect(config, logger, { makesDatabase: true })
   const { database, redis } = connections
   try {
     await requireNotMoved(database)

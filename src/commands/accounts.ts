@@ -14,7 +14,7 @@ import {
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
-import { printJson, printTable } from './print.ts'
+import { printJson, printResult, printTable } from './print.ts'
 
 export function accountsCommand(): Command {
   const command = new Command('accounts').description(
@@ -98,8 +98,7 @@ async function change(name: string, patch: Record<string, unknown>, options: Opt
     const { uuid } = await findAccount(call, name)
     return (await call<{ account: Account }>('PATCH', `accounts/${uuid}`, patch)).account
   })
-  if (options.json) return printJson(account)
-  process.stdout.write(`${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}\n`)
+  printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}`)
 }
 
 function set(name: string, options: Options & FieldOptions) {
@@ -113,6 +112,6 @@ async function erase(name: string, options: Options): Promise<void> {
     const { uuid, email, phone } = await findAccount(call, name)
     await confirm(`Erase ${email ?? phone ?? uuid} for good?`, options.yes)
     await call('DELETE', `accounts/${uuid}`)
-    if (!options.json) process.stdout.write(`${uuid} is erased\n`)
+    printResult(options, { uuid, erased: true }, `${uuid} is erased`)
   })
 }

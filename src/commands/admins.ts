@@ -82,7 +82,8 @@ async function remove(name: string, options: Options): Promise<void> {
     const question = `Remove the administrator ${nameOf(account)}, and revoke the tokens that they made?`
     await confirm(question, options.yes)
     const answer = await call<Revoked>('DELETE', `administrators/${account.uuid}`)
-    if (options.json) return
+    const { revoked_tokens = 0 } = answer
+    if (options.json) return printJson({ uuid: account.uuid, removed: true, revoked_tokens })
     process.stdout.write(`${nameOf(account)} is an administrator no longer\n`)
     printRevoked(answer)
   })

@@ -8,19 +8,33 @@ import { backupKeyOf } from '../compose/backups.ts'
 import { secretsOf } from '../compose/connections.ts'
 import type { FinishedBackup } from '../domain/operations/backups/store.ts'
 import { backupName } from '../platform/backup/files.ts'
-import { type BackupJob, keyToJob, type MadeBackup, runBackupJob } from '../platform/backup/job.ts'
+import {
+  type BackupJob,
+  type CopyJob,
+  keyToJob,
+  type MadeBackup,
+  runBackupJob,
+} from '../platform/backup/job.ts'
 import { BackupRefused, cannotWrite } from '../platform/backup/refused.ts'
 import { openWorkspace, type Workspace } from '../platform/backup/workspace.ts'
 import type { Config } from '../platform/config/types.ts'
-import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
+import { runInWorker } from '../platform/own-process.ts'
+import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
+import { isSnapshotDirectory } from '../platform/postgres/embedded-snapshot.ts'
+import { readSecretFile } from '../platform/secret-file.ts'
 import { version } from '../platform/version.ts'
 import { configOption, requireConfig } from './configuration.ts'
-import { type DoorOptions, socketOption, throughDoor } from './door.ts'
+import { type Call, callRunningService, type DoorOptions, socketOption, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { createProgressBar, interruptible } from './progress.ts'
 
-type Options = DoorOptions & { passphraseFile?: string; withSecret?: boolean; json?: boolean }
+type Options = DoorOptions & {
+  passphraseFile?: string
+  withSecret?: boolean
+  allowEmpty?: boolean
+  json?: boolean
+}
 
 const STANDARD_OUTPUT = '-'
 
@@ -35,6 +49,7 @@ export function backupCommand(): Command {
       'seal it with the passphrase in this file instead of the server secret',
     )
     .option('--with-secret', 'put the server secret into it; needs a passphrase')
+    .option('--allow-empty', 'keep a backup that holds no account')
     .option('--json', 'print for programs')
     .action(backUp)
 }
@@ -44,6 +59,10 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   const key = refusable(() => backupKeyOf(config, options.passphraseFile))
   if (options.withSecret && key.kind !== 'passphrase')
     throw new CommandFailure(2, '--with-secret needs a passphrase: name its file with --passphrase-file')
+  const isEmbedded = config.database.url === null
+  const call = isEmbedded ? await callRunningService(options, config) : null
+  if (isEmbedded && call === null && !isEmbeddedThere(config.storage.dataDir))
+    throw new NoDatabase(config.storage.dataDir)
   const file = named === STANDARD_OUTPUT ? null : fileFor(named, config)
   if (file === null && process.stdout.isTTY)
     throw new CommandFailure(2, 'standard output is a terminal: name a file, or a pipe')
@@ -60,7 +79,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   const made = await interruptible(clean, async (signal) => {
     try {
       workspace = openWorkspace(file === null ? tmpdir() : dirname(file))
-      if (config.database.url === null) copying = copyEmbedded(config, options)
+      if (isEmbedded) copying = call === null ? copyStopped(config) : copyServed(call)
       const copy = await copying
       signal.throwIfAborted()
       const job: BackupJob = {
@@ -68,7 +87,8 @@ async function backUp(named: string | undefined, options: Options): Promise<void
         source:
           copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
         withSecret: options.withSecret === true,
-        secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
+        allowsEmpty: options.allowEmpty === true,
+        secrets: secretsFor(config, copy).map((secret) => Buffer.from(secret).toString('hex')),
       }
       const made = await runBackupJob(job, workspace, { now: new Date(), onProgress: bar.show, signal })
       if (file === null) await printFile(workspace.file)
@@ -105,16 +125,28 @@ function refusable<T>(work: () => T): T {
   }
 }
 
-/** By the service that runs, or by opening the database. */
-async function copyEmbedded({ storage }: Config, options: Options): Promise<string> {
-  const { dataDir } = storage
-  if (!isEmbeddedThere(dataDir))
-    throw new CommandFailure(1, `there is no database in storage.data_dir (${resolve(dataDir)})`)
-  const { directory, refused } = await throughDoor(options, (call) =>
-    call<{ directory: string | null; refused: string | null }>('POST', 'backups/snapshot'),
+async function copyServed(call: Call): Promise<string> {
+  const { directory, refused } = await call<{ directory: string | null; refused: string | null }>(
+    'POST',
+    'backups/snapshot',
   )
   if (directory === null) throw new CommandFailure(1, refused ?? 'the service made no copy')
+  if (!isSnapshotDirectory(directory))
+    throw new CommandFailure(1, 'the service that answers names a directory that is no copy of a database')
   return directory
+}
+
+/** Another process takes on the owner of the database: this one goes on as the user who may write the backup. */
+async function copyStopped({ storage }: Config): Promise<string> {
+  const job: CopyJob = { task: 'copy', dataDir: storage.dataDir }
+  return (await runInWorker<{ directory: string }>(job)).directory
+}
+
+/** Where the embedded database lies is known from its copy, also where only the service's own configuration says so. */
+function secretsFor(config: Config, copy: string | null): Uint8Array[] {
+  const dataDir = copy === null ? config.storage.dataDir : dirname(copy)
+  const secrets = secretsOf({ ...config, storage: { dataDir } })
+  return secrets.length > 0 ? secrets : [readSecretFile(dataDir)]
 }
 
 function fileFor(named: string | undefined, { backup }: Config): string {
@@ -156,5 +188,6 @@ function report(file: string | null, made: MadeBackup, { json }: Options): void 
   }
   const size = `${(made.bytes / 2 ** 20).toFixed(1)} MiB`
   const proof = made.restored ? 'read back and restored on trial' : 'read back'
-  out.write(`${file ?? 'standard output'}: ${size}, ${made.rows} rows in ${made.tables} tables, ${proof}\n`)
+  const held = `${made.accounts} accounts, ${made.rows} rows in ${made.tables} tables`
+  out.write(`${file ?? 'standard output'}: ${size}, ${held}, ${proof}\n`)
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { configExample } from '../platform/config/example.ts'
 import { describeProblem, mask, toToml } from '../platform/config/report.ts'
 import type { Setting } from '../platform/config/settings.ts'
+import type { CommonOptions } from './common-options.ts'
 import {
   type CommandOptions,
   configOption,
@@ -12,6 +13,7 @@ import {
 } from './configuration.ts'
 import { type Tried, tryConnections } from './connect.ts'
 import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
 
 type OutputOptions = CommandOptions & { json?: boolean }
 
@@ -35,7 +37,9 @@ export function configCommand(): Command {
   command
     .command('example')
     .description('print a commented configuration file with every key')
-    .action(() => print(configExample()))
+    .action(({ json }: CommonOptions) =>
+      json ? printJson({ toml: configExample() }) : print(configExample()),
+    )
   return command
 }
 
@@ -107,8 +111,4 @@ const heading = (section: string) =>
 
 function print(text: string): void {
   process.stdout.write(text)
-}
-
-function printJson(value: unknown): void {
-  print(`${JSON.stringify(value, null, 2)}\n`)
 }

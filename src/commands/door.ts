@@ -2,13 +2,14 @@
  * How commands reach administration: over the socket of a service that runs, or else, with the same routes, on the
  * configured database, while neither worker nor timers run.
  */
-
-import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
-import { answers, socketCandidates } from '../platform/admin-socket.ts'
+import { answers, isTrusted, type SocketSettings, socketCandidates } from '../platform/admin-socket.ts'
+import type { LoadedConfig } from '../platform/config/load.ts'
+import { nameOfUser } from '../platform/data-directory.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -18,25 +19,16 @@ export const NAME = 'an e-mail address, a phone number or a uuid'
 export type DoorOptions = CommandOptions & { socket?: string | undefined }
 
 export const socketOption = ['--socket <path>', 'the socket of the service that runs'] as const
-export const yesOption = ['--yes', 'do not ask for confirmation'] as const
 
 /** What every command that goes through the door takes, beside options of its own. */
-export type Options = DoorOptions & { json?: boolean; yes?: boolean }
+export type Options = DoorOptions & CommonOptions
 
-/** A subcommand with these options; `json` false: it prints nothing for programs. */
-export function addDoorCommand(
-  parent: Command,
-  name: string,
-  description: string,
-  { json = true } = {},
-): Command {
-  const command = parent
+export const addDoorCommand = (parent: Command, name: string, description: string): Command =>
+  parent
     .command(name)
     .description(description)
     .option(...configOption)
     .option(...socketOption)
-  return (json ? command.option('--json', 'print for programs') : command).option(...yesOption)
-}
 
 /** What lists take, read by `readLimit`. */
 export const limitOption = ['--limit <number>', 'at most so many', '1000'] as const
@@ -52,32 +44,49 @@ type Handle = (request: Request) => Response | Promise<Response>
 
 export async function throughDoor<T>(options: DoorOptions, work: (call: Call) => Promise<T>): Promise<T> {
   const loaded = readConfig({ ...options, mustDeliver: false })
-  const socket = await findSocket(options, loaded.ok ? loaded.config : null)
+  const socket = await findSocket(options, socketSettingsOf(loaded))
   if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
-  if (!loaded.ok) throw new CommandFailure(2, describeProblems(loaded.file, loaded.problems))
+  if (!loaded.ok)
+    throw new CommandFailure(
+      2,
+      `${describeProblems(loaded.file, loaded.problems)}\nAnd no service answers: name its socket with --socket, or start it.`,
+    )
   return withService(loaded.config, ({ administration }) => work(callBy(administration.handle)))
 }
 
 /** Null where no service of this configuration runs on this machine. */
-export async function callRunningService(
-  options: DoorOptions,
-  config: Parameters<typeof findSocket>[1],
-): Promise<Call | null> {
+export async function callRunningService(options: DoorOptions, config: SocketSettings): Promise<Call | null> {
   const socket = await findSocket(options, config)
   return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))
 }
 
-async function findSocket(
-  { socket }: DoorOptions,
-  config: { admin: { socket: string | null }; storage: { dataDir: string } } | null,
-): Promise<string | null> {
+/** A configuration with an error, or with a `${NAME}` that only the service knows, still says where the socket is. */
+function socketSettingsOf(loaded: LoadedConfig): Partial<SocketSettings> {
+  if (loaded.ok) return loaded.config
+  const textOf = (section: string, key: string) => {
+    const raw = loaded.settings.find((setting) => setting.section === section && setting.key === key)?.raw
+    return typeof raw === 'string' ? raw : null
+  }
+  const dataDir = textOf('storage', 'data_dir')
+  return { admin: { socket: textOf('admin', 'socket') }, ...(dataDir !== null && { storage: { dataDir } }) }
+}
+
+async function findSocket({ socket }: DoorOptions, config: Partial<SocketSettings>): Promise<string | null> {
   if (socket !== undefined) {
     if (await answers(socket)) return socket
     throw new CommandFailure(1, `no service answers at ${socket}`)
   }
-  const named = process.env.POTERNE_ADMIN_SOCKET ?? config?.admin.socket
-  const candidates = [...(named ? [named] : []), ...socketCandidates(config?.storage.dataDir ?? null)]
-  for (const candidate of candidates) if (await answers(candidate)) return candidate
+  const named = process.env.POTERNE_ADMIN_SOCKET
+  if (named && (await answers(named))) return named
+  for (const { path, mustBeTrusted } of socketCandidates(config)) {
+    if (!(await answers(path))) continue
+    if (mustBeTrusted && !isTrusted(path))
+      throw new CommandFailure(
+        1,
+        `${path} belongs neither to root nor to the user who runs this: name it with --socket if you trust it`,
+      )
+    return path
+  }
   return null
 }
 
@@ -113,8 +122,9 @@ interface Answer {
 
 /** For the audit trail only: somebody who may open the socket could also send another name. */
 export function loginName(): string {
-  const name = process.env.SUDO_USER ?? process.env.USER ?? userInfo().username
-  return name.replace(/[^\x21-\x7e]/g, '?')
+  const uid = process.geteuid?.() ?? 0
+  const name = process.env.SUDO_USER || process.env.USER || nameOfUser(uid) || `uid ${uid}`
+  return name.replace(/[^\x20-\x7e]/g, '?')
 }
 
 /** Every page of a list, up to `limit` items. */

@@ -1,8 +1,10 @@
 /** `poterne health`: checks whether the service with the same configuration is running; for health checks. */
 import { get } from 'node:http'
 import { Command } from 'commander'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
 
 /** Shorter than the timeout of container engines and load balancers. */
 const TIMEOUT_MS = 2000
@@ -14,13 +16,18 @@ export function healthCommand(): Command {
     .action(checkHealth)
 }
 
-async function checkHealth(options: CommandOptions): Promise<void> {
+async function checkHealth({ json, ...options }: CommandOptions & CommonOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const url = `http://${reachableHost(config.server.host)}:${config.server.port}/healthz`
   const status = await askStatus(url)
-  if (status !== 200)
-    throw new CommandFailure(1, `${url} ${status === null ? 'does not answer' : `says ${status}`}`)
-  process.stdout.write(`${url} lives\n`)
+  const isAlive = status === 200
+  if (json) printJson({ url, status, alive: isAlive })
+  if (!isAlive)
+    throw new CommandFailure(
+      1,
+      json ? '' : `${url} ${status === null ? 'does not answer' : `says ${status}`}`,
+    )
+  if (!json) process.stdout.write(`${url} lives\n`)
 }
 
 /** Null if there is no answer in time. Uses node:http, because fetch would use the proxy of the environment. */

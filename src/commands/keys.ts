@@ -1,39 +1,28 @@
 /** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
-import { configOption } from './configuration.ts'
-import { type DoorOptions, socketOption, throughDoor } from './door.ts'
+import { addDoorCommand, limitOption, listAll, type Options, readLimit, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { printJson, printResult, printTable } from './print.ts'
 
 const NO_KEY = 'No key yet: the service makes the first one when it starts.\n'
 
 export function keysCommand(): Command {
   const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
-  command
-    .command('list')
-    .description('print the keys, oldest first: which one signs, and until when each is published')
-    .option(...configOption)
-    .option(...socketOption)
-    .option('--json', 'print for programs')
+  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  add('list', 'print the keys, oldest first: which one signs, and until when each is published')
+    .option(...limitOption)
     .action(list)
-  command
-    .command('rotate')
-    .description('add a key that signs from tomorrow on; the service does this by itself every 90 days')
-    .option(...configOption)
-    .option(...socketOption)
+  add('rotate', 'add a key that signs from tomorrow on; the service does this by itself every 90 days')
     .option(
       '--now',
       'let the new key sign at once, for example after server.secret was changed; the old key stays trusted',
     )
     .action(rotate)
-  command
-    .command('revoke')
-    .description(
-      'withdraw a leaked key: it is unpublished and refused at once, and replaced if it is the one that signs',
-    )
+  add(
+    'revoke',
+    'withdraw a leaked key: it is unpublished and refused at once, and replaced if it is the one that signs',
+  )
     .argument('<kid>', 'its name, as `poterne keys list` prints it')
-    .option(...configOption)
-    .option(...socketOption)
     .action(revoke)
   return command
 }
@@ -45,31 +34,31 @@ interface Key {
   published_until: string | null
 }
 
-async function list({ json, ...options }: DoorOptions & { json?: boolean }): Promise<void> {
-  const { items } = await throughDoor(options, (call) => call<{ items: Key[] }>('GET', 'keys'))
-  if (json) printJson(items)
-  else process.stdout.write(items.length > 0 ? items.map(toLine).join('') : NO_KEY)
+async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
+  const most = readLimit(limit)
+  const keys = await throughDoor(options, (call) => listAll<Key>(call, 'keys', {}, most))
+  if (options.json) return printJson(keys)
+  if (keys.length === 0) process.stdout.write(NO_KEY)
+  else
+    printTable(
+      ['KEY', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
+      keys.map(({ kid, state, signs_from, published_until }) => [kid, state, signs_from, published_until]),
+    )
 }
 
-async function rotate({ now = false, ...options }: DoorOptions & { now?: boolean }): Promise<void> {
+async function rotate({ now = false, ...options }: Options & { now?: boolean }): Promise<void> {
   const { key } = await throughDoor(options, (call) => call<{ key: Key }>('POST', 'keys/rotate', { now }))
-  process.stdout.write(`${key.kid} signs from ${key.signs_from}\n`)
+  printResult(options, key, `${key.kid} signs from ${key.signs_from}`)
 }
 
-async function revoke(kid: string, options: DoorOptions): Promise<void> {
+async function revoke(kid: string, options: Options): Promise<void> {
   const { revoked, successor } = await throughDoor(options, (call) =>
     call<{ revoked: boolean; successor: Key | null }>('POST', 'keys/revoke', { kid }),
   )
   if (!revoked) {
     throw new CommandFailure(1, `there is no key ${kid}: \`poterne keys list\` prints their names`)
   }
-  process.stdout.write(`${kid} is revoked\n`)
-  if (!successor) return
-  const begins = successor.state === 'signing' ? 'now on' : successor.signs_from
-  process.stdout.write(`${successor.kid} signs from ${begins}\n`)
-}
-
-function toLine({ kid, state, signs_from, published_until }: Key): string {
-  const until = published_until ? `, published until ${published_until}` : ''
-  return `${kid}  ${state.padEnd(10)}  signs from ${signs_from}${until}\n`
+  const begins = successor?.state === 'signing' ? 'now on' : successor?.signs_from
+  const next = successor === null ? '' : `\n${successor.kid} signs from ${begins}`
+  printResult(options, { kid, revoked, successor }, `${kid} is revoked${next}`)
 }

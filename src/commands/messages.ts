@@ -3,7 +3,6 @@ import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/service.ts'
 import {
   addDoorCommand,
-  type DoorOptions,
   findAccount,
   limitOption,
   listAll,
@@ -13,7 +12,7 @@ import {
   sinceOption,
   throughDoor,
 } from './door.ts'
-import { printJson, printTable } from './print.ts'
+import { printJson, printResult, printTable } from './print.ts'
 
 interface ListOptions extends Options {
   account?: string
@@ -34,7 +33,7 @@ export function messagesCommand(): Command {
     .option(...sinceOption)
     .option(...limitOption)
     .action(list)
-  addDoorCommand(command, 'retry', 'send a refused message again, unless its code is dead', { json: false })
+  addDoorCommand(command, 'retry', 'send a refused message again, unless its code is dead')
     .argument('<id>', 'as `messages list` prints it')
     .action(retry)
   return command
@@ -42,10 +41,8 @@ export function messagesCommand(): Command {
 
 export function limitsCommand(): Command {
   const command = new Command('limits').description('lift limits')
-  addDoorCommand(command, 'lift', 'forget what an identifier used up today, and what refuses it', {
-    json: false,
-  })
-    .argument('<identifier>', 'an e-mail address or a phone number')
+  addDoorCommand(command, 'lift', 'forget what an identifier used up today, and what refuses it')
+    .argument('<identifier>', `${NAME} of an account`)
     .action(lift)
   return command
 }
@@ -72,12 +69,12 @@ async function list({ account, limit, state, channel, gateway, since, ...options
   )
 }
 
-async function retry(id: string, options: DoorOptions): Promise<void> {
+async function retry(id: string, options: Options): Promise<void> {
   await throughDoor(options, (call) => call('POST', `messages/${encodeURIComponent(id)}/retry`))
-  process.stdout.write(`message ${id} is on its way again\n`)
+  printResult(options, { id, retried: true }, `message ${id} is on its way again`)
 }
 
-async function lift(identifier: string, options: DoorOptions): Promise<void> {
+async function lift(identifier: string, options: Options): Promise<void> {
   await throughDoor(options, (call) => call('DELETE', `limits/${encodeURIComponent(identifier)}`))
-  process.stdout.write(`nothing refuses ${identifier} any more\n`)
+  printResult(options, { identifier, lifted: true }, `nothing refuses ${identifier} any more`)
 }

@@ -1,9 +1,10 @@
 /** `poterne migrate`: applies the pending migrations, or lists them. */
 import { Command } from 'commander'
 import { openDatabase } from '../compose/connections.ts'
-import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
-import { applyMigrations, migrationNames, planMigrations } from '../platform/postgres/migrate.ts'
+import { applyMigrations, planMigrations } from '../platform/postgres/migrate.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { printJson } from './print.ts'
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -13,22 +14,23 @@ export function migrateCommand(): Command {
     .action(migrate)
 }
 
-async function migrate({ plan, ...options }: CommandOptions & { plan?: boolean }): Promise<void> {
+interface MigrateOptions extends CommandOptions, CommonOptions {
+  plan?: boolean
+}
+
+async function migrate({ plan, json, ...options }: MigrateOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
-  // A new embedded database is created with all migrations applied. A plan must not create it.
-  const isNew = config.database.url === null && !isEmbeddedThere(config.storage.dataDir)
-  if (isNew && plan) return print('pending', migrationNames)
   const database = await openDatabase(config)
   try {
-    if (plan) return print('pending', await planMigrations(database))
-    const applied = await applyMigrations(database, new Date())
-    print('applied', isNew ? migrationNames : applied)
+    if (plan) return print('pending', await planMigrations(database), json)
+    print('applied', await applyMigrations(database, new Date()), json)
   } finally {
     await database.close()
   }
 }
 
-function print(what: 'pending' | 'applied', names: string[]): void {
-  if (names.length === 0) process.stdout.write('The database is up to date.\n')
+function print(what: 'pending' | 'applied', names: string[], json = false): void {
+  if (json) printJson({ [what]: names })
+  else if (names.length === 0) process.stdout.write('The database is up to date.\n')
   else process.stdout.write(names.map((name) => `${what} ${name}\n`).join(''))
 }

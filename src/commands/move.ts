@@ -4,11 +4,12 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { embeddedName, type Moved, move } from '../compose/move.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
+import { readMigration } from '../platform/backup/write.ts'
 import { isDatabaseUrl } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import { startGuard } from '../platform/own-process.ts'
 import { type CopySession, openServerCopy } from '../platform/postgres/copy.ts'
-import { isEmbeddedThere, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
+import { isEmbeddedThere, NoDatabase, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
 import {
   type AllowJob,
   allowAgain,
@@ -19,12 +20,14 @@ import {
 } from '../platform/postgres/relocation.ts'
 import { runAsRequest } from '../platform/request-context.ts'
 import { previousFileIn } from '../platform/secret-file.ts'
+import type { CommonOptions } from './common-options.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { callRunningService, type DoorOptions, loginName, socketOption } from './door.ts'
 import { CommandFailure } from './failure.ts'
+import { printResult } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
 
-type Options = DoorOptions & { to?: string; undo?: boolean }
+type Options = DoorOptions & CommonOptions & { to?: string; undo?: boolean }
 
 const EMBEDDED = 'embedded'
 
@@ -43,7 +46,7 @@ async function run(options: Options): Promise<void> {
   if ((options.to === undefined) === (options.undo !== true))
     throw new CommandFailure(2, 'expected either --to or --undo')
   try {
-    await (options.undo ? undo(config) : moveTo(options.to!, config, options))
+    await (options.undo ? undo(config, options) : moveTo(options.to!, config, options))
   } catch (error) {
     if (error instanceof BackupRefused) throw new CommandFailure(1, error.message)
     throw error
@@ -63,6 +66,7 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
     )
   const { dataDir } = config.storage
   requireEmbedded(config)
+  if (!isServer) await requireServerData(config.database.url!)
   const bar = createProgressBar()
   const target = isServer ? await openServerCopy(to, '--to') : await openEmbeddedCopy(dataDir)
   const guards: ReturnType<typeof startGuard>[] = []
@@ -89,14 +93,19 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
     })
     bar.end()
     await dismissGuards()
-    report(moved, config, to, isServer)
+    const lines = isServer ? linesForServer(config, to) : linesForEmbedded(config)
+    if (!options.json) report(moved, lines, isServer)
     const name = loginName()
     const actor = { type: 'operator' as const, id: name, name }
     const { rows } = await runAsRequest({ requestId: crypto.randomUUID(), actor }, () =>
       moved.finish(bar.show),
     )
     bar.end()
-    process.stdout.write(`${rows} events and finished messages followed. The move is complete.\n`)
+    printResult(
+      options,
+      { rows: moved.rows, held_ms: moved.heldMs, later_rows: rows, configuration: lines },
+      `${rows} events and finished messages followed. The move is complete.`,
+    )
   } finally {
     bar.end()
     await dismissGuards()
@@ -105,12 +114,20 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
 }
 
 function requireEmbedded({ database, storage }: Config): void {
-  if (database.url === null && !isEmbeddedThere(storage.dataDir))
-    throw new CommandFailure(1, `there is no database in storage.data_dir (${resolve(storage.dataDir)})`)
+  if (database.url === null && !isEmbeddedThere(storage.dataDir)) throw new NoDatabase(storage.dataDir)
 }
 
-function report({ rows, heldMs }: Moved, config: Config, to: string, isServer: boolean): void {
-  const lines = isServer ? linesForServer(config, to) : linesForEmbedded(config)
+/** Before the embedded database is made: a server without data would leave an empty one. */
+async function requireServerData(url: string): Promise<void> {
+  const session = await openServerCopy(url)
+  try {
+    await readMigration(session)
+  } finally {
+    await session.close()
+  }
+}
+
+function report({ rows, heldMs }: Moved, lines: string[], isServer: boolean): void {
   const held =
     heldMs === null
       ? 'The data was moved before.'
@@ -148,20 +165,30 @@ function withoutPassword(url: string): string {
   return url.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@/]*@/, '$1@')
 }
 
-async function undo(config: Config): Promise<void> {
+async function requireTables(session: CopySession): Promise<void> {
+  const [row] = await session.query<{ found: boolean }>(
+    `select to_regclass('poterne_migrations') is not null as found`,
+  )
+  if (!row?.found) throw new CommandFailure(1, 'database.url: poterne has no data in this database')
+}
+
+async function undo(config: Config, options: Options): Promise<void> {
   const { url } = config.database
   requireEmbedded(config)
   const session =
     url === null ? await openEmbeddedCopy(config.storage.dataDir, undefined, {}) : await openServerCopy(url)
   try {
+    if (url !== null) await requireTables(session)
     if (url !== null) await session.query('set default_transaction_read_only = off')
     const mark = await readMark(session)
     if (mark !== null) await removeMark(session)
     await allowWrites(session)
-    process.stdout.write(
+    printResult(
+      options,
+      { moved_to: mark?.movedTo ?? null },
       mark === null
-        ? 'The data is not marked.\n'
-        : `The data is in use again. What was written to ${mark.movedTo} since is not in it.\n`,
+        ? 'The data is not marked.'
+        : `The data is in use again. What was written to ${mark.movedTo} since is not in it.`,
     )
   } finally {
     await session.close()

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { type Account, addFieldOptions, type FieldOptions, fieldsOf, printAccount } from './account-fields.ts'
 import { confirm, findAccount, NAME, type Options, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { printJson, printResult } from './print.ts'
 
 interface CreateOptions extends Options, FieldOptions {
   email?: string
@@ -56,8 +56,7 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
     const { uuid } = await findAccount(call, name)
     return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
   })
-  if (options.json) return printJson({ expires_at })
-  process.stdout.write(`invited ${name}; the code holds until ${expires_at}\n`)
+  printResult(options, { expires_at }, `invited ${name}; the code holds until ${expires_at}`)
 }
 
 async function recover(name: string, { lifetime, send, ...options }: CodeOptions): Promise<void> {
@@ -72,9 +71,10 @@ async function recover(name: string, { lifetime, send, ...options }: CodeOptions
       ...(send && { send }),
     })
   })
-  if (options.json) return printJson({ code, expires_at })
-  process.stdout.write(
-    code === null ? `sent; it holds until ${expires_at}\n` : `${code}\nholds until ${expires_at}\n`,
+  printResult(
+    options,
+    { code, expires_at },
+    code === null ? `sent; it holds until ${expires_at}` : `${code}\nholds until ${expires_at}`,
   )
 }
 
@@ -85,8 +85,11 @@ async function removeTwoFactor(name: string, options: Options): Promise<void> {
     await confirm(`Turn two-factor sign-in off for ${who}?`, options.yes)
     return { who, ...(await call<{ due_at: string | null }>('DELETE', `accounts/${uuid}/two-factor`)) }
   })
-  if (options.json) return printJson({ due_at })
-  process.stdout.write(`two-factor sign-in of ${who} is off${due_at === null ? '' : ` from ${due_at} on`}\n`)
+  printResult(
+    options,
+    { due_at },
+    `two-factor sign-in of ${who} is off${due_at === null ? '' : ` from ${due_at} on`}`,
+  )
 }
 
 async function exportAccount(name: string, options: Options): Promise<void> {

@@ -4,17 +4,83 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** One line for each row, with columns of equal width; the first row names them. */
-export function printTable(header: string[], rows: (string | number | null)[][]): void {
-  const cells = [header, ...rows.map((row) => row.map((cell) => toCell(cell)))]
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
-  for (const row of cells)
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    )
+/** What a command did: a sentence for people, a value for programs. */
+export function printResult({ json }: { json?: boolean | undefined }, value: unknown, sentence: string) {
+  if (json) printJson(value)
+  else process.stdout.write(`${sentence}\n`)
+}
+
+type Cell = string | number | boolean | null
+
+export interface TableOptions {
+  /** The columns from this one on are numbers, which end alike. */
+  numbersFrom?: number
+  /** What fits on a line; in a pipe any line does. */
+  width?: number | undefined
+}
+
+const GAP = '  '
+/** A column that is cut off keeps so many characters. */
+const LEAST = 12
+
+export function printTable(header: string[], rows: Cell[][], options: TableOptions = {}): void {
+  const width = options.width ?? (process.stdout.isTTY ? process.stdout.columns : undefined)
+  process.stdout.write(layOutTable(header, rows, { ...options, width }))
+}
+
+/**
+ * One line for each row, with columns of equal width; the first line names them. Where a line is too long, columns but the
+ * first, which names the row, are cut off; where that does not suffice, each row is a block of lines.
+ */
+export function layOutTable(
+  header: string[],
+  rows: Cell[][],
+  { numbersFrom = header.length, width = Number.POSITIVE_INFINITY }: TableOptions = {},
+): string {
+  const cells = [header, ...rows.map((row) => row.map(toCell))]
+  const natural = header.map((_, column) =>
+    Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ''))),
+  )
+  const widths = fit(natural, width)
+  if (widths === null) return rows.map((row) => layOutBlock(header, row)).join('\n')
+  const lineOf = (row: string[]) =>
+    row
+      .map((cell, column) => padTo(cell, widths[column] ?? 0, column >= numbersFrom))
+      .join(GAP)
+      .trimEnd()
+  return cells.map((row) => `${lineOf(row)}\n`).join('')
+}
+
+/** Takes from the widest columns until all fit. Null where they cannot. */
+function fit(natural: number[], width: number): number[] | null {
+  const widths = [...natural]
+  const total = () => widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1))
+  while (total() > width) {
+    const widest = Math.max(...widths.slice(1))
+    if (widths.length < 2 || widest <= LEAST) return null
+    widths[widths.indexOf(widest, 1)] = widest - 1
+  }
+  return widths
+}
+
+function padTo(cell: string, width: number, isNumber: boolean): string {
+  const text = Bun.stringWidth(cell) > width ? `${cutTo(cell, width - 1)}…` : cell
+  const padding = ' '.repeat(width - Bun.stringWidth(text))
+  return isNumber ? padding + text : text + padding
+}
+
+function cutTo(text: string, width: number): string {
+  let kept = ''
+  for (const character of text) {
+    if (Bun.stringWidth(kept + character) > width) break
+    kept += character
+  }
+  return kept
+}
+
+const layOutBlock = (header: string[], row: Cell[]): string => {
+  const names = Math.max(...header.map((name) => name.length))
+  return header.map((name, column) => `${name.padEnd(names)}${GAP}${toCell(row[column] ?? null)}\n`).join('')
 }
 
 /** One line for each field. */
@@ -27,5 +93,4 @@ export function printRecord(record: Record<string, unknown>): void {
 }
 
 /** What is stored may hold line breaks and terminal codes: they are shown, and do nothing. */
-export const toCell = (value: string | number | boolean | null) =>
-  value === null ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?')
+export const toCell = (value: Cell) => (value === null ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?'))

@@ -5,25 +5,34 @@
 import { Command, CommanderError } from 'commander'
 import { WORKER_COMMAND } from '../platform/own-process.ts'
 import { databaseCode } from '../platform/postgres/failure.ts'
+import { jsonOption, yesOption } from './common-options.ts'
 import { CommandFailure } from './failure.ts'
 import { versionLine } from './version.ts'
 
 /** How each command is loaded, by its name. */
 export type Commands = Record<string, () => Promise<Command>>
 
-/** `argv` does not include the executable: `['config', 'check']`. Without a command's name, all are loaded, for the help. */
-export async function run(commands: Commands, argv: string[]): Promise<number> {
+/** All commands where `name` is none of them, for the help. */
+export async function loadProgram(commands: Commands, name = ''): Promise<Command> {
   const program = new Command('poterne')
     .description('Registration, confirmation, login and two-factor login, self-hosted in one executable.')
     .version(versionLine)
     .showHelpAfterError('Run `poterne --help` for the commands and their options.')
+    // What `secret` takes itself it must not keep from its commands.
+    .enablePositionalOptions()
     .exitOverride()
-  const [name = ''] = argv
   const called = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
   for (const command of await Promise.all(called.map((load) => load()))) {
     inherit(program, command)
+    addCommonOptions(command)
     program.addCommand(command, { hidden: command.name() === WORKER_COMMAND })
   }
+  return program
+}
+
+/** `argv` does not include the executable: `['config', 'check']`. */
+export async function run(commands: Commands, argv: string[]): Promise<number> {
+  const program = await loadProgram(commands, argv[0])
   process.stdout.on('error', passOverClosedPipe)
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -46,6 +55,15 @@ function passOverClosedPipe(error: Error): void {
 function inherit(parent: Command, command: Command): void {
   command.copyInheritedSettings(parent)
   for (const each of command.commands) inherit(command, each)
+}
+
+/** Every command takes them, so that scripts need not know which of them print or ask. */
+function addCommonOptions(command: Command): void {
+  for (const each of command.commands) addCommonOptions(each)
+  if (command.commands.length > 0 || command.name() === WORKER_COMMAND) return
+  const has = (long: string) => command.options.some((option) => option.long === long)
+  if (!has('--json')) command.option(...jsonOption)
+  if (!has('--yes')) command.option(...yesOption)
 }
 
 const READ_ONLY = '25006'

@@ -7,19 +7,22 @@ import { Command } from 'commander'
 import { withService } from '../compose.ts'
 import type { Config } from '../platform/config/types.ts'
 import { prepareDataDirectory } from '../platform/data-directory.ts'
-import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
+import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
 import { previousFileIn, replaceSecretFile, rotateSecretFile } from '../platform/secret-file.ts'
+import { type CommonOptions, jsonOption, yesOption } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
-import { confirm, type DoorOptions, socketOption, throughDoor, yesOption } from './door.ts'
+import { confirm, type DoorOptions, socketOption, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { printJson, printResult } from './print.ts'
 
 export function secretCommand(): Command {
   const command = new Command('secret').description(
     'print a fresh server secret; rotate or revoke the present one',
   )
-  command.action(() => {
-    process.stdout.write(`${randomBytes(32).toString('hex')}\n`)
+  command.option(...jsonOption).option(...yesOption)
+  command.action((options: CommonOptions) => {
+    const secret = randomBytes(32).toString('hex')
+    printResult(options, { secret }, secret)
   })
   command
     .command('rotate')
@@ -41,7 +44,6 @@ export function secretCommand(): Command {
       'after a secret leaked or was lost: everybody logs in again, and sets up authenticator apps again',
     )
     .option(...configOption)
-    .option(...yesOption)
     .action(revoke)
   return command
 }
@@ -51,16 +53,18 @@ const THREE_STEPS =
   'then let it and server.secret change places, and remove the old one when `poterne secret status` says so; each ' +
   'step with a restart of every replica'
 
-async function rotate(options: CommandOptions): Promise<void> {
+async function rotate({ json, ...options }: CommandOptions & CommonOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const { dataDir } = config.storage
   if (config.server.secret !== null) throw new CommandFailure(2, THREE_STEPS)
-  if (!isEmbeddedThere(dataDir)) throw new CommandFailure(1, `there is no database in ${dataDir} yet`)
+  if (!isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
   prepareDataDirectory(dataDir)
   rotateSecretFile(dataDir)
-  process.stdout.write(
+  printResult(
+    { json },
+    { rotated: true, previous_file: previousFileIn(dataDir) },
     `The server secret is replaced; the one before is kept in ${previousFileIn(dataDir)}.\n` +
-      'Restart poterne now. `poterne secret status` says when that file may be removed.\n',
+      'Restart poterne now. `poterne secret status` says when that file may be removed.',
   )
 }
 
@@ -110,7 +114,7 @@ function describe({
   return `${needed}; it may be removed from ${removable_at} on${sessions > 0 ? ', or once they were refreshed' : ''}`
 }
 
-async function revoke({ yes, ...options }: CommandOptions & { yes?: boolean }): Promise<void> {
+async function revoke({ yes, json, ...options }: CommandOptions & CommonOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const opens = await withService(config, ({ services }) => services.secrets.opensKeys())
   if (opens && config.server.secret !== null) throw new CommandFailure(1, STILL_ACCEPTED)
@@ -120,9 +124,11 @@ async function revoke({ yes, ...options }: CommandOptions & { yes?: boolean }): 
   )
   if (opens) replaceOwn(config)
   const { sessions, apps } = await withService(config, ({ services }) => services.secrets.revoke())
-  process.stdout.write(
+  printResult(
+    { json },
+    { revoked: true, sessions, apps },
     `The former secret is of no use any more: ${sessions} sessions are ended, ${apps} authenticator apps must be set ` +
-      'up again.\nStart poterne now.\n',
+      'up again.\nStart poterne now.',
   )
 }
 

@@ -9,6 +9,7 @@ import type { Config } from '../platform/config/types.ts'
 import { keepHeapTidy } from '../platform/heap.ts'
 import { createLogger, type Logger } from '../platform/http/logging.ts'
 import { version } from '../platform/version.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -29,7 +30,7 @@ export function serveCommand(): Command {
 
 type AdminServer = Pick<Bun.Server<undefined>, 'stop'>
 
-interface ServeOptions extends CommandOptions {
+interface ServeOptions extends CommandOptions, CommonOptions {
   seed?: boolean
 }
 
@@ -39,7 +40,8 @@ async function serve(options: ServeOptions): Promise<void> {
   const { config: configured, file, warnings } = requireConfig({ ...options, dev })
   const config = await withPort(configured)
   const { level, format } = config.log
-  const pretty = format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true)
+  const pretty =
+    !options.json && (format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true))
   const logger = createLogger({ clock: systemClock, level, pretty })
   for (const { key, message } of warnings) logger.warn({ key }, `${key}: ${message}`)
   const ended = signalled()
@@ -135,7 +137,7 @@ async function openAdminSocket(
   config: Config,
   logger: Logger,
 ): Promise<AdminServer | null> {
-  const path = ownSocketPath(config.admin.socket, config.storage.dataDir)
+  const path = ownSocketPath(config)
   if (path === null) return null
   const opened = await openSocket(path, administration.handle)
   if ('server' in opened) return opened.server

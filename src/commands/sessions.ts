@@ -1,7 +1,17 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
-import { addDoorCommand, confirm, findAccount, NAME, type Options, throughDoor } from './door.ts'
-import { printJson, printTable } from './print.ts'
+import {
+  addDoorCommand,
+  confirm,
+  findAccount,
+  limitOption,
+  listAll,
+  NAME,
+  type Options,
+  readLimit,
+  throughDoor,
+} from './door.ts'
+import { printJson, printResult, printTable } from './print.ts'
 
 interface Session {
   id: string
@@ -15,18 +25,20 @@ export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')
   addDoorCommand(command, 'list', 'print them, the one used last first')
     .argument('<account>', NAME)
+    .option(...limitOption)
     .action(list)
-  addDoorCommand(command, 'end', 'sign the account out everywhere, or end one session', { json: false })
+  addDoorCommand(command, 'end', 'sign the account out everywhere, or end one session')
     .argument('<account>', NAME)
     .option('--id <id>', 'this one only')
     .action(end)
   return command
 }
 
-async function list(name: string, options: Options): Promise<void> {
-  const { items } = await throughDoor(options, async (call) => {
+async function list(name: string, { limit, ...options }: Options & { limit?: string }): Promise<void> {
+  const most = readLimit(limit)
+  const items = await throughDoor(options, async (call) => {
     const { uuid } = await findAccount(call, name)
-    return call<{ items: Session[] }>('GET', `accounts/${uuid}/sessions`)
+    return listAll<Session>(call, `accounts/${uuid}/sessions`, {}, most)
   })
   if (options.json) return printJson(items)
   printTable(
@@ -47,6 +59,6 @@ async function end(name: string, options: Options & { id?: string }): Promise<vo
     await confirm(`End ${which} of ${email ?? phone ?? uuid}?`, options.yes)
     const path = `accounts/${uuid}/sessions`
     await call('DELETE', options.id === undefined ? path : `${path}/${encodeURIComponent(options.id)}`)
-    process.stdout.write('signed out\n')
+    printResult(options, { account: uuid, session: options.id ?? null, ended: true }, 'signed out')
   })
 }

@@ -1,21 +1,21 @@
 /** `poterne sms report`: what became of SMS, by gateway and country. */
 import { Command, InvalidArgumentError } from 'commander'
-import { withService } from '../compose.ts'
-import { type SmsReportRow, smsReport } from '../domain/messages/sms-funnel/report.ts'
+import type { SmsReportRow } from '../domain/messages/sms-funnel/report.ts'
 import { stages } from '../domain/messages/sms-funnel/store.ts'
-import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { addDoorCommand, type Options, throughDoor } from './door.ts'
+import { printJson, printTable } from './print.ts'
 
 const NOTHING = 'No SMS in this time.\n'
 const MOST_DAYS = 365
 
 export function smsCommand(): Command {
   const command = new Command('sms').description('tell what became of SMS')
-  command
-    .command('report')
-    .description('count SMS by gateway and country: asked, handed over, accepted, delivered, verified')
-    .option(...configOption)
+  addDoorCommand(
+    command,
+    'report',
+    'count SMS by gateway and country: asked, handed over, accepted, delivered, verified',
+  )
     .option('--days <days>', 'how many days, today (UTC) included', readDays, 7)
-    .option('--json', 'print for programs')
     .action(report)
   return command
 }
@@ -27,29 +27,25 @@ function readDays(text: string): number {
   return days
 }
 
-async function report({ days, json, ...options }: CommandOptions & { days: number; json?: boolean }) {
-  const { config } = requireConfig({ ...options, mustDeliver: false })
-  const counts = await withService(config, ({ services: { funnel } }) => funnel.report(days))
-  const rows = smsReport(counts)
-  if (json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
-  else process.stdout.write(rows.length > 0 ? toTable(rows) : NOTHING)
+async function report({ days, ...options }: Options & { days: number }): Promise<void> {
+  const { items } = await throughDoor(options, (call) =>
+    call<{ items: SmsReportRow[] }>('GET', `sms/report?days=${days}`),
+  )
+  if (options.json) return printJson(items)
+  if (items.length === 0) process.stdout.write(NOTHING)
+  else printTable(HEADER, items.map(cellsOf), { numbersFrom: 2 })
 }
 
-function toTable(rows: SmsReportRow[]): string {
-  const head = [
-    'gateway',
-    'country',
-    ...stages.map((stage) => stage.replace('_', ' ')),
-    'verified of accepted',
-  ]
-  const lines = rows.map((row) => [
-    row.gateway || '-',
-    row.country || '-',
-    ...stages.map((stage) => String(row[stage])),
-    row.accepted > 0 ? `${Math.round((row.verified / row.accepted) * 100)} %` : '-',
-  ])
-  const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]?.length ?? 0)))
-  const print = (cells: string[]) =>
-    `${cells.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')}\n`
-  return [head, ...lines].map(print).join('')
-}
+const HEADER = [
+  'gateway',
+  'country',
+  ...stages.map((stage) => stage.replace('_', ' ')),
+  'verified of accepted',
+]
+
+const cellsOf = (row: SmsReportRow) => [
+  row.gateway || '-',
+  row.country || '-',
+  ...stages.map((stage) => row[stage]),
+  row.accepted > 0 ? `${Math.round((row.verified / row.accepted) * 100)} %` : '-',
+]

@@ -12,9 +12,10 @@ import type { Config } from '../platform/config/types.ts'
 import { createCatalog, fallbackOf } from '../texts/catalog.ts'
 import { canonicalTag, isBuiltIn, languageName } from '../texts/languages.ts'
 import { textsFile } from '../texts/write-file.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { printJson, printResult } from './print.ts'
 
 export function textsCommand(): Command {
   const command = new Command('texts').description(
@@ -54,9 +55,9 @@ const readTexts = (options: CommandOptions, serviceName?: string) => {
   return { config: { ...config, texts } satisfies Config, catalog }
 }
 
-type InitOptions = CommandOptions & { directory?: string; from?: string; force?: boolean }
+type InitOptions = CommandOptions & CommonOptions & { directory?: string; from?: string; force?: boolean }
 
-function init(name: string, { directory, from, force, ...options }: InitOptions): void {
+function init(name: string, { directory, from, force, json, ...options }: InitOptions): void {
   // The directory may not exist yet, and a wrong file in it keeps nobody from writing another one.
   const { config, catalog } = readTexts({ ...options, readTexts: false })
   const tag = canonicalTag(name)
@@ -76,6 +77,10 @@ function init(name: string, { directory, from, force, ...options }: InitOptions)
   }
   mkdirSync(folder, { recursive: true })
   writeFileSync(file, textsFile(tag, source, catalog.of(source)))
+  if (json) {
+    printJson({ file, language: tag, from: source })
+    return
+  }
   print(`${file} holds every text, in ${languageName(source)}.\n`)
   if (config.texts.directory === null || resolve(config.texts.directory) !== folder) {
     print(`To use it, set texts.directory = ${JSON.stringify(folder)}.\n`)
@@ -120,11 +125,13 @@ function headingOf({ language, isOwn, longestName }: CheckedLanguage): string {
   return `${language} (${languageName(language)}, ${from}): ${fits}`
 }
 
-function preview({ output, open, ...options }: CommandOptions & { output: string; open?: boolean }): void {
+type PreviewOptions = CommandOptions & CommonOptions & { output: string; open?: boolean }
+
+function preview({ output, open, json, ...options }: PreviewOptions): void {
   const { config, catalog } = readTexts(options)
   const file = resolve(output)
   writeFileSync(file, previewPage(config, catalog))
-  print(`${file} shows every message.\n`)
+  printResult({ json }, { file }, `${file} shows every message.`)
   if (!open) return
   const [program, ...rest] = openers[process.platform] ?? ['xdg-open']
   try {

@@ -10,7 +10,7 @@ import {
   throughDoor,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printTable } from './print.ts'
+import { printJson, printResult, printTable } from './print.ts'
 
 interface Token {
   id: string
@@ -88,5 +88,5 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
 async function revoke(id: string, options: Options): Promise<void> {
   await confirm(`Revoke the token ${id}?`, options.yes)
   await throughDoor(options, (call) => call('DELETE', `tokens/${encodeURIComponent(id)}`))
-  if (!options.json) process.stdout.write(`${id} is revoked\n`)
+  printResult(options, { id, revoked: true }, `${id} is revoked`)
 }

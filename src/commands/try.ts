@@ -11,8 +11,10 @@ import { systemClock } from '../platform/clock.ts'
 import { serviceName } from '../platform/config/service-name.ts'
 import type { Config, GatewayConfig } from '../platform/config/types.ts'
 import { openPlain, openTls } from '../platform/open-socket.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { printJson } from './print.ts'
 
 export function gatewaysCommand(): Command {
   const command = new Command('gateways').description('try an SMS gateway of the configuration')
@@ -37,7 +39,7 @@ export function mailCommand(): Command {
   return command
 }
 
-async function tryGateway(name: string, number: string, options: CommandOptions): Promise<void> {
+async function tryGateway(name: string, number: string, options: TryOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const gateway = config.sms.gateways.find((each) => each.name === name)
   if (!gateway) throw new CommandFailure(2, `there is no gateway ${name}: ${namesOf(config.sms.gateways)}`)
@@ -46,29 +48,32 @@ async function tryGateway(name: string, number: string, options: CommandOptions)
   if (!covers(gateway, to.key)) throw new CommandFailure(1, `${name} does not cover ${to.key}`)
   const message = testMessage(config, 'sms', to.key)
   const { url, method, headers, body } = requestOf(gateway, message, null)
+  const steps = createSteps(options)
   await reach(
+    steps,
     url.hostname,
     Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
     url.protocol === 'https:',
   )
-  print('request', `${method} ${url.origin}${gateway.url.includes('{') ? '/…' : url.pathname}`)
-  print('headers', [...headers.keys()].join(', ') + (gateway.oauth ? ', authorization' : ''))
-  print('body', shapeOf(gateway, body))
+  steps.print('request', `${method} ${url.origin}${gateway.url.includes('{') ? '/…' : url.pathname}`)
+  steps.print('headers', [...headers.keys()].join(', ') + (gateway.oauth ? ', authorization' : ''))
+  steps.print('body', shapeOf(gateway, body))
   const { outcome, detail, reason, providerId } = await createGateway(gateway, systemClock)(message)
-  print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
-  if (providerId) print('message id', providerId)
-  finish(outcome)
+  steps.print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
+  if (providerId) steps.print('message id', providerId)
+  steps.finish(outcome)
 }
 
-async function tryMail(address: string, options: CommandOptions): Promise<void> {
+async function tryMail(address: string, options: TryOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const { smtp } = config
   if (smtp === null) throw new CommandFailure(2, 'smtp: is not set, so there is no mail server to try')
   const to = parseIdentifier(address, config.accounts.defaultCountry)
   if (to?.kind !== 'email') throw new CommandFailure(2, `${address} is no e-mail address`)
-  await reach(smtp.host, smtp.port, smtp.security === 'tls')
+  const steps = createSteps(options)
+  await reach(steps, smtp.host, smtp.port, smtp.security === 'tls')
   const authentication = smtp.username === null ? 'no authentication' : 'authentication'
-  print('request', `from ${smtp.from}, security ${smtp.security}, ${authentication}`)
+  steps.print('request', `from ${smtp.from}, security ${smtp.security}, ${authentication}`)
   const sender = createEmailSender(config, systemClock)!
   const {
     outcome,
@@ -77,49 +82,67 @@ async function tryMail(address: string, options: CommandOptions): Promise<void> 
     refusals = [],
   } = await sender.send(testMessage(config, 'email', to.destination))
   await sender.close()
-  for (const { gateway, detail: cause, reason: words } of refusals) print(gateway, `${cause} ${words ?? ''}`)
-  print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
-  finish(outcome)
+  for (const { gateway, detail: cause, reason: words } of refusals)
+    steps.print(gateway, `${cause} ${words ?? ''}`)
+  steps.print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
+  steps.finish(outcome)
 }
 
 /** Resolves, connects and, where the first byte is encrypted, shakes hands; the sending itself checks the certificate. */
-async function reach(host: string, port: number, tls: boolean): Promise<void> {
+async function reach(steps: Steps, host: string, port: number, tls: boolean): Promise<void> {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
-  const addresses = await step('resolve', async () => {
+  const addresses = await step(steps, 'resolve', async () => {
     const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true })
     return found.map(({ address }) => address).join(', ')
   })
   if (addresses === null) throw new CommandFailure(1, 'the host could not be resolved')
-  const connected = await step('connect', () => openPlain(bare, port))
+  const connected = await step(steps, 'connect', () => openPlain(bare, port))
   if (connected === null) throw new CommandFailure(1, 'the host could not be reached')
-  if (tls) await step('tls', () => openTls(bare, port))
+  if (tls) await step(steps, 'tls', () => openTls(bare, port))
 }
 
 /** Null where it failed, which is printed. */
-async function step(name: string, work: () => Promise<string>): Promise<string | null> {
+async function step(steps: Steps, name: string, work: () => Promise<string>): Promise<string | null> {
   try {
     const result = await work()
-    print(name, result)
+    steps.print(name, result)
     return result
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    print(name, `failed: ${code ?? message}`)
+    steps.print(name, `failed: ${code ?? message}`)
     return null
   }
 }
 
-function print(name: string, text: string): void {
-  process.stdout.write(`${`${name}:`.padEnd(12)} ${text.trim()}\n`)
+type TryOptions = CommandOptions & CommonOptions
+
+interface Steps {
+  print(name: string, text: string): void
+  /** Throws where the message was not sent. */
+  finish(outcome: 'sent' | 'refused' | 'failed'): void
 }
 
-function finish(outcome: 'sent' | 'refused' | 'failed'): void {
-  const verdicts = {
-    sent: 'sent',
-    refused: 'refused for good',
-    failed: 'not sent; the service would try it again',
+const verdicts = {
+  sent: 'sent',
+  refused: 'refused for good',
+  failed: 'not sent; the service would try it again',
+}
+
+/** A line for each step as it happens; for programs all of them at the end. */
+function createSteps({ json }: TryOptions): Steps {
+  const steps: { name: string; text: string }[] = []
+  function print(name: string, text: string): void {
+    steps.push({ name, text: text.trim() })
+    if (!json) process.stdout.write(`${`${name}:`.padEnd(12)} ${text.trim()}\n`)
   }
-  print('verdict', verdicts[outcome])
-  if (outcome !== 'sent') throw new CommandFailure(1, '')
+  return {
+    print,
+    finish(outcome) {
+      if (json) printJson({ outcome, steps })
+      else print('verdict', verdicts[outcome])
+      if (outcome !== 'sent') throw new CommandFailure(1, '')
+    },
+  }
 }
 
 /** The names of the fields, and no value: any of them may be a key. */

@@ -3,8 +3,11 @@ import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { upgradeEngine } from '../compose/upgrade.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
+import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { printResult } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
 
 export function upgradeCommand(): Command {
@@ -15,10 +18,16 @@ export function upgradeCommand(): Command {
     .action(upgrade)
 }
 
-async function upgrade({ from, ...options }: CommandOptions & { from: string }): Promise<void> {
+async function upgrade({
+  from,
+  json,
+  ...options
+}: CommandOptions & CommonOptions & { from: string }): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   if (config.database.url !== null)
     throw new CommandFailure(2, 'database.url is set: a PostgreSQL server is upgraded by its own tools')
+  const { dataDir } = config.storage
+  if (!isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
   if (!statSync(from, { throwIfNoEntry: false })?.isFile())
     throw new CommandFailure(2, `--from: ${from} is no file`)
   const bar = createProgressBar()
@@ -27,10 +36,12 @@ async function upgrade({ from, ...options }: CommandOptions & { from: string }):
       upgradeEngine({ config, from, now: new Date(), onProgress: bar.show, signal }),
     )
     bar.end()
-    process.stdout.write(
+    printResult(
+      { json },
+      { rows: upgraded?.rows ?? null, kept: upgraded?.kept ?? null },
       upgraded === null
-        ? 'The database is of this engine already.\n'
-        : `${upgraded.rows} rows are in the new database. The old one is ${upgraded.kept}: remove it once poterne runs well.\n`,
+        ? 'The database is of this engine already.'
+        : `${upgraded.rows} rows are in the new database. The old one is ${upgraded.kept}: remove it once poterne runs well.`,
     )
   } catch (error) {
     bar.end()

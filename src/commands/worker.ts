@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
+import { requireNotMoved } from '../compose/move.ts'
 import {
   type BackupJob,
+  type CopyJob,
   type MadeBackup,
   runBackupJob,
   runTrialJob,
@@ -15,6 +17,8 @@ import { BackupRefused } from '../platform/backup/refused.ts'
 import { openWorkspace } from '../platform/backup/workspace.ts'
 import type { Progress } from '../platform/backup/write.ts'
 import { WORKER_COMMAND, type WorkerLine } from '../platform/own-process.ts'
+import { openEmbedded } from '../platform/postgres/embedded.ts'
+import { requireMigrated } from '../platform/postgres/migrate.ts'
 import { type AllowJob, allowAgain } from '../platform/postgres/relocation.ts'
 
 /** Requests come first. */
@@ -25,7 +29,7 @@ export function workerCommand(): Command {
 }
 
 async function work(): Promise<void> {
-  const job = (await Bun.stdin.json()) as BackupJob | TrialJob | AllowJob
+  const job = (await Bun.stdin.json()) as BackupJob | TrialJob | AllowJob | CopyJob
   if (job.task === 'allow') return allowAgain(job.url)
   dieFirst(job.task === 'trial' ? 1000 : 500)
   if (job.task === 'trial') endWithParent()
@@ -36,11 +40,27 @@ async function work(): Promise<void> {
     print({ progress: { what, done } })
   }
   try {
-    const result =
-      job.task === 'backup' ? await backUp(job, onProgress) : await runTrialJob(job, new Date(), onProgress)
-    print({ result })
+    print({ result: await resultOf(job, onProgress) })
   } catch (error) {
-    print({ failure: describe(error, job.task === 'trial' ? null : job.file) })
+    print({ failure: describe(error, job.task === 'backup' ? job.file : null) })
+  }
+}
+
+function resultOf(job: BackupJob | TrialJob | CopyJob, onProgress: Progress): Promise<object> {
+  if (job.task === 'backup') return backUp(job, onProgress)
+  return job.task === 'copy' ? copyFiles(job) : runTrialJob(job, new Date(), onProgress)
+}
+
+async function copyFiles({ dataDir }: CopyJob): Promise<{ directory: string }> {
+  // A terminal interrupts this process too. The command waits for the copy, and removes it.
+  process.on('SIGINT', () => {})
+  const database = await openEmbedded(dataDir)
+  try {
+    await requireNotMoved(database)
+    await requireMigrated(database)
+    return { directory: await database.files!.snapshot() }
+  } finally {
+    await database.close()
   }
 }
 

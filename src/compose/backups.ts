@@ -44,6 +44,8 @@ export function createBackupMaker(config: Config, database: Database, clock: Clo
         key: keyToJob(backupKeyOf(config)),
         secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
         withSecret: false,
+        // A new service has no account yet; the warning says so.
+        allowsEmpty: true,
         version: version.version,
       }
       const { bytes, rows, warning } = await runInWorker<MadeBackup>(job, { signal })

@@ -5,7 +5,7 @@ import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { openEmbedded } from '../platform/postgres/embedded.ts'
+import { isEmbeddedThere, NoDatabase, openEmbedded } from '../platform/postgres/embedded.ts'
 import { connectServer } from '../platform/postgres/server.ts'
 import { logStatements } from '../platform/postgres/statement-log.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
@@ -17,12 +17,20 @@ import {
   readSecretFile,
 } from '../platform/secret-file.ts'
 
-/** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. */
+export interface OpenOptions {
+  /** Whether an embedded database that is not there is made. Only a service makes one. */
+  makesDatabase?: boolean
+  /** For what the embedded database does by itself. */
+  logger?: Logger
+}
+
+/** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. Throws NoDatabase. */
 export async function openDatabase(
   { server, database, storage: { dataDir } }: Pick<Config, 'server' | 'database' | 'storage'>,
-  logger?: Logger,
+  { makesDatabase = false, logger }: OpenOptions = {},
 ): Promise<Database> {
   if (database.url !== null) return connectServer({ url: database.url, poolSize: database.poolSize })
+  if (!makesDatabase && !isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
   return openEmbedded(dataDir, {
     beforeOpening: (state) => {
       if (state.isNewDatabase && hasSecretFile(dataDir)) sayEmptied(dataDir, logger)
@@ -77,8 +85,12 @@ export interface Connections {
 }
 
 /** Opens the stores of this configuration. Neither migrates nor waits for Redis. */
-export async function connect(config: Config, logger: Logger): Promise<Connections> {
-  const opening = openDatabase(config, logger)
+export async function connect(
+  config: Config,
+  logger: Logger,
+  options: Pick<OpenOptions, 'makesDatabase'> = {},
+): Promise<Connections> {
+  const opening = openDatabase(config, { ...options, logger })
   // Both connect at the same time.
   const redis = openRedisOf(config, logger)
   const opened = await opening.catch(async (error: unknown) => {

@@ -1,5 +1,6 @@
 /** Replaces the data of a database by that of a backup: all of it or nothing. */
 
+import type { FileHandle } from 'node:fs/promises'
 import { recordEvents } from '../domain/foundation/events/event-sql.ts'
 import {
   type Cleansed,
@@ -12,6 +13,7 @@ import { loadBackup, requireKnownMigration } from '../platform/backup/load.ts'
 import { type Manifest, rowsIn } from '../platform/backup/manifest.ts'
 import { verifyBackup } from '../platform/backup/read.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
+import { openSealedFile } from '../platform/backup/sealed-file.ts'
 import type { Progress } from '../platform/backup/write.ts'
 import type { Config } from '../platform/config/types.ts'
 import { type CopySession, databaseOf, openServerCopy } from '../platform/postgres/copy.ts'
@@ -53,7 +55,17 @@ const TYPICAL_BYTES = 100 * 1024 * 1024
 
 /** Throws BackupRefused, and what opening the database throws; then nothing was changed. */
 export async function restore(options: RestoreOptions): Promise<Restored> {
-  const { config, file, keys, replace, keepSessions, onProgress } = options
+  // Opened before root takes on the owner of the data directory, who may not read it.
+  const opened = await openSealedFile(options.file)
+  try {
+    return await restoreFrom(opened, options)
+  } finally {
+    await opened.close()
+  }
+}
+
+async function restoreFrom(file: FileHandle, options: RestoreOptions): Promise<Restored> {
+  const { config, keys, replace, keepSessions, onProgress } = options
   const own = secretsOf(config)
   const manifest = await verifyBackup(file, keys, (bytes) => {
     options.signal.throwIfAborted()
@@ -79,7 +91,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
         'the database',
       )
     await requireAlone(target)
-    const restored = await replaceData(target, { ...options, manifest, state, secrets, kept })
+    const restored = await replaceData(target, { ...options, file, manifest, state, secrets, kept })
     if (target.kind === 'embedded') await target.query('checkpoint')
     return restored
   } finally {
@@ -87,7 +99,8 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
 }
 
-interface Replacement extends RestoreOptions {
+interface Replacement extends Omit<RestoreOptions, 'file'> {
+  file: FileHandle
   manifest: Manifest
   state: { hasAccounts: boolean; isOwnVersion: boolean }
   /** The one that seals from now on, and the others that may have sealed the rows. */

@@ -1,30 +1,79 @@
 /** The Unix socket of administration: where it is, how it is opened, and who answers there. Its permissions are its lock. */
-import { accessSync, constants, existsSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { accessSync, constants, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { serveSettings } from './http/http-base.ts'
 
 const RUNTIME_SOCKET = '/run/poterne/admin.sock'
+const NAME = 'admin.sock'
+/** With the number of the user behind it. `TMPDIR` may differ between the service and a shell, so it is not used. */
+const TEMPORARY = '/tmp/poterne-'
 
 /** Only its owner may open it. */
 const UMASK = 0o177
+/** What others may do with the directory of a service that has none of its own: nothing. */
+const OTHERS = 0o077
 
-/** Null: none is wanted. */
-export function ownSocketPath(configured: string | null, dataDir: string): string | null {
-  if (configured !== null) return configured === '' ? null : resolve(configured)
-  return isOurs(dirname(RUNTIME_SOCKET)) ? RUNTIME_SOCKET : resolve(join(dataDir, 'admin.sock'))
+/** What of a configuration says where the socket of its service is. */
+export interface SocketSettings {
+  admin: { socket: string | null }
+  storage: { dataDir: string }
+  database: { url: string | null }
+  server: { host: string; port: number }
 }
 
-/** Where a command looks for a service that runs, in this order. */
-export const socketCandidates = (dataDir: string | null): string[] => [
-  RUNTIME_SOCKET,
-  ...(dataDir === null ? [] : [resolve(join(dataDir, 'admin.sock'))]),
-]
+/** Null: none is wanted. */
+export function ownSocketPath(config: SocketSettings): string | null {
+  const { socket } = config.admin
+  if (socket !== null) return socket === '' ? null : resolve(socket)
+  if (isOurs(dirname(RUNTIME_SOCKET))) return RUNTIME_SOCKET
+  const dataDir = resolve(config.storage.dataDir)
+  return isOurs(dataDir) ? join(dataDir, NAME) : temporarySocketPath(config)
+}
+
+/** For a service with servers, which needs no directory. The name tells services of one user apart. */
+function temporarySocketPath({ database, server }: Pick<SocketSettings, 'database' | 'server'>): string {
+  const place = `${server.host}:${server.port} ${database.url?.replace(/:[^:@/]*@/, '@') ?? ''}`
+  const hash = createHash('sha256').update(place).digest('hex').slice(0, 16)
+  return join(`${TEMPORARY}${process.geteuid?.() ?? 0}`, `${hash}.sock`)
+}
+
+export interface SocketCandidate {
+  path: string
+  /** It is where others may have put it: below the current directory, or in /tmp. */
+  mustBeTrusted: boolean
+}
+
+/** Where a command looks for a service that runs, in this order. What of the configuration cannot be read is left out. */
+export function socketCandidates({
+  admin,
+  storage,
+  database,
+  server,
+}: Partial<SocketSettings>): SocketCandidate[] {
+  const candidate = (path: string): SocketCandidate => ({
+    path: resolve(path),
+    mustBeTrusted: !isAbsolute(path) || path.startsWith(TEMPORARY),
+  })
+  return [
+    ...(admin?.socket ? [candidate(admin.socket)] : []),
+    candidate(RUNTIME_SOCKET),
+    ...(storage ? [candidate(join(storage.dataDir, NAME))] : []),
+    ...(database && server ? [candidate(temporarySocketPath({ database, server }))] : []),
+  ]
+}
+
+/** Whether it, the directory it is in, and links to them belong to root or to the user who runs this. */
+export const isTrusted = (path: string): boolean =>
+  [path, dirname(path)]
+    .flatMap((each) => [lstatSync(each), statSync(each)])
+    .every(({ uid }) => uid === 0 || uid === process.geteuid?.())
 
 function isOurs(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK)
-    return true
+    return statSync(directory).uid === process.geteuid?.()
   } catch {
     return false
   }
@@ -32,7 +81,7 @@ function isOurs(directory: string): boolean {
 
 /** Whether a service answers there. */
 export function answers(path: string): Promise<boolean> {
-  if (!existsSync(path)) return Promise.resolve(false)
+  if (!findSocket(path)) return Promise.resolve(false)
   return new Promise((done) => {
     const socket = connect(path)
     const end = (answered: boolean) => {
@@ -45,6 +94,14 @@ export function answers(path: string): Promise<boolean> {
   })
 }
 
+function findSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket()
+  } catch {
+    return false
+  }
+}
+
 /** How long a caller may wait for an answer, in seconds. */
 const PATIENCE_SECONDS = 30
 
@@ -54,9 +111,11 @@ export async function openSocket(
   handle: (request: Request) => Promise<Response>,
 ): Promise<{ server: Bun.Server<undefined> } | { refused: string }> {
   if (await answers(path)) return { refused: 'another service answers there' }
-  const before = process.umask(UMASK)
+  const before = process.umask()
   try {
-    rmSync(path, { force: true })
+    const obstacle = makeRoom(path)
+    if (obstacle !== null) return { refused: obstacle }
+    process.umask(UMASK)
     const { maxRequestBodySize, development } = serveSettings
     const options = { unix: path, maxRequestBodySize, development, fetch: handle }
     // The types do not have this one for sockets, which obey it all the same.
@@ -67,4 +126,17 @@ export async function openSocket(
   } finally {
     process.umask(before)
   }
+}
+
+/** Makes room for the socket. Gives the reason where something else has its name, or its directory is not private. */
+function makeRoom(path: string): string | null {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found && !found.isSocket()) return 'something else than a socket has this name'
+  if (found) rmSync(path)
+  const directory = dirname(path)
+  if (!directory.startsWith(TEMPORARY)) return null
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const made = lstatSync(directory)
+  const isPrivate = made.isDirectory() && made.uid === process.geteuid?.() && (made.mode & OTHERS) === 0
+  return isPrivate ? null : 'its directory is not private to this user'
 }

@@ -88,8 +88,13 @@ function makePrivate(path: string): void {
   if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o700)
 }
 
-function nameOf(uid: number): string {
+/** Null where the machine knows only the number, as in many containers. */
+export function nameOfUser(uid: number): string | null {
   const lines = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : []
-  const name = lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid))?.[0]
+  return lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid))?.[0] || null
+}
+
+function nameOf(uid: number): string {
+  const name = nameOfUser(uid)
   return name ? `the user ${name} (${uid})` : `the user ${uid}`
 }

@@ -1,9 +1,11 @@
 /** `poterne accounts`, `sessions` and `events`: over a socket, and on the database where no service runs. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSocket } from '../../src/platform/admin-socket.ts'
+import { nameOfUser as userNameOf } from '../../src/platform/data-directory.ts'
 import { newEmail } from '../helpers/api-client.ts'
+import { commandLines, everyCommand } from '../helpers/command-lines.ts'
 import { poterneCommand } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
@@ -26,6 +28,13 @@ async function run(args: string[], directory: string) {
   return { out, error, exitCode: await child.exited }
 }
 
+/** As a service leaves it that was killed. */
+function leaveSocket(path: string): void {
+  const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`
+  Bun.spawnSync([process.execPath, '-e', script])
+  expect(statSync(path).isSocket()).toBe(true)
+}
+
 /** The reason where it cannot, else null. */
 async function listenAt(service: TestService, path: string): Promise<string | null> {
   const opened = await openSocket(path, service.inside.administration.handle)
@@ -39,7 +48,7 @@ describe('over the socket of a service with the embedded database', () => {
   const over = (...args: string[]) => run([...args, '--socket', socket], directory)
 
   test('the commands need no configuration, and only the owner may open the socket', async () => {
-    writeFileSync(socket, '')
+    leaveSocket(socket)
     expect(await listenAt(service, socket)).toBeNull()
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     expect(await listenAt(service, socket)).toBe('another service answers there')
@@ -66,6 +75,58 @@ describe('over the socket of a service with the embedded database', () => {
     })
     const keys = await over('keys', 'list', '--json')
     expect(JSON.parse(keys.out)).toHaveLength(1)
+  })
+
+  test('the socket takes the place of no file and no link', async () => {
+    const [file, link] = [join(directory, 'file'), join(directory, 'link')]
+    writeFileSync(file, 'precious')
+    symlinkSync(file, link)
+    for (const path of [file, link])
+      expect(await listenAt(service, path)).toBe('something else than a socket has this name')
+    expect([readFileSync(file, 'utf8'), readlinkSync(link)]).toEqual(['precious', file])
+  })
+
+  test('who runs a command is known by name, or by number', async () => {
+    const of = async (wrapper: string[], env: Record<string, string>) => {
+      const args = ['keys', 'rotate', '--socket', socket]
+      const child = Bun.spawn([...wrapper, ...poterneCommand(), ...args], {
+        cwd: directory,
+        env: { PATH: process.env.PATH ?? '', ...env },
+        stdout: 'ignore',
+      })
+      expect(await child.exited).toBe(0)
+      const { out } = await over('events', 'list', '--type', 'key.rotated', '--limit', '1', '--json')
+      return JSON.parse(out)[0].actor.name
+    }
+    expect(await of([], { USER: 'grace' })).toBe('grace')
+    expect(await of([], { USER: 'root', SUDO_USER: 'ada' })).toBe('ada')
+    expect(await of([], {})).toBe(userNameOf(process.geteuid?.() ?? 0))
+  })
+
+  test('every command takes --json and prints JSON, or a line of it for each event, and takes --yes', async () => {
+    for (const { name, command } of await everyCommand())
+      expect([name, command.options.map(({ long }) => long)]).toEqual([
+        name,
+        expect.arrayContaining(['--json', '--yes']),
+      ])
+    const person = await service.signUp(newEmail())
+    await service.logIn(person)
+    const { out } = await over('tokens', 'create', '--name', 'x', '--scopes', 'accounts:read', '--json')
+    const place = {
+      ...{ account: person.identifier, token: JSON.parse(out).id, message: '1', session: '', directory },
+    }
+    // What is about another place, or ends in a refusal here.
+    const elsewhere =
+      /^(restore|move|upgrade|migrate|backup|doctor|secret r|health|events follow|gateways|mail|config check)/
+    const refused = ['messages retry', 'keys revoke', 'accounts invite', 'accounts remove-two-factor']
+    for (const [name, { args }] of Object.entries(commandLines)) {
+      if (elsewhere.test(name) || refused.includes(name)) continue
+      const isLocal = commandLines[name]?.needs !== 'database'
+      const words = [...name.split(' '), ...args(place), '--json', '--yes']
+      const ran = isLocal ? await run(words, directory) : await over(...words)
+      expect([name, ran.exitCode, ran.error]).toEqual([name, 0, ''])
+      expect(() => JSON.parse(ran.out)).not.toThrow()
+    }
   })
 
   test('events are followed as they happen, and printed for log collectors', async () => {

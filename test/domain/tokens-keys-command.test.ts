@@ -41,7 +41,7 @@ test('lists the key that signs, for people and for programs', async () => {
   const [kid] = await published(service)
   const { out, exitCode } = await keys(service.storage, 'list')
   expect(exitCode).toBe(0)
-  expect(out).toMatch(new RegExp(`^${kid}  signing     signs from .*Z\n$`))
+  expect(out).toMatch(new RegExp(`^KEY .*\n${kid}  signing  .*Z  -\n$`))
   const [key] = JSON.parse((await keys(service.storage, 'list', '--json')).out)
   expect(key).toEqual({
     kid,

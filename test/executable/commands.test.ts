@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import manifest from '../../package.json' with { type: 'json' }
 import { configExample } from '../../src/platform/config/example.ts'
-import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { makeDatabase, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase, startPostgres } from '../helpers/servers.ts'
@@ -101,15 +101,15 @@ describe('the configuration', () => {
 })
 
 describe('migrate', () => {
-  test('an embedded database that is not there yet: a plan lists everything and makes nothing', async () => {
+  test('an embedded database is made up to date by serve, and one that is not there is refused', async () => {
     const directory = newDirectory('migrate')
-    const plan = await runExecutable(['migrate', '--plan'], { directory })
-    expect(plan.code).toBe(0)
-    const pending = lines(plan.out)
-    expect(pending[0]).toMatch(/^pending 0000_/)
+    for (const args of [['migrate', '--plan'], ['migrate']]) {
+      const { code, out, error } = await runExecutable(args, { directory })
+      expect([code, out]).toEqual([1, ''])
+      expect(error).toContain(`there is no database in ${directory}/data`)
+    }
     expect(readdirSync(directory)).toEqual([])
-    const applied = await runExecutable(['migrate'], { directory })
-    expect(lines(applied.out)).toEqual(pending.map((line) => line.replace('pending', 'applied')))
+    await makeDatabase({ directory })
     for (const again of [['migrate'], ['migrate', '--plan']])
       expect((await runExecutable(again, { directory })).out).toBe('The database is up to date.\n')
   })

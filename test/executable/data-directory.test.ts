@@ -14,8 +14,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { builtExecutable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import {
+  builtExecutable,
+  makeDatabase,
+  newStorage,
+  runExecutable,
+  spawnExecutable,
+  startExecutable,
+} from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
@@ -48,7 +56,7 @@ describe('the server secret in the data directory', () => {
 
   test('a missing one beside a database is an error that names the file, and none is made', async () => {
     const { directory, run, secret } = newDataDirectory()
-    expect((await run(['migrate'])).code).toBe(0)
+    await makeDatabase({ env: { POTERNE_STORAGE_DATA_DIR: directory } })
     expect(readFileSync(secret, 'utf8')).toMatch(/^[\da-f]{64}\n$/)
     rmSync(secret)
     for (const args of [
@@ -66,13 +74,21 @@ describe('the server secret in the data directory', () => {
 /** Many containers forbid one process to look into another. */
 const mayTrace = Bun.spawnSync(['strace', '-qq', '-o', '/dev/null', 'true']).success
 
+/** A tracer keeps signals to itself. */
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+
 if (mayTrace) {
   test('a new secret is on the disk before it has its name, and then its name is', async () => {
     const { directory } = newDataDirectory()
     const calls = join(newDirectory('trace'), 'calls')
     const wrapper = ['strace', '-f', '-y', '-qq', '-e', 'trace=fsync,/^rename', '-o', calls]
     const env = { POTERNE_STORAGE_DATA_DIR: directory }
-    expect((await runExecutable(['migrate'], { env, wrapper })).code).toBe(0)
+    const traced = { env: { ...env, POTERNE_SERVER_PORT: '0' }, wrapper }
+    const started = await spawnExecutable(['serve', '--dev'], traced)
+    await waitFor(() => started.stdout().includes('"listening"'))
+    for (const pid of childrenOf(started.pid)) process.kill(pid, 'SIGTERM')
+    await started.exited
     const lines = readFileSync(calls, 'utf8').split('\n')
     const isRename = (line: string) => line.includes(`rename`) && line.includes(`"${directory}/secret"`)
     const named = lines.findIndex(isRename)
@@ -131,21 +147,89 @@ if (process.getuid?.() === 0) {
         })
         return { code: exitCode, error: stderr.toString() }
       }
-      return { directory, run }
+      const make = (wrapper: string[] = []) =>
+        makeDatabase({
+          ...{ directory, wrapper, executable: join(place, 'poterne') },
+          env: { POTERNE_STORAGE_DATA_DIR: directory },
+        })
+      return { directory, run, make }
     }
 
-    test('takes on the owner as root, and leaves nothing behind that the service cannot open', () => {
-      const { directory, run } = newPlace()
+    test('takes on the owner as root, and leaves nothing behind that the service cannot open', async () => {
+      const { directory, run, make } = newPlace()
       chownSync(directory, NOBODY, NOBODY)
-      expect(run(['migrate'], asNobody)).toEqual({ code: 0, error: '' })
+      await make(asNobody)
       expect(run(['keys', 'list'])).toEqual({ code: 0, error: '' })
       expect(filesOf(directory).filter((file) => lstatSync(file).uid !== NOBODY)).toEqual([])
       expect(run(['keys', 'list'], asNobody)).toEqual({ code: 0, error: '' })
     })
 
-    test('is refused with one line where it is not root', () => {
-      const { directory, run } = newPlace()
-      expect(run(['migrate'])).toEqual({ code: 0, error: '' })
+    test('backs up to a directory of root, and restores a file of root, while the service is stopped', async () => {
+      const { directory, run, make } = newPlace()
+      chownSync(directory, NOBODY, NOBODY)
+      await make(asNobody)
+      expect(run(['accounts', 'create', '--email', 'ada@example.com', '--verified']).error).toBe('')
+      const own = mkdtempSync(join(place, 'root-'))
+      chmodSync(own, 0o700)
+      const [file, passphrase] = [join(own, 'auth.backup'), join(own, 'passphrase')]
+      writeFileSync(passphrase, 'a passphrase of some length\n', { mode: 0o600 })
+      const sealing = ['--passphrase-file', passphrase]
+      expect(run(['backup', file, ...sealing, '--with-secret'])).toEqual({ code: 0, error: '' })
+      expect([lstatSync(file).uid, lstatSync(file).mode & 0o777]).toEqual([0, 0o600])
+      expect(run(['restore', file, ...sealing, '--replace'])).toEqual({ code: 0, error: '' })
+      expect(run(['accounts', 'show', 'ada@example.com'], asNobody)).toEqual({ code: 0, error: '' })
+      expect(filesOf(directory).filter((each) => lstatSync(each).uid !== NOBODY)).toEqual([])
+      expect(readdirSync(own).sort()).toEqual(['auth.backup', 'passphrase'])
+    })
+
+    test('reads no configuration and uses no socket that somebody else put into the current directory', async () => {
+      const trap = mkdtempSync(join(place, 'trap-'))
+      const env = { PATH: process.env.PATH ?? '' }
+      const inTrap = (args: string[]) => {
+        const { exitCode, stderr } = Bun.spawnSync([join(place, 'poterne'), ...args], { cwd: trap, env })
+        return { code: exitCode, error: stderr.toString() }
+      }
+      const config = join(trap, 'config.toml')
+      writeFileSync(config, '[server]\nport = 1\n')
+      chownSync(config, NOBODY, NOBODY)
+      for (const args of [
+        ['accounts', 'list'],
+        ['config', 'show'],
+      ]) {
+        const { code, error } = inTrap(args)
+        expect([code, error]).toEqual([2, expect.stringContaining('belongs neither to root nor to the user')])
+      }
+      expect(inTrap(['config', 'show', '--config', 'config.toml']).code).toBe(0)
+      rmSync(config)
+      mkdirSync(join(trap, 'data'))
+      const socket = join(trap, 'data/admin.sock')
+      const asked: string[] = []
+      const answer = ({ url }: Request) => {
+        asked.push(url)
+        return Response.json({ status: 200, items: [], next_cursor: null })
+      }
+      const listener = Bun.serve({ unix: socket, fetch: answer })
+      chownSync(socket, NOBODY, NOBODY)
+      const child = Bun.spawn([join(place, 'poterne'), 'accounts', 'list'], {
+        cwd: trap,
+        env,
+        stderr: 'pipe',
+      })
+      expect(await new Response(child.stderr).text()).toBe(
+        `${socket} belongs neither to root nor to the user who runs this: name it with --socket if you trust it\n`,
+      )
+      expect([await child.exited, asked]).toEqual([1, []])
+      const named = Bun.spawn([join(place, 'poterne'), 'accounts', 'list', '--socket', socket], {
+        cwd: trap,
+        env,
+      })
+      expect([await named.exited, asked.length]).toEqual([0, 1])
+      await listener.stop(true)
+    })
+
+    test('is refused with one line where it is not root', async () => {
+      const { directory, run, make } = newPlace()
+      await make()
       chmodSync(directory, 0o777)
       const { code, error } = run(['keys', 'list'], asNobody)
       expect(code).toBe(1)
@@ -155,10 +239,10 @@ if (process.getuid?.() === 0) {
       )
     })
 
-    test('is refused with the file that belongs to somebody else', () => {
-      const { directory, run } = newPlace()
+    test('is refused with the file that belongs to somebody else', async () => {
+      const { directory, run, make } = newPlace()
       chownSync(directory, NOBODY, NOBODY)
-      expect(run(['migrate'], asNobody)).toEqual({ code: 0, error: '' })
+      await make(asNobody)
       const file = join(directory, 'postgres/PG_VERSION')
       chownSync(file, 0, 0)
       chmodSync(file, 0o600)

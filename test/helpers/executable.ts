@@ -110,6 +110,15 @@ export async function spawnExecutable(args: string[], options: RunOptions = {}):
   }
 }
 
+/** The embedded database of the working directory, or of `POTERNE_STORAGE_DATA_DIR`, as a first start makes it. */
+export async function makeDatabase(options: RunOptions): Promise<void> {
+  const env = { POTERNE_SERVER_PORT: '0', ...options.env }
+  const service = await spawnExecutable(['serve', '--dev'], { ...options, env })
+  await waitFor(() => service.stdout().includes('"listening"'), { what: 'a first start' })
+  service.signal('SIGTERM')
+  await service.exited
+}
+
 export interface ExecutableOptions extends RunOptions {
   /** Default: redis, the production shape. */
   shape?: Shape

@@ -29,6 +29,8 @@ export interface BackupJob {
   /** Under which rows are sealed, in hex, the current one first. */
   secrets: string[]
   withSecret: boolean
+  /** Whether a backup without an account is kept. */
+  allowsEmpty: boolean
   version: string
 }
 
@@ -42,16 +44,23 @@ export interface TrialJob {
   manifest: Manifest
 }
 
+/** A copy of the files of an embedded database that no service has open, by a process that takes on its owner. */
+export interface CopyJob {
+  task: 'copy'
+  dataDir: string
+}
+
 /** The secret in hex, or the passphrase. */
 type KeyOfJob = { kind: BackupKey['kind']; value: string }
 
 export interface MadeBackup {
   bytes: number
+  accounts: number
   rows: number
   tables: number
   /** Whether it was also restored into a database that was thrown away. False above 200 MB, and with a warning. */
   restored: boolean
-  /** What the operator should know of a backup that is good: why it was not restored on trial. */
+  /** What the operator should know of a backup that is good: that it is empty, or was not restored on trial. */
   warning: string | null
 }
 
@@ -69,6 +78,8 @@ export const keyToJob = (key: BackupKey): KeyOfJob =>
 
 const keyOfJob = ({ kind, value }: KeyOfJob): BackupKey =>
   kind === 'secret' ? { kind, secret: Buffer.from(value, 'hex') } : { kind, passphrase: value }
+
+const EMPTY = 'holds no account: name the right one with --config, or keep an empty backup with --allow-empty'
 
 interface JobOptions {
   now: Date
@@ -100,16 +111,23 @@ export async function runBackupJob(
     onProgress?.('checking', bytes / (total + bytes)),
   )
   signal?.throwIfAborted()
+  const accounts = manifest.parts.find(({ name }) => name === 'accounts')?.rows ?? 0
+  if (accounts === 0 && !job.allowsEmpty) throw new BackupRefused(EMPTY, 'the database')
   const isSmall = bytesIn(manifest) < TRIAL_BYTES
   const obstacle = isSmall
     ? await tryRestoring({ ...job, manifest }, workspace, { onProgress, signal })
     : null
   signal?.throwIfAborted()
   if (job.file !== null) renameDurably(workspace.file, job.file)
-  const warning =
-    obstacle === null ? null : `every part was read back, but the trial restore could not run: ${obstacle}`
+  const warnings = [
+    ...(accounts === 0 ? ['it holds no account'] : []),
+    ...(obstacle === null
+      ? []
+      : [`every part was read back, but the trial restore could not run: ${obstacle}`]),
+  ]
+  const warning = warnings.join('; ') || null
   return {
-    ...{ bytes: total, rows: rowsIn(manifest), tables: manifest.parts.length },
+    ...{ bytes: total, accounts, rows: rowsIn(manifest), tables: manifest.parts.length },
     ...{ restored: isSmall && obstacle === null, warning },
   }
 }

@@ -1,4 +1,5 @@
 /** From a backup to a database: all of it in one transaction of the caller's. */
+import type { FileHandle } from 'node:fs/promises'
 import type { CopySession } from '../postgres/copy.ts'
 import { databaseCode } from '../postgres/failure.ts'
 import { isText, ownMigrations } from '../postgres/migrate.ts'
@@ -34,7 +35,7 @@ export function requireKnownMigration({ migration: { number, name, hash }, versi
 /** Replaces whatever poterne had there. The rows are counted, the newer migrations applied, the statistics made. */
 export async function loadBackup(
   target: CopySession,
-  path: string,
+  source: string | FileHandle,
   options: {
     keys: readonly BackupKey[]
     manifest: Manifest
@@ -59,7 +60,7 @@ export async function loadBackup(
   await makeEmptyTables(target, migrations, now)
   let table = ''
   await withoutIndexes(target, async () => {
-    for await (const item of readParts(path, keys)) {
+    for await (const item of readParts(source, keys)) {
       if ('manifest' in item) break
       const { name, columns, blocks } = item.part
       table = name

@@ -1,4 +1,5 @@
 /** Reads a sealed backup: checks all of it, or gives the rows of its parts. */
+import type { FileHandle } from 'node:fs/promises'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import type { BackupKey } from './keys.ts'
@@ -19,10 +20,10 @@ export interface BackupPart {
 
 /** The parts in their order, then the manifest. */
 export async function* readParts(
-  path: string,
+  source: string | FileHandle,
   keys: readonly BackupKey[],
 ): AsyncGenerator<{ part: BackupPart } | { manifest: Manifest }> {
-  const records = readRecords(readSealedFile(path, keys))
+  const records = readRecords(readSealedFile(source, keys))
   let { value: record, done } = await records.next()
   async function* blocks(): AsyncGenerator<Uint8Array> {
     for (;;) {
@@ -64,13 +65,13 @@ async function decompress(payload: Uint8Array): Promise<Uint8Array> {
 
 /** Reads every part back, parses its rows, and compares counts and hashes with the manifest. Throws BackupRefused. */
 export async function verifyBackup(
-  path: string,
+  source: string | FileHandle,
   keys: readonly BackupKey[],
   onBytes: (bytes: number) => void = () => {},
 ): Promise<Manifest> {
   const found: Manifest['parts'] = []
   let read = 0
-  for await (const item of readParts(path, keys)) {
+  for await (const item of readParts(source, keys)) {
     if ('manifest' in item) {
       compare(found, item.manifest)
       return item.manifest

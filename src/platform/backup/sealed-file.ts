@@ -6,7 +6,7 @@
  * out before it was authenticated.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { type BackupKey, findFileKey, type KeyHeader, makeFileKey } from './keys.ts'
 import { BackupRefused, cannotWrite } from './refused.ts'
 
@@ -80,15 +80,26 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
   }
 }
 
-/** The content, chunk by chunk. Throws BackupRefused for a file that is none, is newer, damaged, or sealed otherwise. */
-export async function* readSealedFile(path: string, keys: readonly BackupKey[]): AsyncGenerator<Uint8Array> {
+/** For reading it more than once, also by a process that may not open it any more. Throws BackupRefused. */
+export async function openSealedFile(path: string): Promise<FileHandle> {
   const refuse = (error: NodeJS.ErrnoException) => {
     throw new BackupRefused(`cannot be read (${error.code})`)
   }
   // It is read twice, and a pipe that nobody writes to would be waited for.
   const found = await stat(path).catch(refuse)
   if (!found.isFile()) throw new BackupRefused('is no file')
-  const file = await open(path, 'r').catch(refuse)
+  return open(path, 'r').catch(refuse)
+}
+
+/**
+ * The content, chunk by chunk, of a path or of a file that stays open. Throws BackupRefused for a file that is none, is
+ * newer, damaged, or sealed otherwise.
+ */
+export async function* readSealedFile(
+  source: string | FileHandle,
+  keys: readonly BackupKey[],
+): AsyncGenerator<Uint8Array> {
+  const file = typeof source === 'string' ? await openSealedFile(source) : source
   try {
     const start = Buffer.alloc(MAXIMUM_HEADER)
     const { bytesRead } = await file.read(start, 0, MAXIMUM_HEADER, 0)
@@ -111,7 +122,7 @@ export async function* readSealedFile(path: string, keys: readonly BackupKey[]):
     }
     if (number === 0) throw new BackupRefused('is damaged or cut off')
   } finally {
-    await file.close()
+    if (typeof source === 'string') await file.close()
   }
 }
 

@@ -27,7 +27,13 @@ export interface LoadOptions {
 
 export type LoadedConfig =
   | { ok: true; file: string | null; config: Config; settings: Setting[]; warnings: ConfigProblem[] }
-  | { ok: false; file: string | null; problems: ConfigProblem[] }
+  | {
+      ok: false
+      file: string | null
+      problems: ConfigProblem[]
+      /** Those that could be read. */
+      settings: Setting[]
+    }
 
 const devHost = '127.0.0.1'
 
@@ -41,7 +47,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = readConfigFile(configFileCandidates(options.configFile, env), directory, report)
   const path = file?.path ?? null
   // Without a readable file, all of its keys would be reported as missing.
-  if (file !== null && !('table' in file)) return { ok: false, file: path, problems: report.problems }
+  if (file !== null && !('table' in file))
+    return { ok: false, file: path, problems: report.problems, settings: [] }
 
   const read = readSettings(file, env, report)
   const { values, settings } = read
@@ -49,7 +56,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
-  if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems }
+  if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems, settings }
 
   if (dev && !isLoopbackHost(values.server.host)) {
     values.server.host = devHost

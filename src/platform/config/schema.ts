@@ -417,7 +417,7 @@ export const schema = {
   admin: section('How the operator reaches the service: see docs/administration.md.', {
     socket: text(
       null,
-      'The Unix socket that the command line uses; only its owner may open it. "": none. Default: /run/poterne/admin.sock where that directory is ours, else admin.sock in `storage.data_dir`.',
+      'The Unix socket that the command line uses; only its owner may open it. "": none. Default: /run/poterne/admin.sock where that directory is ours, else admin.sock in `storage.data_dir` where that directory is there, else one in /tmp/poterne-UID.',
       { example: '/run/poterne/admin.sock' },
     ),
     listen: text(

@@ -2,7 +2,7 @@
  * The sources of values: the file, which is found and parsed here, and the environment. This module knows no keys. It
  * reports problems instead of throwing, and never includes a value in them.
  */
-import { readFileSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import type { Report } from './report.ts'
@@ -39,6 +39,10 @@ export function readConfigFile(
   for (const candidate of candidates) {
     const path = resolve(directory, candidate.path)
     try {
+      if (!candidate.named && !isTrusted(path)) {
+        report.add({ key: path, value: null, message: FOREIGN })
+        return { path }
+      }
       const source = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
       const variables = new Set([...source.matchAll(/\$\{(\w+)\}/g)].map((match) => match[1] as string))
       return { path, table: parse(source), variables }
@@ -50,6 +54,13 @@ export function readConfigFile(
   }
   return null
 }
+
+const FOREIGN =
+  'the file belongs neither to root nor to the user who runs this: name it with --config if you trust it'
+
+/** What nobody named may have been put there by anybody. */
+const isTrusted = (path: string): boolean =>
+  [lstatSync(path), statSync(path)].every(({ uid }) => uid === 0 || uid === process.geteuid?.())
 
 const causeOf = (error: unknown) => (error as { code?: unknown }).code
 

@@ -4,9 +4,9 @@
  * log, which makes of it the database as it was when the last slice was copied: every transaction committed until then,
  * and no half of any. No statement waits longer than for one slice.
  */
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { removeAbandoned } from '../directory-lock.ts'
 
 /** Copied while nothing else happens; some 20 ms. */
@@ -31,6 +31,11 @@ export interface SnapshotDatabase {
 
 export const newSnapshotDirectory = (dataDir: string): string =>
   join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
+
+/** Whether it is such a copy, by its name and kind: who reads one removes it afterwards. */
+export const isSnapshotDirectory = (path: string): boolean =>
+  /^snapshot-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(basename(path)) &&
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** Copies that a process left behind which was killed. Whoever reads from one has locked it. */
 export const removeOldSnapshots = (dataDir: string): void => removeAbandoned(dataDir, PREFIX)

@@ -59,6 +59,17 @@ export class DataDirectoryFull extends Error {
   }
 }
 
+/** Neither a command nor a backup makes one: what they would then say of it were true of no service. */
+export class NoDatabase extends Error {
+  override name = 'NoDatabase'
+  constructor(dataDir: string) {
+    super(
+      `storage.data_dir: there is no database in ${resolve(dataDir)}, and only \`poterne serve\` and \`poterne restore\` make one: ` +
+        'name the right directory (--config, POTERNE_STORAGE_DATA_DIR), or the socket of a service that runs (--socket)',
+    )
+  }
+}
+
 /** A copy of the files would leave too little space for the database itself. */
 export class SnapshotRefused extends Error {
   override name = 'SnapshotRefused'
@@ -70,7 +81,7 @@ export class SnapshotRefused extends Error {
   }
 }
 
-/** Whether the directory already holds a database; opening it creates one with all migrations applied. */
+/** Whether the directory already holds a database. */
 export const isEmbeddedThere = (dataDir: string) => !isNewDirectory(join(dataDir, DATABASE_DIRECTORY))
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {

@@ -1,0 +1,28 @@
+/** Every command, loaded only when it is called: a command is a file beside this one and a line below. */
+
+export const commands = {
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+  migrate: async () => (await import('./migrate.ts')).migrateCommand(),
+  config: async () => (await import('./config.ts')).configCommand(),
+  accounts: async () => (await import('./accounts.ts')).accountsCommand(),
+  admins: async () => (await import('./admins.ts')).adminsCommand(),
+  tokens: async () => (await import('./tokens.ts')).tokensCommand(),
+  sessions: async () => (await import('./sessions.ts')).sessionsCommand(),
+  messages: async () => (await import('./messages.ts')).messagesCommand(),
+  limits: async () => (await import('./messages.ts')).limitsCommand(),
+  events: async () => (await import('./events.ts')).eventsCommand(),
+  keys: async () => (await import('./keys.ts')).keysCommand(),
+  sms: async () => (await import('./sms.ts')).smsCommand(),
+  texts: async () => (await import('./texts.ts')).textsCommand(),
+  gateways: async () => (await import('./try.ts')).gatewaysCommand(),
+  mail: async () => (await import('./try.ts')).mailCommand(),
+  backup: async () => (await import('./backup.ts')).backupCommand(),
+  restore: async () => (await import('./restore.ts')).restoreCommand(),
+  move: async () => (await import('./move.ts')).moveCommand(),
+  upgrade: async () => (await import('./upgrade.ts')).upgradeCommand(),
+  health: async () => (await import('./health.ts')).healthCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  secret: async () => (await import('./secret.ts')).secretCommand(),
+  version: async () => (await import('./version.ts')).versionCommand(),
+  worker: async () => (await import('./worker.ts')).workerCommand(),
+}

@@ -1,0 +1,96 @@
+/** Every command of the program, each with arguments that are complete. A test fails where one is missing here. */
+import type { Command } from 'commander'
+import { commands } from '../../src/commands/commands.ts'
+import { loadProgram } from '../../src/commands/run.ts'
+
+export interface Place {
+  account: string
+  token: string
+  message: string
+  session: string
+  /** For files that are written. */
+  directory: string
+}
+
+/** `needs`: "nothing" works anywhere, "configuration" without a database; "database": all others. */
+export interface CommandLine {
+  args: (place: Place) => string[]
+  needs: 'nothing' | 'configuration' | 'database'
+}
+
+const line = (
+  args: (place: Place) => string[] = () => [],
+  needs: CommandLine['needs'] = 'database',
+): CommandLine => ({ args, needs })
+const named = line(({ account }) => [account])
+
+/** By the words that name it, in an order in which each finds what it works on. */
+export const commandLines: Record<string, CommandLine> = {
+  'accounts list': line(),
+  'accounts show': named,
+  'accounts create': line(() => ['--email', `made-${crypto.randomUUID()}@example.com`]),
+  'accounts verify': named,
+  'accounts set': line(({ account }) => [account, '--role', '3']),
+  'accounts export': named,
+  'accounts invite': line(() => [`made-${crypto.randomUUID()}@example.com`]),
+  'accounts recover': named,
+  'accounts remove-two-factor': named,
+  'admins add': line(({ account }) => [account, '--role', 'viewer']),
+  'admins list': line(),
+  'admins remove': named,
+  'tokens create': line(() => ['--name', 'script', '--scopes', 'accounts:read']),
+  'tokens list': line(),
+  'tokens revoke': line(({ token }) => [token]),
+  'sessions list': named,
+  'sessions end': named,
+  'messages list': line(),
+  'messages retry': line(({ message }) => [message]),
+  'limits lift': named,
+  'events list': line(),
+  'events follow': line(() => ['--after', '0']),
+  'keys list': line(),
+  'keys rotate': line(),
+  'keys revoke': line(() => ['no-such-key']),
+  'sms report': line(),
+  'secret status': line(),
+  'accounts lock': line(({ account }) => [account, '--reason', 'chargeback']),
+  'accounts unlock': named,
+  'accounts erase': named,
+  secret: line(undefined, 'nothing'),
+  'secret rotate': line(),
+  'secret revoke': line(),
+  migrate: line(),
+  backup: line(({ directory }) => [`${directory}/auth.backup`]),
+  restore: line(({ directory }) => [`${directory}/none.backup`]),
+  move: line(() => ['--undo']),
+  upgrade: line(() => ['--from', '/bin/true']),
+  version: line(undefined, 'nothing'),
+  health: line(),
+  doctor: line(undefined, 'configuration'),
+  'config check': line(undefined, 'configuration'),
+  'config show': line(undefined, 'nothing'),
+  'config example': line(undefined, 'nothing'),
+  'texts init': line(({ directory }) => ['de', '--directory', directory, '--force'], 'nothing'),
+  'texts check': line(undefined, 'nothing'),
+  'texts preview': line(({ directory }) => ['--output', `${directory}/preview.html`], 'nothing'),
+  'gateways try': line(() => ['main', '+33612345678'], 'configuration'),
+  'mail try': line(() => ['ada@example.com'], 'configuration'),
+}
+
+/** It runs until it is ended, and is a service, not a question. */
+const SERVICE = 'serve'
+
+/** The commands that do something, as the program has them. */
+export async function everyCommand(): Promise<{ name: string; command: Command }[]> {
+  const program = await loadProgram(commands)
+  const leaves = (command: Command, before: string[]): { name: string; command: Command }[] => {
+    const words = [...before, command.name()]
+    const own = { name: words.join(' '), command }
+    const below = command.commands.flatMap((each) => leaves(each, words))
+    const acts = below.length === 0 || command.name() === 'secret'
+    return acts ? [own, ...below] : below
+  }
+  return program.commands
+    .flatMap((command) => leaves(command, []))
+    .filter(({ name }) => name !== SERVICE && name !== 'worker')
+}
