@@ -69,6 +69,11 @@ export function setCurrentSession(session: { id: string; deviceName: string | nu
   context.sessionId = session.id
 }
 
+/** Null outside of any request, and for the account that a request is about. */
+export function currentActor(): RequestActor | null {
+  return requests.getStore()?.actor ?? null
+}
+
 export function setCurrentActor(actor: RequestActor): void {
   const context = requests.getStore()
   if (!context) return

@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language, Texts } from '../../texts/languages.ts'
-import { type RequestWork, runAsRequest } from '../request-context.ts'
+import { currentActor, type RequestWork, runAsRequest } from '../request-context.ts'
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
@@ -86,6 +86,7 @@ interface RequestState {
   route?: string
   bodyComplete: boolean
   work: RequestWork
+  actor?: ReturnType<typeof currentActor>
   failure?: Failure
   /** The answer to a failure, sent as it is: Elysia would make a copy of it through a stream. */
   refusal?: Response
@@ -196,7 +197,11 @@ export function createHttpBase({
       const handled =
         request.method === 'OPTIONS'
           ? answerOptions(request)
-          : await runAsRequest(originOf(exchange), () => handle(request))
+          : await runAsRequest(originOf(exchange), async () => {
+              const answered = await handle(request)
+              exchange.actor = currentActor()
+              return answered
+            })
       response = exchange.refusal ?? (handled as Response)
       // An error that bypassed onError (a returned status(), Elysia's own texts) does not have our shape.
       if (response.status >= 400 && !exchange.failure) throw new Error('An error was returned, not thrown')
@@ -230,6 +235,7 @@ export function createHttpBase({
       status,
       duration_ms: Math.round(durationMs * 10) / 10,
       address: client.address,
+      ...callerOf(exchange),
       code: failure?.errorCode,
       error: failure?.errorName,
       cause: failure?.cause,
@@ -267,6 +273,10 @@ export function createHttpBase({
       return ''
     })
 }
+
+/** Who called, of administration: an account's own requests name nobody. */
+const callerOf = ({ actor }: RequestState) =>
+  actor && actor.type !== 'account' ? { caller: `${actor.type} ${actor.id ?? 'unknown'}` } : {}
 
 const originOf = ({ client: { requestId, address, addressBucket }, work }: RequestState) => ({
   requestId,
