@@ -68,6 +68,8 @@ export function swapDatabase(dataDir: string, fresh: string, engine: string): st
   return kept
 }
 
+export const hasUnfinishedSwap = (dataDir: string): boolean => existsSync(join(dataDir, UPGRADED))
+
 /** To be called while the data directory is locked. */
 export function finishSwap(dataDir: string): void {
   const [current, upgraded] = [join(dataDir, DATABASE_DIRECTORY), join(dataDir, UPGRADED)]

@@ -17,7 +17,7 @@ import {
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
-import { finishSwap, isNewDirectory } from './embedded-directory.ts'
+import { finishSwap, hasUnfinishedSwap, isNewDirectory } from './embedded-directory.ts'
 import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
@@ -81,8 +81,9 @@ export class SnapshotRefused extends Error {
   }
 }
 
-/** Whether the directory already holds a database. */
-export const isEmbeddedThere = (dataDir: string) => !isNewDirectory(join(dataDir, DATABASE_DIRECTORY))
+/** Whether the directory already holds a database, also one that a crash left between its old place and its new one. */
+export const isEmbeddedThere = (dataDir: string) =>
+  !isNewDirectory(join(dataDir, DATABASE_DIRECTORY)) || hasUnfinishedSwap(dataDir)
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
   prepareDataDirectory(dataDir)
