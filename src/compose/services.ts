@@ -167,9 +167,9 @@ export function createServices(foundation: Foundation) {
   sendToOperator = createOperatorNotices({ limits, outbox, config, logger })
   const notices = createOwnerNotices(base)
   const accountCodes = createAccountCodes({ ...base, notices })
-  const authenticators = createAuthenticators({ ...base, notices })
+  const authenticators = createAuthenticators({ ...base, notices, tellOperator })
   const sessionOpener = createSessionOpener({ ...base, notices, outbox })
-  const assertions = createPasskeyAssertions({ ...base, notices })
+  const assertions = createPasskeyAssertions({ ...base, notices, authenticators })
   const { confirmByPasskey } = assertions
   const core = {
     ...base,

@@ -274,6 +274,14 @@ export const en: Texts = {
         ],
         sms: '{service}: two-factor sign-in of your account is turned off in 24 h. Not your wish? {link}',
       },
+      two_factor_kept: {
+        subject: 'Two-factor sign-in of your account at {service} stays on',
+        email: [
+          'Two-factor sign-in of your account at {service} was about to be turned off. The second factor has just been used, so it stays on.',
+          alarm,
+        ],
+        sms: `{service}: two-factor sign-in stays on, since your second factor was used. ${alarm}`,
+      },
       account_exported: {
         subject: 'A copy of your data at {service} was made',
         email: [

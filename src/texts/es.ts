@@ -279,6 +279,14 @@ export const es: Texts = {
         ],
         sms: '{service}: los dos pasos de su cuenta se desactivan en 24 h. Si no lo ha pedido: {link}',
       },
+      two_factor_kept: {
+        subject: 'La verificación en dos pasos de su cuenta de {service} sigue activa',
+        email: [
+          'La verificación en dos pasos de su cuenta de {service} se iba a desactivar. El segundo factor se acaba de usar, así que sigue activa.',
+          alarm,
+        ],
+        sms: `{service}: los dos pasos de su cuenta siguen activos. ${alarm}`,
+      },
       account_exported: {
         subject: 'Se ha hecho una copia de sus datos en {service}',
         email: [

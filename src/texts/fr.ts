@@ -279,6 +279,14 @@ export const fr = {
         ],
         sms: '{service} : la double authentification sera désactivée dans 24 h. Pas votre demande ? {link}',
       },
+      two_factor_kept: {
+        subject: 'La double authentification de votre compte {service} reste active',
+        email: [
+          "La double authentification de votre compte {service} allait être désactivée. Le second facteur vient d'être utilisé : elle reste donc active.",
+          alarm,
+        ],
+        sms: `{service} : la double authentification reste active. ${alarm}`,
+      },
       account_exported: {
         subject: 'Une copie de vos données {service} a été faite',
         email: [

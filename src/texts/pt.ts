@@ -281,6 +281,14 @@ export const pt: Texts = {
         ],
         sms: '{service}: os dois fatores da sua conta serao desativados em 24 h. Se nao o pediu: {link}',
       },
+      two_factor_kept: {
+        subject: 'A verificação em dois fatores da sua conta em {service} continua ativa',
+        email: [
+          'A verificação em dois fatores da sua conta em {service} ia ser desativada. O segundo fator acaba de ser usado, por isso continua ativa.',
+          alarm,
+        ],
+        sms: `{service}: os dois fatores da sua conta continuam ativos. ${smsAlarm}`,
+      },
       account_exported: {
         subject: 'Foi feita uma cópia dos seus dados em {service}',
         email: [

@@ -11,14 +11,15 @@ import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { type OwnerNotices, withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices, SessionClient } from '../../accounts/devices/service.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
+import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
-import type { FactorStore, StoredFactors } from './store.ts'
+import type { FactorStore, RemovalEnd, StoredFactors } from './store.ts'
 import { createTotp, type NewTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
@@ -38,8 +39,13 @@ type Enroller = AccountSession & SessionClient
 
 export interface Authenticators {
   find(account: Account | null): Promise<HeldFactors>
-  /** Uses up a code of the app and returns whether it was right. */
+  /** Uses up a code of the app and returns whether it was right; then no removal of two factors waits any more. */
   useAppCode(held: HeldFactors, typed: string): Promise<boolean>
+  /**
+   * Somebody has just used the factor, which is not lost then: ends a removal of two factors that waits, and tells the owner
+   * and the operator. Does nothing where none waits.
+   */
+  endRemoval(account: Account, by: RemovalEnd): Promise<void>
   /** Whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
   /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
@@ -71,6 +77,7 @@ export interface Authenticators {
 
 interface Needs {
   notices: OwnerNotices
+  tellOperator: TellOperator
   devices: Pick<KnownDevices, 'keptOf'>
   secret: ServerSecret
   clock: Clock
@@ -84,7 +91,7 @@ const LISTED_AT_ONCE = 500
 const ENROLMENT_MS = 30 * 60_000
 
 export function createAuthenticators(needs: Needs): Authenticators {
-  const { notices, devices, secret, clock, config } = needs
+  const { notices, tellOperator, devices, secret, clock, config } = needs
   const totp = createTotp({ secret, issuer: serviceName(config) })
   const recoveryCodes = createRecoveryCodes({ secret })
   const { authenticators: store, enrolments } = needs.stores
@@ -112,10 +119,36 @@ export function createAuthenticators(needs: Needs): Authenticators {
     const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
     const { enabling, codes } = await prepare(owner, amr, purpose)
     const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
-    return (await enrolments.confirmEnrolment(owner, confirmed, now)) ? codes : null
+    if (!(await enrolments.confirmEnrolment(owner, confirmed, now))) return null
+    if (account.twoFactorEnabled) await endRemoval(account, 'totp')
+    return codes
+  }
+
+  async function endRemoval(account: Account, by: RemovalEnd): Promise<void> {
+    const { removalAt } = await store.find(account.id, config.passkeys.rpId)
+    if (removalAt === null) return
+    const about = withAddressOfCaller(await notices.about(account, 'two_factor_kept'))
+    if (await store.endRemoval(account, by, about, clock.now())) tellOperator('operator_removal_stopped')
+  }
+
+  async function useAppCode({ account, stored: { sealedSecret } }: HeldFactors, typed: string) {
+    const now = clock.now()
+    const tryCode = async (sealed: Uint8Array | null) => {
+      const step = totp.match(sealed, typed, now)
+      const matched = sealed !== null && step !== null ? { sealedSecret: sealed, step } : null
+      const factorTry = { totp: matched, recoveryHash: null, lostApp: null }
+      return { isRight: matched !== null, isUsed: await store.use(idOf(account), factorTry, now) }
+    }
+    const { isRight, isUsed } = await tryCode(sealedSecret)
+    if (isUsed || !isRight) return isUsed
+    // It was used before, or its secret was sealed anew since it was read.
+    const { sealedSecret: present } = await store.find(idOf(account), config.passkeys.rpId)
+    const isSame = present !== null && Buffer.from(present).equals(sealedSecret!)
+    return !isSame && (await tryCode(present)).isUsed
   }
 
   return {
+    endRemoval,
     async find(account) {
       const stored = await store.find(idOf(account), config.passkeys.rpId)
       const { sealedSecret, recoveredAt, recoveryHashes } = stored
@@ -129,20 +162,11 @@ export function createAuthenticators(needs: Needs): Authenticators {
         stored,
       }
     },
-    async useAppCode({ account, stored: { sealedSecret } }, typed) {
-      const now = clock.now()
-      const tryCode = async (sealed: Uint8Array | null) => {
-        const step = totp.match(sealed, typed, now)
-        const matched = sealed !== null && step !== null ? { sealedSecret: sealed, step } : null
-        const factorTry = { totp: matched, recoveryHash: null, lostApp: null }
-        return { isRight: matched !== null, isUsed: await store.use(idOf(account), factorTry, now) }
-      }
-      const { isRight, isUsed } = await tryCode(sealedSecret)
-      if (isUsed || !isRight) return isUsed
-      // It was used before, or its secret was sealed anew since it was read.
-      const { sealedSecret: present } = await store.find(idOf(account), config.passkeys.rpId)
-      const isSame = present !== null && Buffer.from(present).equals(sealedSecret!)
-      return !isSame && (await tryCode(present)).isUsed
+    async useAppCode(held, typed) {
+      const isRight = await useAppCode(held, typed)
+      const { account, stored } = held
+      if (isRight && account !== null && stored.removalAt !== null) await endRemoval(account, 'totp')
+      return isRight
     },
     isRecoveryCode: recoveryCodes.isRecoveryCode,
     async useRecoveryCode({ account, app, stored }, typed) {

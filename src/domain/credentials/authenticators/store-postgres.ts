@@ -2,7 +2,13 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { accounts, passkeys, recoveryCodes, totpFactors } from '../../../platform/postgres/schema.ts'
+import {
+  accounts,
+  passkeys,
+  recoveryCodes,
+  totpFactors,
+  twoFactorRemovals,
+} from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
@@ -32,12 +38,14 @@ const find = defineStatement({
     recoveredAt: 'timestamptz?',
     recoveryHashes: 'text',
     hasPasskey: 'boolean',
+    removalAt: 'timestamptz?',
   },
   sql: (p) => sql`
   select app.sealed_secret, app.loss_told_at, app.recovered_at,
          coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
            as recovery_hashes,
-         exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${p.rpId}) as has_passkey
+         exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${p.rpId}) as has_passkey,
+         (select due_at from ${twoFactorRemovals} where account_id = asked.id) as removal_at
     from (select ${p.accountId} as id) asked
     left join ${totpFactors} app on app.account_id = asked.id
     left join ${recoveryCodes} codes on codes.account_id = asked.id`,
@@ -103,6 +111,16 @@ const use = defineStatement({
   mayInsert: ({ recoveryHash }) => recoveryHash !== null,
 })
 
+const endRemoval = defineStatement({
+  name: 'authenticators.end_removal',
+  params: { accountId: 'bigint', now: 'timestamptz', notices: 'text' },
+  row: { accountId: 'bigint' },
+  sql: (p) => sql`
+  with ended as (delete from ${twoFactorRemovals} where account_id = ${p.accountId} returning account_id),
+  notices as (${queueNotices(p, sql`ended`)})
+  select account_id from ended`,
+})
+
 export function createFactorStore(database: Database): FactorStore {
   return {
     async find(account, rpId) {
@@ -113,6 +131,12 @@ export function createFactorStore(database: Database): FactorStore {
     async noteLoss(account, lostApp, notices, at) {
       const params = { accountId: account, sealedSecret: lostApp, now: at, ...noticeParams(notices) }
       return (await database.first(noteLoss, params)) !== null
+    },
+    endRemoval: async ({ id: accountId, uuid }, by, notices, at) => {
+      const params = { accountId, now: at, ...noticeParams(notices) }
+      const data = { stopped: 'two_factor_removal', by }
+      const eventsOf = (): NewEvent[] => [{ type: 'undo.used', account: uuid, data }]
+      return (await changeAndRecord(database, endRemoval, params, { at, eventsOf })) !== null
     },
     listApps: (after, limit) => database.all(listApps, { accountId: after, limit }),
     async putSealed(accountId, sealed) {

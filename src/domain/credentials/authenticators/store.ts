@@ -2,6 +2,7 @@
  * The factors besides sent codes, as they are used, in PostgreSQL in every shape. The promise: of any number of callers
  * with the same code exactly one succeeds.
  */
+import type { Account } from '../../accounts/accounts/account.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 
 /** What is stored of an account's factors. */
@@ -16,7 +17,12 @@ export interface StoredFactors {
   recoveryHashes: Uint8Array[]
   /** Of the relying party that was asked for. */
   hasPasskey: boolean
+  /** When somebody has asked for two factors to be turned off, and who has them can still stop that; null: nobody has. */
+  removalAt: Date | null
 }
+
+/** The factor whose use shows that nobody lost it. */
+export type RemovalEnd = 'totp' | 'passkey'
 
 /** What an attempt matched when it was compared with the stored factors; null for what it did not match. */
 export interface FactorTry {
@@ -42,4 +48,6 @@ export interface FactorStore {
    * many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
+  /** Ends a removal of two factors that waits, and queues the notices. False where none waits: of any callers one ends it. */
+  endRemoval(account: Account, by: RemovalEnd, notices: NewMessage[], now: Date): Promise<boolean>
 }

@@ -40,6 +40,7 @@ export const noticePurposes = [
   'account_unlocked',
   'recovery_created',
   'two_factor_removal',
+  'two_factor_kept',
   'account_exported',
   'new_device',
   'contact_restored',

@@ -37,6 +37,10 @@ const securityAnswer = component(
         enabled: t.Boolean(),
         methods: twoFactorMethodsField,
         recovery_codes_left: integer(),
+        removal_at: t.Union([timeField(), t.Null()], {
+          description:
+            'When two-factor login will be turned off, because administrators were told that every factor is lost. A right code of the app or a passkey stops that, as the link in the notice does. Null if nobody asked for it.',
+        }),
       }),
       passkeys: integer(),
       identities: integer(),

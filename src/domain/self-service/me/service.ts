@@ -24,7 +24,12 @@ export interface SecurityRecord {
   has_password: boolean
   language: Language
   last_password_change_at: string | null
-  two_factor: { enabled: boolean; methods: TwoFactorMethod[]; recovery_codes_left: number }
+  two_factor: {
+    enabled: boolean
+    methods: TwoFactorMethod[]
+    recovery_codes_left: number
+    removal_at: string | null
+  }
   passkeys: number
   identities: number
   sessions: number
@@ -84,6 +89,7 @@ export function createAccountService(needs: Needs): AccountService {
           enabled: account.twoFactorEnabled,
           methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
           recovery_codes_left: held.recoveryCodesLeft,
+          removal_at: held.stored.removalAt?.toISOString() ?? null,
         },
         ...counts,
         ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),

@@ -8,20 +8,15 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { NewSession } from '../../sessions/sessions/store.ts'
-import type { ChallengePurpose, Challenges, OpenedChallenge } from './challenge.ts'
-import type { Passkey } from './passkey.ts'
-import type { PasskeyStore, UseRefusal } from './store.ts'
-import { type Assertion, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
+import type { ChallengePurpose, Challenges } from './challenge.ts'
+import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
+import { challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
 /** A valid signature that was not used yet. */
-export interface CheckedAssertion {
-  passkey: Passkey
-  account: Account
-  challenge: OpenedChallenge
-  assertion: Assertion
-}
+export type CheckedAssertion = PasskeyUse
 
 export interface AssertionCheck {
   /** Throws `invalid_passkey`, or `unknown_passkey` for a credential that no account has. */
@@ -29,7 +24,7 @@ export interface AssertionCheck {
   /**
    * Uses the challenge up: of any number of callers with one signature exactly one succeeds. Throws `invalid_passkey`
    * for a used challenge, and for a counter that went back, which means that the key was copied; then the owner is
-   * notified.
+   * notified. A removal of two factors that waits ends.
    */
   spend(checked: CheckedAssertion): Promise<void>
   /** The same, and opens the session with it. Null if the account has changed since it was read. */
@@ -38,13 +33,14 @@ export interface AssertionCheck {
 
 interface Needs {
   notices: OwnerNotices
+  authenticators: Pick<Authenticators, 'endRemoval'>
   events: GatheredEvents
   clock: Clock
   stores: { passkeys: PasskeyStore }
 }
 
 export function createAssertionCheck(
-  { notices, events, clock, stores }: Needs,
+  { notices, authenticators, events, clock, stores }: Needs,
   { challenges, relyingParty }: { challenges: Challenges; relyingParty: RelyingParty },
 ): AssertionCheck {
   const store = stores.passkeys
@@ -61,6 +57,11 @@ export function createAssertionCheck(
       events.add('login.failed', account)
     }
     return new AppError('invalid_passkey')
+  }
+
+  /** Who has a passkey has not lost every factor. */
+  async function noteUse({ account, removalWaits }: CheckedAssertion): Promise<void> {
+    if (removalWaits) await authenticators.endRemoval(account, 'passkey')
   }
 
   return {
@@ -82,11 +83,13 @@ export function createAssertionCheck(
     async spend(checked) {
       const outcome = await store.use(checked, clock.now())
       if (outcome !== 'used') throw await refused(checked, outcome)
+      await noteUse(checked)
     },
 
     async signIn(checked, session) {
       const outcome = await store.signIn(checked, session, clock.now())
       if (typeof outcome === 'string') throw await refused(checked, outcome)
+      if (outcome !== null) await noteUse(checked)
       return outcome
     },
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { ConfirmByPasskey } from '../sign-in/reauthentication.ts'
 import { createAssertionCheck } from './assertion-check.ts'
@@ -13,6 +14,7 @@ import { createPasskeyService, type PasskeyFoundation } from './service.ts'
 import type { PasskeyStore } from './store.ts'
 
 interface AssertionNeeds {
+  authenticators: Pick<Authenticators, 'endRemoval'>
   secret: ServerSecret
   clock: Clock
   events: GatheredEvents

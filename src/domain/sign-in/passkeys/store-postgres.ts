@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { accounts, passkeys, spentChallenges } from '../../../platform/postgres/schema.ts'
+import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
   json,
@@ -69,11 +69,13 @@ const find = defineStatement({
     transports: json<string[]>(),
     passkeyId: 'uuid',
     passkeyCreatedAt: 'timestamptz',
+    removalWaits: 'boolean',
   },
   sql: (p) => sql`
   select ${accounts}.*, account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
          backup_eligible, backed_up, aaguid, rp_id, transports,
-         ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at
+         ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at,
+         exists (select 1 from ${twoFactorRemovals} removal where removal.account_id = ${accounts}.id) as removal_waits
     from ${passkeys} join ${accounts} on ${accounts}.id = ${passkeys}.account_id
    where credential_id = ${p.credentialId}`,
 })
@@ -273,7 +275,7 @@ export function createPasskeyStore(database: Database): PasskeyStore {
       const row = await database.first(find, { credentialId })
       if (row === null) return null
       const passkey = { ...row, id: row.passkeyId, createdAt: row.passkeyCreatedAt } as Passkey
-      return { passkey, account: row as unknown as Account }
+      return { passkey, account: row as unknown as Account, removalWaits: row.removalWaits }
     },
     list: (accountId) => database.all(list, { accountId }),
     async add({ account, sessionId }, { transports, ...passkey }, { hash, expiresAt }, limit, notices, now) {

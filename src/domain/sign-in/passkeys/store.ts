@@ -9,6 +9,8 @@ import type { Assertion, NewCredential } from './verification.ts'
 export interface PasskeyUse {
   passkey: Passkey
   account: Account
+  /** Whether a removal of two factors waits that the use of this factor ends. */
+  removalWaits: boolean
   challenge: OpenedChallenge
   assertion: Assertion
 }
@@ -25,7 +27,7 @@ export interface NewPasskey extends NewCredential {
 
 export interface PasskeyStore {
   /** The passkey of this credential and its account, whatever the state of the account. */
-  find(credentialId: string): Promise<{ passkey: Passkey; account: Account } | null>
+  find(credentialId: string): Promise<Pick<PasskeyUse, 'passkey' | 'account' | 'removalWaits'> | null>
   list(accountId: number): Promise<Passkey[]>
   /**
    * Stores a passkey and spends its challenge, in one transaction with the notices. Of any number of callers with one

@@ -101,6 +101,7 @@ const nothingStored = {
   recoveredAt: null,
   recoveryHashes: [],
   hasPasskey: false,
+  removalAt: null,
 }
 
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
