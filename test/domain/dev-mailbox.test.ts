@@ -197,3 +197,18 @@ describe('the page', () => {
     for (const [, target] of page.matchAll(/ (?:href|action)="([^"]*)"/g)) expect(target).toStartWith('/')
   })
 })
+
+test.each([
+  ['forwarded', 'for=203.0.113.9'],
+  ['via', '1.1 proxy'],
+  ['x-forwarded-for', '203.0.113.9'],
+  ['x-forwarded-proto', 'https'],
+  ['x-real-ip', '203.0.113.9'],
+])('its pages are not there for what a reverse proxy forwards: %s', async (name, value) => {
+  const { get } = open()
+  for (const path of ['/dev/mailbox', '/dev/mailbox.json', '/dev/mailbox/1.html', '/dev/app']) {
+    // Alone, without the app around them, the routes answer with the code of what they throw.
+    expect([path, await (await get(path, { [name]: value })).text()]).toEqual([path, 'route_not_found'])
+  }
+  expect((await get('/dev/mailbox.json')).status).toBe(200)
+})

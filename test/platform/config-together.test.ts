@@ -16,6 +16,22 @@ function configOf(toml: string) {
   return directory.configOf()
 }
 
+test('--dev is refused with a configuration for the public', () => {
+  const why =
+    'this is a configuration for the public, and --dev shows every code: leave out --dev, or this key'
+  directory.write(
+    'config.toml',
+    '[server]\nbase_url = "https://auth.example.com"\ntrusted_proxies = ["127.0.0.1"]',
+  )
+  expect(directory.problemsOf({ dev: true })).toEqual([
+    `server.base_url: ${why}`,
+    `server.trusted_proxies: ${why}`,
+  ])
+  expect(directory.problemsOf()).toEqual([])
+  directory.write('config.toml', '[server]\nbase_url = "http://localhost:9000"')
+  expect(directory.problemsOf({ dev: true })).toEqual([])
+})
+
 const database = `[server]
 secret = "${'ab'.repeat(32)}"
 [database]

@@ -62,6 +62,14 @@ export function checkDelivery({ smtp, sms }: SchemaValues, report: Report): void
   })
 }
 
+/** `--dev` shows every code to whoever reaches it, which behind a reverse proxy is everybody. */
+export function checkDevelopment({ baseUrl, trustedProxies }: SchemaValues['server'], report: Report): void {
+  const why =
+    'this is a configuration for the public, and --dev shows every code: leave out --dev, or this key'
+  if (baseUrl?.startsWith('https:')) report.add({ key: 'server.base_url', value: null, message: why })
+  if (trustedProxies?.length > 0) report.add({ key: 'server.trusted_proxies', value: null, message: why })
+}
+
 function checkStores({ server, database, redis }: SchemaValues, check: Check): void {
   const hasRedis = redis.url !== null || redis.urls?.length > 0
   check(

@@ -2,7 +2,7 @@
  * Reads file and environment into the checked `Config`, or returns everything that is wrong with them at once. Reads only
  * the files that it is told to, never throws, and never shows a secret.
  */
-import { checkDelivery, checkTogether } from './checks.ts'
+import { checkDelivery, checkDevelopment, checkTogether } from './checks.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
@@ -56,6 +56,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
+  if (dev) checkDevelopment(values.server, report)
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems, settings }
 
   if (dev && !isLoopbackHost(values.server.host)) {

@@ -11,6 +11,18 @@ import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
 
 const hidden = { detail: { hide: true } }
 
+const FORWARDING_HEADERS = [
+  ...['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'],
+  ...[
+    'x-forwarded-server',
+    'x-forwarded-prefix',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'cf-connecting-ip',
+  ],
+]
+
 /** The mailbox for people as a page, for programs as JSON, newest first; and the demonstration page. */
 export function createDevRoutes(mailbox: Mailbox, catalog: Catalog) {
   const languageOf = (request: Request) => catalog.pick(request.headers.get('accept-language'))
@@ -18,6 +30,8 @@ export function createDevRoutes(mailbox: Mailbox, catalog: Catalog) {
     .onBeforeHandle(({ request }) => {
       // A page of another site may give its name the address of this machine, and read what is here (DNS rebinding).
       if (!isLoopbackHost(hostNameOf(request))) throw new AppError('route_not_found')
+      // A reverse proxy on this machine may name it, too, and brings everybody here.
+      if (FORWARDING_HEADERS.some((name) => request.headers.has(name))) throw new AppError('route_not_found')
     })
     .get(
       '/dev/app',
