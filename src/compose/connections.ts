@@ -36,6 +36,8 @@ export async function openDatabase(
       if (state.isNewDatabase && hasSecretFile(dataDir)) sayEmptied(dataDir, logger)
       if (server.secret === null) ensureSecretFile(dataDir, state)
     },
+    onEnded: ({ message, cause }) =>
+      logger?.error({ cause: causeOf(cause) }, `embedded database: ${message}; it is opened anew`),
     onUpkeepFailure: ({ message, cause }) =>
       logger?.error({ cause: causeOf(cause) }, `embedded database: ${message}`),
   })

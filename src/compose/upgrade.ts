@@ -151,6 +151,6 @@ async function load(
   } finally {
     await target.close()
   }
-  flushTree(fresh)
+  await flushTree(fresh)
   return rowsIn(manifest)
 }

@@ -1,6 +1,9 @@
 /** What was copied, unpacked or renamed is on the disk once it was flushed: the files, and the directories that name them. */
 import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+
+const AT_ONCE = 64
 
 /** A file, or the names in a directory. */
 export function flush(path: string): void {
@@ -12,12 +15,23 @@ export function flush(path: string): void {
   }
 }
 
-/** Every file below it, then every directory, itself included; not its own name in its parent. */
-export function flushTree(directory: string): void {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name)
-    if (entry.isDirectory()) flushTree(path)
-    else if (entry.isFile()) flush(path)
+/** Every file and directory below it, and itself; not its own name in its parent. */
+export async function flushTree(directory: string): Promise<void> {
+  const below = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory() || entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  // Many at once, since the disk writes those that wait together; but not more than a process may have open.
+  const paths = [...below, directory].values()
+  await Promise.all(Array.from({ length: AT_ONCE }, () => flushEach(paths)))
+}
+
+async function flushEach(paths: Iterable<string>): Promise<void> {
+  for (const path of paths) {
+    const file = await open(path, 'r')
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
   }
-  flush(directory)
 }

@@ -3,14 +3,27 @@
  * it, so that no initdb runs on the user's machine; from source there is none, and the directory is made here.
  */
 import { closeSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { assetPaths, preparedDatabasePath } from '../bundled/paths.ts'
 import { readAsset } from '../bundled/read.ts'
+import { flush, flushTree } from '../flush.ts'
 import { isNewDirectory, requireOwnEngine } from './embedded-directory.ts'
+import { InstanceEnded, NeverFlushed } from './embedded-failure.ts'
+import type { FileObserver, FlushedFiles } from './embedded-files.ts'
+
+const STACK_KIB = 100
 
 /** PGlite turns fsync off ("-F"). An acknowledged write must survive a crash of the machine, so we leave it on. */
 const withoutFsyncOff = (parameters: string[]) => parameters.filter((parameter) => parameter !== '-F')
-const OWN_PARAMS = ['-c', 'shared_buffers=16MB', '-c', 'TimeZone=UTC']
+const OWN_PARAMS = [
+  'shared_buffers=16MB',
+  'TimeZone=UTC',
+  // PGlite has an empty function in place of fdatasync.
+  'wal_sync_method=fsync',
+  // Far below the stack of WebAssembly, so that a recursion ends in an error of the statement.
+  `max_stack_depth=${STACK_KIB}kB`,
+].flatMap((setting) => ['-c', setting])
 
 const asDate = (value: string) => new Date(value)
 const asText = (value: string) => value
@@ -22,26 +35,29 @@ export interface InstanceOptions {
   bulk?: boolean
   /** Nothing of it needs to survive a crash. */
   throwAway?: boolean
+  observer?: FileObserver | undefined
 }
 
 /** Makes the database where there is nothing, and recovers it after a crash. Throws DataDirectoryRefused. */
 export async function openInstance(
   directory: string,
-  { bulk = false, throwAway = false }: InstanceOptions = {},
+  { bulk = false, throwAway = false, observer }: InstanceOptions = {},
 ): Promise<PGlite> {
   requireOwnEngine(directory)
   const isNew = isNewDirectory(directory)
   // In parallel, because these three take most of the time to the first answer.
   const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
-  const [module, bundle, { PGlite, types }] = await Promise.all([
+  const [module, bundle, { PGlite, types }, { FlushedFiles }] = await Promise.all([
     compile(pgliteWasm),
     readAsset(pgliteData),
     // Loaded here, since with a PostgreSQL server nothing needs it.
     import('@electric-sql/pglite'),
+    import('./embedded-files.ts'),
     isNew ? unpackPrepared(directory) : null,
   ])
-  return PGlite.create({
-    dataDir: directory,
+  const files = new FlushedFiles(directory, observer)
+  const instance = await PGlite.create({
+    fs: files,
     startParams: [
       ...withoutFsyncOff(PGlite.defaultStartParams),
       ...OWN_PARAMS,
@@ -54,6 +70,20 @@ export async function openInstance(
     fsBundle: new Blob([bundle]),
     parsers: { [types.TIMESTAMPTZ]: asDate, [types.DATE]: asText, [types.INT8]: Number },
   })
+  if (isNew && preparedDatabasePath === null) await flushTree(directory)
+  if (!throwAway) await proveFlush(instance, files)
+  return instance
+}
+
+/** Writes a record that belongs to nobody, and waits until the log up to it is on the disk. */
+export const FLUSH = `select pg_logical_emit_message(false, 'flush', '', true)`
+
+/** Throws NeverFlushed where nothing was flushed although PostgreSQL asked for it. */
+async function proveFlush(instance: PGlite, files: FlushedFiles): Promise<void> {
+  const before = files.flushes
+  await instance.query(FLUSH)
+  if (files.ended) throw files.ended
+  if (files.flushes === before) throw new NeverFlushed('PostgreSQL flushed nothing')
 }
 
 async function compile(path: string): Promise<WebAssembly.Module> {
@@ -65,7 +95,9 @@ async function unpackPrepared(target: string): Promise<void> {
   const partial = `${target}.partial`
   rmSync(partial, { recursive: true, force: true })
   await new Bun.Archive(await readAsset(preparedDatabasePath)).extract(partial)
+  await flushTree(partial)
   renameSync(partial, target)
+  flush(dirname(target))
 }
 
 /**
@@ -75,6 +107,7 @@ async function unpackPrepared(target: string): Promise<void> {
 export function endedBy(error: unknown): boolean {
   const { severity, name } = (error ?? {}) as { severity?: unknown; name?: unknown }
   return (
+    error instanceof InstanceEnded ||
     severity === 'PANIC' ||
     severity === 'FATAL' ||
     error instanceof WebAssembly.RuntimeError ||

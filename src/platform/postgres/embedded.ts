@@ -18,6 +18,8 @@ import { type CopySession, createEmbeddedCopy } from './copy.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { finishSwap, hasUnfinishedSwap, isNewDirectory } from './embedded-directory.ts'
+import { InstanceEnded } from './embedded-failure.ts'
+import type { FileObserver } from './embedded-files.ts'
 import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
@@ -32,6 +34,10 @@ export interface EmbeddedOptions {
   upkeep?: UpkeepOptions
   /** Called once where the lock was removed, so that another process may write to the same files: nothing more is written. */
   onLockLost?: (message: string) => void
+  /** Called where the instance ended by itself, and why; the database is opened anew within seconds. */
+  onEnded?: (ended: { message: string; cause?: unknown }) => void
+  /** For tests: sees what is written and flushed. */
+  observer?: FileObserver
   /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
   onUpkeepFailure?: (failure: UpkeepFailed) => void
 }
@@ -132,6 +138,8 @@ async function keepOpen(
     freeBytes: measure = freeBytes,
     upkeep: upkeepOptions,
     onUpkeepFailure,
+    onEnded,
+    observer,
     onLockLost = endProcess,
   }: EmbeddedOptions,
 ): Promise<Database> {
@@ -141,7 +149,7 @@ async function keepOpen(
   /** While the files are copied, the log since the first of them must stay. */
   let isCopying = false
   /** Null after it ended by itself, until it can be opened again. */
-  let instance: PGlite | null = await openFirst(directory)
+  let instance: PGlite | null = await openFirst(directory, { observer })
   let isReadOnly = false
   let closed = false
   /** While another process may have the files; from that moment on this one looks whether it still has. */
@@ -158,6 +166,7 @@ async function keepOpen(
       if (endedBy(error)) {
         abandonInstance(instance)
         instance = null
+        onEnded?.(error instanceof InstanceEnded ? error : { message: 'PostgreSQL panicked', cause: error })
       }
       throw instance === null || isOfTheDisk(error)
         ? new DatabaseUnavailable('embedded', { cause: error })
@@ -170,7 +179,7 @@ async function keepOpen(
     if (releasedUntilMs !== null && !(await takeBack())) return
     if (instance === null) {
       if (!canWrite(dataDir)) return
-      instance = await openInstance(directory)
+      instance = await openInstance(directory, { observer })
       isReadOnly = false
     }
     const free = measure(dataDir)
@@ -206,7 +215,7 @@ async function keepOpen(
       return false
     }
     try {
-      const opened = await openInstance(directory)
+      const opened = await openInstance(directory, { observer })
       const { rows } = await opened.query('select 1 from relocations where id = 1')
       if (rows.length === 0) {
         instance = opened

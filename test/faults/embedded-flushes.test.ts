@@ -1,0 +1,151 @@
+/** What the embedded database acknowledges is flushed, and a disk that fails ends the instance instead of the promise. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
+import { type EmbeddedOptions, openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import type { FileOperation } from '../../src/platform/postgres/embedded-files.ts'
+import { openInstance } from '../../src/platform/postgres/embedded-instance.ts'
+import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
+import { createStorage } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(120_000)
+
+const isLog = ({ path }: FileOperation) => path.startsWith('pg_wal/')
+const add = statement<{ note: number }>(sql`insert into notes values (${param('note', 'int')})`)
+const count = statement<object, { notes: number }>(sql`select count(*)::int as notes from notes`)
+const run = (text: string) => database.all({ text, params: [] }, {})
+
+let database: Database
+afterEach(() => database.close())
+
+/** The disk answers `fail` with a code, and tells what was done in `operations`. */
+async function open(options: EmbeddedOptions = {}) {
+  const { settings } = await createStorage('embedded')
+  const dataDir = settings.storage?.data_dir as string
+  const disk = {
+    dataDir,
+    operations: [] as string[],
+    ended: [] as string[],
+    fail: (_operation: FileOperation): string | null => null,
+  }
+  database = await openEmbedded(dataDir, {
+    onEnded: ({ message }) => disk.ended.push(message),
+    observer: {
+      before(operation) {
+        const code = disk.fail(operation)
+        if (code !== null) throw Object.assign(new Error('the disk failed'), { code })
+      },
+      after(operation) {
+        if (isLog(operation)) disk.operations.push(operation.kind)
+      },
+    },
+    ...options,
+  })
+  await run('create table notes (note int)')
+  return disk
+}
+
+const isServing = () =>
+  waitFor(
+    () =>
+      database.ping().then(
+        () => true,
+        () => false,
+      ),
+    { timeoutMs: 30_000, what: 'the database again' },
+  )
+
+describe('each acknowledged write', () => {
+  test('is followed by a flush of the log before its answer', async () => {
+    const { operations } = await open()
+    for (let note = 0; note < 20; note++) {
+      operations.length = 0
+      await database.all(add, { note })
+      expect(operations).toContain('write')
+      expect(operations.at(-1)).toBe('flush')
+      operations.length = 0
+      await database.transaction(async (inside) => {
+        await inside.all(add, { note })
+        await inside.first(count, {})
+      })
+      expect(operations.at(-1)).toBe('flush')
+    }
+  })
+})
+
+describe('a disk that fails', () => {
+  test.each([
+    ['flush', 'EIO'],
+    ['flush', 'ENOSPC'],
+    ['flush', 'EUNHEARDOF'],
+    ['write', 'EIO'],
+  ])(
+    'at a %s of the log with %s ends the instance, also inside a commit, and it recovers',
+    async (kind, code) => {
+      const disk = await open()
+      await database.all(add, { note: 1 })
+      for (const inTransaction of [false, true]) {
+        disk.ended.length = 0
+        disk.fail = (operation) => (isLog(operation) && operation.kind === kind ? code : null)
+        const failing = inTransaction
+          ? database.transaction((inside) => inside.all(add, { note: 2 }))
+          : database.all(add, { note: 2 })
+        await expect(failing).rejects.toBeInstanceOf(DatabaseUnavailable)
+        expect(disk.ended).toEqual([expect.stringMatching(new RegExp(`^${kind} of pg_wal/\\w+ failed$`))])
+        await expect(database.first(count, {})).rejects.toBeInstanceOf(DatabaseUnavailable)
+        disk.fail = () => null
+        await isServing()
+        expect((await database.first(count, {}))!.notes).toBeGreaterThanOrEqual(1)
+        await database.all(add, { note: 3 })
+      }
+    },
+  )
+
+  test('at a write of pg_control ends the instance', async () => {
+    const disk = await open()
+    disk.fail = ({ path }) => (path === 'global/pg_control' ? 'EIO' : null)
+    await expect(run('checkpoint')).rejects.toBeInstanceOf(DatabaseUnavailable)
+    disk.fail = () => null
+    expect(disk.ended).toHaveLength(1)
+    await isServing()
+  })
+
+  test('at the start is an error', async () => {
+    const { dataDir } = await open()
+    await database.close()
+    const observer = {
+      before({ kind }: FileOperation) {
+        if (kind === 'flush') throw Object.assign(new Error('the disk failed'), { code: 'EIO' })
+      },
+    }
+    await expect(openInstance(join(dataDir, 'postgres'), { observer })).rejects.toThrow()
+  })
+})
+
+describe('an exception that leaves WebAssembly', () => {
+  test.each([
+    ['brackets', `select repeat('[', 200000)::jsonb`],
+    ['groups of a pattern', `select 'a' ~ (repeat('(', 10000) || repeat(')', 10000))`],
+  ])('because of too many %s is an error, and later statements are true', async (_, text) => {
+    const disk = await open()
+    await database.all(add, { note: 1 })
+    await expect(run(text)).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect(disk.ended).toHaveLength(1)
+    await isServing()
+    await database.all(add, { note: 2 })
+    expect(await database.first(count, {})).toEqual({ notes: 2 })
+  })
+
+  test('is not reached by a recursion, which is an error of the statement alone', async () => {
+    const disk = await open()
+    await run(
+      'create function endless(i int) returns int language plpgsql as $$ begin return endless(i + 1); end $$',
+    )
+    await expect(run('select endless(1)')).rejects.toMatchObject({ code: '54001' })
+    expect(disk.ended).toEqual([])
+    await database.all(add, { note: 1 })
+    expect(await database.first(count, {})).toEqual({ notes: 1 })
+  })
+})
