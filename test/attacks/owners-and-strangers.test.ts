@@ -205,6 +205,18 @@ describe.each(differingShapes)('on %s', (shape) => {
     },
   )
 
+  rule('nor any of the owner’s tries of recovery codes', async () => {
+    const { person, recoveryCodes } = await protectBySentCodes(service, newEmail())
+    const { identifier } = person
+    const { body } = await service.post('login', person, HERE)
+    const guess = () => verify({ identifier, otp: 'AAAA-BBBB-CCCC-DDDD' }, HERE)
+    const guesses = []
+    for (let n = 0; n < 22; n++) guesses.push((await guess()).status)
+    expect(guesses).toEqual([...Array(20).fill(422), 429, 429])
+    const { login_token } = body.two_factor
+    expect((await verify({ identifier, login_token, otp: recoveryCodes[0] }, HERE)).status).toBe(200)
+  })
+
   rule('32 parallel calls with one right code use up nothing of the day', async () => {
     passDay(service)
     const [{ identifier }, guarded] = [

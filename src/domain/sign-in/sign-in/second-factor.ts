@@ -241,8 +241,10 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     sent: CodeBinding,
     attempt: CodeAttempt,
   ): Promise<void> {
-    const { caller, typed } = attempt
-    await limits.charge(limits.counters.recoveryCodes(sent.subject, caller.addressBucket))
+    const { caller, typed, byAddress } = attempt
+    // Others at the owner's address, whom only the address shows, use up none of what a token or password pays for.
+    const subject = byAddress ? `${sent.subject} by address` : sent.subject
+    await limits.charge(limits.counters.recoveryCodes(subject, caller.addressBucket))
     const held = await find(account)
     if ((await verify(held, typed, noSentCode)) === 'right') return
     await noteWrongCode(account, attempt)
