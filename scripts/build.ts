@@ -83,9 +83,8 @@ function readTarget(): string {
 function argon2Addon(): string | null {
   const addon = findArgon2Addon(target)
   if (addon !== null || !(target in argon2Packages)) return addon
-  const [os, cpu] = target.split('-')
   throw new Error(
-    `@node-rs/argon2 is not installed for ${target}: bun install --frozen-lockfile --os=${os} --cpu=${cpu}`,
+    `@node-rs/argon2 is not installed for ${target}: bun install --frozen-lockfile --os='*' --cpu='*'`,
   )
 }
 

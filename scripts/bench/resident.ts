@@ -2,9 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Line, round } from './row.ts'
 
-/** What it may grow by while logins storm in. */
-const LIMIT_MB = 60
-
 export interface ResidentMemory {
   idleMb: number
   /** The most since this was made. */
@@ -23,7 +20,12 @@ function read(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / 1e6
 }
 
-export function memoryLine(row: string, what: string, idleMb: number, peakMb: number): Line {
+/** `limitMb`: what it may grow by while logins storm in. */
+export function memoryLine(
+  row: string,
+  what: string,
+  { idleMb, peakMb, limitMb }: { idleMb: number; peakMb: number; limitMb: number },
+): Line {
   return {
     row,
     what,
@@ -31,8 +33,8 @@ export function memoryLine(row: string, what: string, idleMb: number, peakMb: nu
     ours: `${round(peakMb)} MB`,
     theirs: `${round(idleMb)} MB`,
     ratio: null,
-    goal: `≤ + ${LIMIT_MB} MB`,
-    met: peakMb - idleMb <= LIMIT_MB,
+    goal: `≤ + ${limitMb} MB`,
+    met: peakMb - idleMb <= limitMb,
     notes: [`+ ${round(peakMb - idleMb)} MB (resident set, its highest moment)`],
   }
 }

@@ -6,6 +6,7 @@ import type { Row } from '../row.ts'
 import { logins, strangersLogin } from '../traffic.ts'
 
 const PARALLEL = 500
+const LIMIT_MB = 60
 
 export const memoryRow: Row = {
   name: 'memory',
@@ -30,6 +31,7 @@ export const memoryRow: Row = {
       bench.progress(`  ${idle.at(-1)!.toFixed(0)} MB idle, at most ${peak.at(-1)!.toFixed(0)} MB`)
       await poterne.stop()
     }
-    return [memoryLine('memory', `memory, ${PARALLEL} parallel logins`, median(idle), median(peak))]
+    const memory = { idleMb: median(idle), peakMb: median(peak), limitMb: LIMIT_MB }
+    return [memoryLine('memory', `memory, ${PARALLEL} parallel logins`, memory)]
   },
 }
