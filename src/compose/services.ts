@@ -24,7 +24,6 @@ import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
 import { createAttempts } from '../domain/limits/attempts/service.ts'
 import { withPumpingGuard } from '../domain/limits/limits/pumping-guard.ts'
 import { createLimitService } from '../domain/limits/limits/service.ts'
-import { createStrangersTurn } from '../domain/limits/limits/strangers-turn.ts'
 import { type CodeService, createCodeService } from '../domain/messages/codes/service.ts'
 import {
   type AccountCodeKind,
@@ -114,11 +113,12 @@ export function createServices(foundation: Foundation) {
   })
   const hashing = createHashing(foundation)
   const { limits: limitStore, codes: codeStore } = stores
-  const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil, clock })
+  const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil })
   const limits = createLimitService({
     store: guarded,
     ...{ secret, clock, logger, metrics, config, reaches },
     onAlarm: () => tellOperator('operator_wrong_codes'),
+    onDry: (pool) => tellOperator('operator_pool_dry', pool),
   })
   const attempts = createAttempts({
     store: stores.attempts,
@@ -162,7 +162,7 @@ export function createServices(foundation: Foundation) {
       return removal === undefined ? null : removalLinks.linkTo(removal)
     },
     sendingCodes: createSendingCodes(codes, createAccountCodeSending(base)),
-    strangersTurn: createStrangersTurn({ store: limitStore, clock, config }),
+    strangersTurn: limits.strangersTurn,
   })
   sendToOperator = createOperatorNotices({ limits, outbox, config, logger })
   const notices = createOwnerNotices(base)

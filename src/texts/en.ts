@@ -310,6 +310,13 @@ export const en: Texts = {
         email: ['Many wrong codes were entered at {service} within a minute: somebody may be guessing.'],
         sms: '{service}: many wrong codes in a minute.',
       },
+      operator_pool_dry: {
+        subject: 'A budget of messages is used up at {service}',
+        email: [
+          'The budget {about} of {service} is used up. Until it refills, messages that count on it wait or are refused. If nobody expects so many, somebody is wasting them.',
+        ],
+        sms: '{service}: the budget {about} of messages is used up.',
+      },
       operator_gateway_suspended: {
         subject: 'Codes of a gateway do not arrive at {service}',
         email: ['Too few codes that the gateway {about} took are verified. {service} asks it last for now.'],

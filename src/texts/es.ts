@@ -317,6 +317,13 @@ export const es: Texts = {
         ],
         sms: '{service}: muchos codigos erroneos en un minuto.',
       },
+      operator_pool_dry: {
+        subject: 'Se ha agotado un cupo de mensajes en {service}',
+        email: [
+          'El cupo {about} de {service} se ha agotado. Hasta que se recupere, los mensajes que dependen de él esperan o se rechazan. Si nadie espera tantos, alguien los está malgastando.',
+        ],
+        sms: '{service}: se ha agotado el cupo de mensajes {about}.',
+      },
       operator_gateway_suspended: {
         subject: 'Los códigos de una pasarela no llegan en {service}',
         email: [

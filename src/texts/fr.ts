@@ -317,6 +317,13 @@ export const fr = {
         ],
         sms: '{service} : beaucoup de codes erronés en une minute.',
       },
+      operator_pool_dry: {
+        subject: 'Un budget de messages est épuisé chez {service}',
+        email: [
+          'Le budget {about} de {service} est épuisé. Jusqu’à ce qu’il se reconstitue, les messages qui en dépendent attendent ou sont refusés. Si personne n’en attend autant, quelqu’un les gaspille.',
+        ],
+        sms: '{service} : le budget de messages {about} est épuisé.',
+      },
       operator_gateway_suspended: {
         subject: "Les codes d'une passerelle n'arrivent pas sur {service}",
         email: [

@@ -319,6 +319,13 @@ export const pt: Texts = {
         ],
         sms: '{service}: muitos codigos errados num minuto.',
       },
+      operator_pool_dry: {
+        subject: 'Uma cota de mensagens esgotou-se em {service}',
+        email: [
+          'A cota {about} de {service} esgotou-se. Até que se recupere, as mensagens que dependem dela esperam ou são recusadas. Se ninguém espera tantas, alguém está a desperdiçá-las.',
+        ],
+        sms: '{service}: a cota de mensagens {about} esgotou-se.',
+      },
       operator_gateway_suspended: {
         subject: 'Os códigos de um gateway não chegam em {service}',
         email: [

@@ -129,10 +129,10 @@ const examples: Record<string, Example> = {
     ],
   },
   PoterneSmsRefused: {
-    fires: refusals('sms_strangers_of_day', '0+1x30'),
+    fires: refusals('sms_newcomers_pool', '0+1x30'),
     at: 25,
-    labels: { limit: 'sms_strangers_of_day' },
-    summary: 'Calls that ask for an SMS are refused by sms_strangers_of_day',
+    labels: { limit: 'sms_newcomers_pool' },
+    summary: 'Calls that ask for an SMS are refused by sms_newcomers_pool',
     quiet: [refusals('sms_prefix_hour', '0 3x30'), refusals('code', '0+9x30')],
   },
   PoterneSmsNotVerified: {

@@ -141,7 +141,7 @@ describe('an owner', () => {
     }
   })
 
-  test('whose account was confirmed less than seven days ago gets SMS from the strangers’ half of the day', async () => {
+  test('whose account was confirmed less than seven days ago gets SMS from what is for verified numbers that strangers name', async () => {
     const old = await protectBySentCodes(service, newPhone())
     service.clock.advance(8 * DAY)
     const young = await protectBySentCodes(service, newPhone())
@@ -150,7 +150,7 @@ describe('an owner', () => {
     expect(await repeat(sms.daily_budget / 2 + 2, register)).toEqual({ 201: 20, 429: 2 })
     const methodsOf = async ({ person }: { person: Person }) =>
       (await service.post('login', { ...person }, newClient())).body.two_factor.methods
-    expect([await methodsOf(old), await methodsOf(young)]).toEqual([['sms'], ['recovery_code']])
+    expect([await methodsOf(old), await methodsOf(young)]).toEqual([['sms'], ['sms']])
   })
 
   test('is told by SMS although invitations used up the codes of the day', async () => {

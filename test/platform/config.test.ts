@@ -92,6 +92,7 @@ describe('without anything set', () => {
         verifications: 60,
         verificationsWindowSeconds: 300,
         smsPerPrefixPerHour: 50,
+        networkSharePercent: 5,
         wrongCodesAlarm: 300,
         hashConcurrency: 0,
         hashQueue: 64,

@@ -222,7 +222,7 @@ export const schema = {
       strangers_per_hour: integer(
         5000,
         [1, many],
-        'E-mails that anonymous callers cause in an hour, over the whole service. Those of owners are not counted.',
+        'E-mails to newcomers that anonymous callers cause in an hour, over the whole service; half as many more go to verified addresses that they name. Those of owners are not counted.',
       ),
     }),
     lists: { fallback },
@@ -238,7 +238,7 @@ export const schema = {
       daily_budget: integer(
         1000,
         [0, many],
-        'SMS a day of the whole service: half of it for strangers, a twentieth kept for notices to owners. 0: none.',
+        'SMS a day of the whole service: half of it for newcomers, a quarter for verified numbers that strangers name, a twentieth kept for notices to owners. 0: none.',
       ),
       minimum_conversion: integer(
         0,
@@ -247,7 +247,7 @@ export const schema = {
       ),
       pumping_guard: boolean(
         true,
-        'Close a prefix of seven digits to strangers for a day when of at least 50 codes sent there fewer than 2 in 100 were verified. A code does not count if its account signed in otherwise while it was valid.',
+        'Close a range of numbers that differ in their last four digits, for a day and but for a trickle, to the networks that asked for codes there, when of at least 50 codes sent there fewer than 2 in 100 were verified. A code does not count if its account signed in otherwise while it was valid.',
       ),
       autofill_domain: text(
         null,
@@ -395,7 +395,12 @@ export const schema = {
     sms_per_prefix_per_hour: integer(
       50,
       [1, many],
-      'SMS that strangers have sent to numbers with the same first 7 digits in an hour.',
+      'SMS an hour that strangers in one network have sent to numbers that differ in their last four digits.',
+    ),
+    network_share_percent: integer(
+      5,
+      [1, 100],
+      'The share of the SMS of a day, and of the e-mails of an hour, that strangers in one network (IPv4 /24, IPv6 /48) may have sent.',
     ),
     wrong_codes_alarm: integer(
       300,

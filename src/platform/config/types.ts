@@ -208,6 +208,7 @@ export interface LimitsConfig {
   verificationsWindowSeconds: number
   /** SMS per 7-digit prefix. */
   smsPerPrefixPerHour: number
+  networkSharePercent: number
   /** A minute, over the whole service: more are said in the log. */
   wrongCodesAlarm: number
   /** Passwords hashed at once (0: as many as processors) and waiting. */

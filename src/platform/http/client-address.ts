@@ -74,6 +74,18 @@ export function networksOf(bucket: string): { network: string; times: number }[]
   return [own, { network: `${wide}/56`, times: 4 }, { network: `${wider}/48`, times: 16 }]
 }
 
+/**
+ * The network that has a share of what the service sends to strangers: what one customer gets (an IPv6 /48), or the
+ * smallest piece of IPv4 that is routed (/24). Null where the address is not public: that is the operator's own network.
+ */
+export function networkOfSender(bucket: string): string | null {
+  const [address = ''] = bucket.split('/')
+  const parsed = parseAddress(address)
+  if (parsed === null || !isPublicAddress(address)) return null
+  if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, 3).join('.')}.0/24`
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 3), 0, 0, 0, 0, 0])}/48`
+}
+
 const NOT_PUBLIC = new Set([...BEHIND_A_PROXY, 'unspecified', 'broadcast', 'multicast'])
 
 /** What is behind a public address is one household or one office; a private one is the same in every network. */

@@ -1,25 +1,26 @@
 /**
  * SMS pumping: somebody requests codes at numbers whose operator shares the price with them, and never enters one. A
- * prefix of numbers where that happens is closed to every caller who is charged the counter of strangers by prefix;
- * the wait is the rest of the closure.
+ * range of numbers where that happens is closed to the networks that asked for more than a few SMS there; for all
+ * others a trickle stays open.
  */
-import type { Clock } from '../../../platform/clock.ts'
-import type { LimitStore } from './store.ts'
+import type { Charge, LimitStore } from './store.ts'
 
 interface Options {
-  closedUntil(prefix: string): Date | null
-  clock: Clock
+  closedUntil(range: string): Date | null
 }
 
-export function withPumpingGuard(store: LimitStore, { closedUntil, clock }: Options): LimitStore {
+export function withPumpingGuard(store: LimitStore, { closedUntil }: Options): LimitStore {
+  /** In a closed range its counters admit less, and what has passed since is counted over all networks. */
+  const guarded = (charges: Charge[]): Charge[] =>
+    charges.flatMap((charge) => {
+      const { range, rule } = charge
+      if (range === undefined || rule.kind !== 'window') return charge
+      if (closedUntil(range.name) === null) return range.countsOnlyClosed ? [] : charge
+      return { ...charge, rule: { ...rule, count: Math.min(rule.count, range.closedCount) } }
+    })
   return {
     ...store,
-    async charge(charges, now) {
-      for (const { prefix } of charges) {
-        const until = prefix === undefined ? null : closedUntil(prefix)
-        if (until) return Math.max(1, until.getTime() - clock.now().getTime())
-      }
-      return store.charge(charges, now)
-    },
+    charge: (charges, now) => store.charge(guarded(charges), now),
+    findRefusing: (charges, now) => store.findRefusing(guarded(charges), now),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What is paid for messages: codes by who asks for them and where they go, notices, and the SMS of the day, of which a
- * twentieth is kept for notices and half is all that strangers get.
+ * What is paid for messages: codes by who asks for them and where they go, and notices. How the messages of the service
+ * are shared out is in sending-pools.ts.
  */
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
@@ -8,6 +8,7 @@ import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
 import { type ByAddress, bucket, DAY_MS, HOUR_MS, type Tag, window } from './rules.ts'
+import { createSendingPools, type Recipients, recipientsOf } from './sending-pools.ts'
 import type { Charge } from './store.ts'
 
 /** Codes a day that somebody with the password may have sent from a device that is not known. */
@@ -20,11 +21,8 @@ const OPERATOR_NOTICES_PER_HOUR = 3
 /** For this long after its confirmation an account counts as a stranger when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
-/** The plus sign and seven digits. */
-const prefixOf = (phoneKey: string) => phoneKey.slice(0, 8)
-
 export interface SendingOptions {
-  config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+  config: Pick<Config, 'limits' | 'sms' | 'smtp' | 'accounts'>
   tag: Tag
   now: () => Date
   /** Whether a message could reach an identifier of this kind and number at all. */
@@ -34,9 +32,8 @@ export interface SendingOptions {
 export function createSendingCounters({ config, tag, now, reaches }: SendingOptions, byAddress: ByAddress) {
   const { limits, sms } = config
   const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [config.accounts.defaultCountry]
-  const dailyBudget = sms.dailyBudget
-  const notStrangers = dailyBudget - Math.floor(dailyBudget / 20)
-  const strangers = Math.floor(dailyBudget / 2)
+  const pools = createSendingPools({ config, tag })
+  const { smsOfDay } = pools
 
   const sending = (purpose: string, name: string): Charge => ({
     key: `code:${purpose}:${name}`,
@@ -48,23 +45,22 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
 
   /** A budget of nothing allows no country at all. */
   const allowsCountry = ({ country }: Phone) =>
-    dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
+    sms.dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
 
-  const smsOfDay = { key: 'sms-of-day', rule: window(dailyBudget, DAY_MS) }
-  const smsCodesOfDay = { key: 'sms-codes-of-day', rule: window(notStrangers, DAY_MS) }
+  /** An SMS of a stranger to a verified number is counted when it is sent, since the answer must not tell of it. */
+  function smsCodes(caller: Caller, recipients: Recipients): Charge[] {
+    if (caller.group !== 'stranger' && !isYoung(caller.account)) return [smsOfDay, pools.codesOfDay('owners')]
+    if (caller.group === 'stranger' && recipients === 'verified') return []
+    return [smsOfDay, pools.codesOfDay(recipients), pools.pool('sms', recipients)]
+  }
 
-  function smsCodes(caller: Caller, { key }: Phone): Charge[] {
-    const codes = [smsOfDay, smsCodesOfDay]
-    if (caller.group !== 'stranger' && !isYoung(caller.account)) return codes
-    return [
-      ...codes,
-      { key: 'sms-strangers-of-day', rule: window(strangers, DAY_MS) },
-      {
-        key: `sms-prefix-hour:${tag('prefix', prefixOf(key))}`,
-        rule: window(limits.smsPerPrefixPerHour, HOUR_MS),
-        prefix: prefixOf(key),
-      },
-    ]
+  /** What a network asks for, by what was typed. */
+  function byNetwork(caller: Caller, { kind, key }: Identifier, recipients: Recipients): Charge[] {
+    const { addressBucket } = caller
+    const isStranger = caller.group === 'stranger'
+    if (kind === 'email') return isStranger ? pools.share(addressBucket, 'email', recipients) : []
+    if (!isStranger && !isYoung(caller.account)) return []
+    return [...pools.share(addressBucket, 'sms', recipients), ...pools.range(addressBucket, key)]
   }
 
   /** By destination, for every caller if the account has not verified it. */
@@ -138,24 +134,38 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
             ...byAddress('code-requests-in-hour', addressBucket, window(limits.codeRequestsPerHour, HOUR_MS)),
           ]
         : [],
-    /** A code is about to go to a destination; `isOwn`: the caller's account verified it. Throws `country_not_allowed`, `channel_not_available`. */
-    codes(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Charge[] {
+    /**
+     * A code is about to go to a destination; `isOwn`: the caller's account verified it. `hidden`: the answer must not
+     * depend on this destination, so that no counter of the caller's network may. Throws `country_not_allowed`,
+     * `channel_not_available`.
+     */
+    codes(
+      caller: Caller,
+      destination: Identifier,
+      purpose: string,
+      isOwn: boolean,
+      { hidden = false } = {},
+    ): Charge[] {
       if (!reaches(destination)) throw new AppError('channel_not_available')
       if (destination.kind === 'phone' && !allowsCountry(destination)) {
         throw new AppError('country_not_allowed')
       }
-      const bySms = destination.kind === 'phone' ? smsCodes(caller, destination) : []
-      if (caller.group === 'stranger') return [...toStrangers(destination, purpose), ...bySms]
-      if (isOwn) return [...toOwner(caller, purpose), ...bySms]
-      return [...toStrangers(destination, purpose), ...elsewhere(caller), ...bySms]
+      const isToOwner = caller.group === 'stranger' ? recipientsOf(purpose) === 'verified' : isOwn
+      const recipients = isToOwner ? 'verified' : 'newcomers'
+      const bySms = destination.kind === 'phone' ? smsCodes(caller, recipients) : []
+      const shared = [...bySms, ...(hidden ? [] : byNetwork(caller, destination, recipients))]
+      if (caller.group === 'stranger') return [...toStrangers(destination, purpose), ...shared]
+      if (isOwn) return [...toOwner(caller, purpose), ...shared]
+      return [...toStrangers(destination, purpose), ...elsewhere(caller), ...shared]
     },
+    strangersTurn: pools.strangersTurn,
     /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
     notices,
     /** A recovery or invitation code. Like other codes it leaves what is kept for notices. */
     accountCodes: (destination: Identifier, kind: string): Charge[] =>
       destination.kind === 'email'
         ? notices(destination, kind)
-        : [...notices(destination, kind), smsCodesOfDay],
+        : [...notices(destination, kind), pools.codesOfDay('owners')],
     smsOfDay,
     /** A notice with an undo link: what an intruder made the account send before does not use it up. */
     undoNotices: (destination: Identifier) => noticesApart('undo-notices-in-day', destination),

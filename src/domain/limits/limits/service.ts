@@ -11,7 +11,8 @@ import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Caller } from './callers.ts'
 import { type Counters, createCounters } from './counters.ts'
-import type { Charge, LimitStore } from './store.ts'
+import { createDryPools } from './dry-pools.ts'
+import type { Charge, LimitStore, SendingPool } from './store.ts'
 
 export interface LimitService {
   readonly counters: Counters
@@ -42,6 +43,11 @@ export interface LimitService {
   admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
   /** The same for a notice with an undo link. */
   admitsUndoNotice(destination: Identifier): Promise<boolean>
+  /**
+   * Counts a message that a stranger caused and that is about to be sent; gives the milliseconds that it must wait, and 0
+   * when it may go.
+   */
+  strangersTurn(message: { channel: 'email' | 'sms'; codePurpose: string | null }): Promise<number>
   /** SMS of the running day that may still be sent, whoever asks. */
   smsLeft(): Promise<number>
   /**
@@ -56,12 +62,14 @@ interface Options {
   secret: ServerSecret
   clock: Clock
   logger: Pick<Logger, 'warn'>
-  config: Pick<Config, 'limits' | 'sms' | 'accounts'>
+  config: Pick<Config, 'limits' | 'sms' | 'smtp' | 'accounts'>
   /** Whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
-  metrics: Pick<Metrics, 'isOn'>
+  metrics: Pick<Metrics, 'isOn' | 'count'>
   /** Called when the log reports too many wrong codes. */
   onAlarm?: (() => void) | undefined
+  /** Called when the log reports that a pool is used up. */
+  onDry?: ((pool: SendingPool) => void) | undefined
 }
 
 export function createLimitService(options: Options): LimitService {
@@ -73,15 +81,18 @@ export function createLimitService(options: Options): LimitService {
     now: clock.now,
     reaches,
   })
+  const dryPools = createDryPools(options)
   let lastAlarmMs = Number.NEGATIVE_INFINITY
 
   async function waitMs(charges: Charge[]): Promise<number> {
     if (!limits.enabled || charges.length === 0) return 0
     const now = clock.now()
-    const own = charges.map(({ key, rule, ownRule = rule }) => ({ key, rule: ownRule }))
+    const own = charges.map(({ ownRule, ...charge }) => ({ ...charge, rule: ownRule ?? charge.rule }))
     const hasOwn = charges.some(({ ownRule }) => ownRule !== undefined)
     if (hasOwn && (await store.charge(own, now)) === 0) return 0
-    return store.charge(charges, now)
+    const ms = await store.charge(charges, now)
+    if (ms > 0) dryPools.note(charges)
+    return ms
   }
 
   const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0
@@ -115,7 +126,7 @@ export function createLimitService(options: Options): LimitService {
     admits,
     async admitsCode(caller, destination, purpose, isOwn) {
       if (!counters.mayReceive(destination)) return false
-      return admits(counters.codes(caller, destination, purpose, isOwn))
+      return admits(counters.codes(caller, destination, purpose, isOwn, { hidden: true }))
     },
     async clear(charges) {
       if (limits.enabled && charges.length > 0) await store.clear(charges.map(({ key }) => key))
@@ -134,6 +145,7 @@ export function createLimitService(options: Options): LimitService {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.notices(destination, purpose))
     },
+    strangersTurn: ({ channel, codePurpose }) => waitMs(counters.strangersTurn(channel, codePurpose)),
     async smsLeft() {
       const { key, rule } = counters.smsOfDay
       return Math.max(0, rule.count - (await store.countOf(key, clock.now())))

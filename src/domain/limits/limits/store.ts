@@ -22,6 +22,17 @@ export type Rule =
    */
   | { kind: 'failures'; count: number; windowMs: number; refusalMs: number; maximumMs: number }
 
+/** The messages that strangers cause, for contacts that nobody needs to have verified and for those that an account did. */
+export const sendingPools = [
+  'sms_newcomers',
+  'sms_verified',
+  'sms_codes',
+  'sms',
+  'email_newcomers',
+  'email_verified',
+] as const
+export type SendingPool = (typeof sendingPools)[number]
+
 export interface Charge {
   /**
    * `<what>:<keyed tag>`: the name of a counter contains no identifier, address or number in clear. A key belongs to one kind of
@@ -31,8 +42,10 @@ export interface Charge {
   rule: Rule
   /** Tried first: what the caller has to itself, whatever others have counted. Stores do not read it. */
   ownRule?: Rule
-  /** Of a counter of SMS by prefix, for the guard against pumping; stores do not read it. */
-  prefix?: string
+  /** Of the counters of SMS by range of numbers, for the guard against pumping; stores do not read it. */
+  range?: { name: string; closedCount: number; countsOnlyClosed?: true }
+  /** What of the service's messages it counts: the operator is told when that runs dry. */
+  pool?: SendingPool
 }
 
 export interface LimitStore {

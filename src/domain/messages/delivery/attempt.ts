@@ -34,10 +34,10 @@ export interface AttemptOptions {
   store: MessageStore
   codes: SendingCodes
   /**
-   * Counts an e-mail that a stranger caused, and gives the milliseconds that it must wait; 0 when it may go. Throws when
+   * Counts a message that a stranger caused, and gives the milliseconds that it must wait; 0 when it may go. Throws when
    * its store is away.
    */
-  strangersTurn?(): Promise<number>
+  strangersTurn?(message: Pick<QueuedMessage, 'channel' | 'codePurpose'>): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
   /** Remembers the addresses that a mail server refused. */
@@ -162,8 +162,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   /** What strangers cause is counted over the whole service, once for each message. Null: it may go. */
   async function waitOfStranger(message: QueuedMessage): Promise<AttemptResult | null> {
-    if (!isCausedByStranger(message) || message.channel !== 'email' || message.detail !== null) return null
-    const waitMs = (await strangersTurn?.().catch(() => CODES_RETRY_MS)) ?? 0
+    if (!isCausedByStranger(message) || message.detail !== null) return null
+    const waitMs = (await strangersTurn?.(message).catch(() => CODES_RETRY_MS)) ?? 0
     if (waitMs === 0) return null
     const ageMs = nowMs() - message.createdAt.getTime()
     if (ageMs >= codeLifetimeSeconds * 1000) return end(message, 'expired', 'strangers_per_hour')

@@ -12,7 +12,7 @@ import type { MessageStore } from '../outbox/store.ts'
 import { createRenderer, type LinkOf } from '../rendering/render.ts'
 import type { MessageSender } from '../senders/sender.ts'
 import type { Funnel } from '../sms-funnel/funnel.ts'
-import type { SendingCodes } from './attempt.ts'
+import type { AttemptOptions, SendingCodes } from './attempt.ts'
 import type { RefusedAddressStore } from './refused-address-store.ts'
 import { createRefusedAddresses } from './refused-addresses.ts'
 import { createDeliveryWorker } from './worker.ts'
@@ -26,7 +26,7 @@ interface Options {
   sendingCodes: SendingCodes
   linkOf: LinkOf
   /** See AttemptOptions. */
-  strangersTurn(): Promise<number>
+  strangersTurn: NonNullable<AttemptOptions['strangersTurn']>
   sender: MessageSender
   secret: ServerSecret
   clock: Clock

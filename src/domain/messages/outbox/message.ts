@@ -9,6 +9,7 @@ export type Channel = 'email' | 'sms'
 export const operatorPurposes = [
   'operator_prefix_closed',
   'operator_wrong_codes',
+  'operator_pool_dry',
   'operator_gateway_suspended',
   'operator_removal_stopped',
 ] as const

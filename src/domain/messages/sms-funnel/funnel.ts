@@ -21,8 +21,8 @@ export interface Funnel {
   codeSent(to: string): void
   /** A code was right. Never throws, and is not waited for. */
   verified(code: { subject: string; purpose: CodePurpose; destination: string }): void
-  /** Until when strangers get no code at this number; null if they do. */
-  closedUntil(to: string): Date | null
+  /** See Prefixes. */
+  closedUntil(range: string): Date | null
   /** The counts of the last days, today included. */
   report(days: number): Promise<StageCount[]>
   /** Adds what was counted since the last time. Never throws. */

@@ -1,17 +1,18 @@
 /**
- * The guard against SMS pumping: a prefix of numbers whose codes are hardly ever verified is closed to strangers for a
- * day. Every replica counts into the same rows and reads again which prefixes are closed.
+ * The guard against SMS pumping: a range of numbers (`prefix`: what they begin with) whose codes are hardly ever verified
+ * is closed for a day, but for a trickle. Every replica counts into the same rows and reads again which prefixes are closed.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { rangeOf } from '../../limits/limits/sending-pools.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { PrefixCount, SmsFunnelStore } from './store.ts'
 
 export interface Prefixes {
   /** `codes`: a gateway took one; `verified`: one was right. */
   count(to: string, what: 'codes' | 'verified'): void
-  /** Until when strangers get no code at this number; null if they do. */
-  closedUntil(to: string): Date | null
+  /** Until when this range is closed to networks that asked there; null if it is open. */
+  closedUntil(range: string): Date | null
   /** Adds what was counted since the last time, and closes prefixes. What could not be added is added the next time. */
   flush(now: Date): Promise<void>
   /** Reads which prefixes are closed. */
@@ -28,11 +29,6 @@ interface Options {
 
 /** To look at the messages of a prefix takes long. */
 const JUDGED_AGAIN_MS = 60_000
-/** The plus sign and seven digits. */
-const PREFIX_LENGTH = 8
-
-const prefixOf = (to: string): string => to.slice(0, PREFIX_LENGTH)
-
 export function createPrefixes({ store, clock, logger, config, tellOperator }: Options): Prefixes {
   const { pumpingGuard } = config.sms
   /** A prefix that was looked at closely is not looked at again until then. */
@@ -55,7 +51,7 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
     for (const { prefix, codes, verified } of newlyClosed) {
       logger.warn(
         { prefix, codes, verified },
-        'a prefix of numbers is closed to strangers for a day: hardly any code sent there is verified',
+        'a range of numbers is closed for a day to the networks that asked there: hardly any code is verified',
       )
       tellOperator?.('operator_prefix_closed', prefix)
     }
@@ -69,9 +65,9 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
   }
 
   return {
-    count: (to, what) => add({ prefix: prefixOf(to), codes: 0, verified: 0, [what]: 1 }),
-    closedUntil(to) {
-      const until = pumpingGuard ? closed.get(prefixOf(to)) : undefined
+    count: (to, what) => add({ prefix: rangeOf(to), codes: 0, verified: 0, [what]: 1 }),
+    closedUntil(range) {
+      const until = pumpingGuard ? closed.get(range) : undefined
       return until !== undefined && until > clock.now() ? until : null
     },
     async flush(now) {
