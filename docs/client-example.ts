@@ -235,12 +235,24 @@ export function createClient(options: ClientOptions) {
     }
   }
 
-  /** `proof`: needed unless the sign-in of this session was less than five minutes ago and proved the same. */
+  /** Shows the service that a sign-in of the last five minutes was ours. It is for no other service. */
+  async function ownSession(): Promise<{ refresh_token: string }> {
+    const { refresh_token } = await readTokens()
+    return { refresh_token }
+  }
+
+  /**
+   * `proof`: needed unless the sign-in of this session was less than five minutes ago and proved the same. A passkey that
+   * was added without it confirms no changes in its first day.
+   */
   async function addPasskey(
     proof: { password?: string; otp?: string } = {},
     name: string | null = null,
   ): Promise<Passkey> {
-    const { options } = await call<{ options: object }>('POST', 'passkeys/registration/options', proof)
+    const { options } = await call<{ options: object }>('POST', 'passkeys/registration/options', {
+      ...proof,
+      ...(await ownSession()),
+    })
     const publicKey = browser.PublicKeyCredential.parseCreationOptionsFromJSON(options)
     const credential = (await browser.navigator.credentials.create({ publicKey }))?.toJSON()
     return (await call<{ passkey: Passkey }>('POST', 'passkeys/registration', { credential, name })).passkey
@@ -264,7 +276,7 @@ export function createClient(options: ClientOptions) {
     signInWithPasskey,
     addPasskey,
     async removePasskey(id: string, proof: { password?: string; otp?: string } = {}) {
-      await call('DELETE', `passkeys/${id}`, proof)
+      await call('DELETE', `passkeys/${id}`, { ...proof, ...(await ownSession()) })
       await tellBrowser()
     },
     register: (person: { email?: string; phone?: string; password: string }) =>

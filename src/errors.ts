@@ -12,6 +12,7 @@ export const errorStatus = {
   account_locked: 403,
   two_factor_required: 403,
   reauthentication_required: 403,
+  passkey_too_new: 403,
   insufficient_scope: 403,
   route_not_found: 404,
   session_not_found: 404,

@@ -45,6 +45,7 @@ import { createAccountService } from '../domain/self-service/me/service.ts'
 import { createRemovalLinks } from '../domain/self-service/two-factor-removals/links.ts'
 import { createTwoFactorRemovals } from '../domain/self-service/two-factor-removals/service.ts'
 import { createAuthentication } from '../domain/sessions/sessions/authentication.ts'
+import { createRecentSignIn } from '../domain/sessions/sessions/recent-sign-in.ts'
 import { createSessionService } from '../domain/sessions/sessions/service.ts'
 import { createSessionOpener } from '../domain/sessions/sessions/session-opener.ts'
 import { createTokens } from '../domain/sessions/tokens/room.ts'
@@ -168,6 +169,7 @@ export function createServices(foundation: Foundation) {
   const notices = createOwnerNotices(base)
   const accountCodes = createAccountCodes({ ...base, notices })
   const authenticators = createAuthenticators({ ...base, notices, tellOperator })
+  const recentSignIn = createRecentSignIn(base)
   const sessionOpener = createSessionOpener({ ...base, notices, outbox })
   const assertions = createPasskeyAssertions({ ...base, notices, authenticators })
   const { confirmByPasskey } = assertions
@@ -182,6 +184,7 @@ export function createServices(foundation: Foundation) {
     authenticators,
     secrets: createSecrets({ ...base, authenticators }),
     sessionOpener,
+    recentSignIn,
     confirmByPasskey,
   }
   const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }

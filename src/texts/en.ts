@@ -17,6 +17,8 @@ export const en: Texts = {
     account_locked: 'Your account is locked.',
     two_factor_required: 'Please confirm this with your second factor.',
     reauthentication_required: 'Please sign in again first: your last sign-in is too long ago for this.',
+    passkey_too_new:
+      'This passkey was added a moment ago. Please confirm with your password or another factor, or use it tomorrow.',
     insufficient_scope: 'You are not allowed to do this.',
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',

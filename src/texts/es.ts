@@ -20,6 +20,8 @@ export const es: Texts = {
     two_factor_required: 'Confirme esta operación con su segundo factor.',
     reauthentication_required:
       'Vuelva a iniciar sesión primero: la última vez fue hace demasiado tiempo para esta operación.',
+    passkey_too_new:
+      'Esta llave de acceso se acaba de añadir. Confirme con su contraseña o con otro factor, o úsela mañana.',
     insufficient_scope: 'No tiene permiso para hacer esto.',
     route_not_found: 'No hay nada en esta dirección.',
     session_not_found: 'Esta sesión no existe.',

@@ -20,6 +20,8 @@ export const fr = {
     two_factor_required: 'Confirmez cette opération avec votre second facteur.',
     reauthentication_required:
       'Reconnectez-vous d’abord : votre dernière connexion est trop ancienne pour cette opération.',
+    passkey_too_new:
+      'Cette clé d’accès vient d’être ajoutée. Confirmez avec votre mot de passe ou un autre facteur, ou utilisez-la demain.',
     insufficient_scope: 'Vous n’avez pas le droit de faire cela.',
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',

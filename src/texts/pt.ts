@@ -22,6 +22,8 @@ export const pt: Texts = {
     two_factor_required: 'Confirme esta operação com o seu segundo fator.',
     reauthentication_required:
       'Inicie sessão de novo primeiro: a última vez foi há demasiado tempo para esta operação.',
+    passkey_too_new:
+      'Esta chave de acesso foi adicionada há pouco. Confirme com a palavra-passe ou outro fator, ou use-a amanhã.',
     insufficient_scope: 'Não tem permissão para fazer isto.',
     route_not_found: 'Não há nada neste endereço.',
     session_not_found: 'Esta sessão não existe.',

@@ -11,7 +11,7 @@ import {
   signInAgain,
   signInAs,
 } from '../helpers/administration.ts'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
@@ -77,7 +77,7 @@ describe('the page of administration', () => {
   test('a passkey is a second factor, made for the page alone', async () => {
     const { person } = await addAdministrator(service, 'viewer')
     const { access_token: bearer } = await service.logIn(person)
-    const creation = await service.post('passkeys/registration/options', {}, { bearer })
+    const creation = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
     const { passkey, credential } = createPasskey(creation.body.options, 'https://app.example.com')
     expect((await service.post('passkeys/registration', { credential }, { bearer })).status).toBe(201)
     const page = createPage(service, headers())

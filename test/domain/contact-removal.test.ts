@@ -32,7 +32,8 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
 
   async function addPasskey(bearer: string) {
     const asOwner = { ...newClient(), bearer }
-    const { options } = (await service.post('passkeys/registration/options', {}, asOwner)).body
+    const { options } = (await service.post('passkeys/registration/options', { password: PASSWORD }, asOwner))
+      .body
     const { credential } = createPasskey(options, ORIGIN)
     expect((await service.post('passkeys/registration', { credential }, asOwner)).status).toBe(201)
   }

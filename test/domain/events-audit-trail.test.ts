@@ -134,7 +134,8 @@ describe('every call of the public interface that changes something', () => {
       remove('identities/p1', { password: PASSWORD }, bearer),
     )
 
-    const creation = (await post('passkeys/registration/options', {}, { bearer })).body.options
+    const creation = (await post('passkeys/registration/options', { password: PASSWORD }, { bearer })).body
+      .options
     const { passkey, credential } = createPasskey(creation, ORIGIN)
     const added = await step('addPasskey', 'passkey.added', () =>
       post('passkeys/registration', { credential }, { bearer }),

@@ -18,8 +18,13 @@ const lists: readonly string[] = exportedLists
 
 test('an owner who just signed in gets it, is told, and gets it five times a day', async () => {
   const person = await service.signUp(newEmail())
-  const { access_token: bearer, account } = await service.logIn(person, { device_name: 'Ada’s phone' })
-  const { status, body } = await service.get('me/export', { bearer })
+  const {
+    access_token: bearer,
+    refresh_token,
+    account,
+  } = await service.logIn(person, { device_name: 'Ada’s phone' })
+  const copying = { bearer, headers: { 'x-refresh-token': refresh_token } }
+  const { status, body } = await service.get('me/export', copying)
   expect(status).toBe(200)
   expect(body.account).toMatchObject({ uuid: account.uuid, email: person.identifier })
   for (const list of lists) expect([list, Array.isArray(body[list])]).toEqual([list, true])
@@ -28,18 +33,19 @@ test('an owner who just signed in gets it, is told, and gets it five times a day
   expect(body.events.map(({ type }: { type: string }) => type)).toContain('login.succeeded')
   await service.delivered()
   expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('copie de tout')
-  for (let count = 0; count < 4; count++)
-    expect((await service.get('me/export', { bearer })).status).toBe(200)
-  expectRefusal(await service.get('me/export', { bearer }), 'too_many_requests')
+  for (let count = 0; count < 4; count++) expect((await service.get('me/export', copying)).status).toBe(200)
+  expectRefusal(await service.get('me/export', copying), 'too_many_requests')
   const { items } = (await service.get('events', { bearer })).body
   expect(items[0].type).toBe('account.exported')
 })
 
 test('an older sign-in gives nobody a copy, and no session at all either', async () => {
   const person = await service.signUp(newEmail())
-  const { access_token: bearer } = await service.logIn(person)
-  service.clock.advance(5 * 60_000 + 1)
+  const { access_token: bearer, refresh_token } = await service.logIn(person)
+  const copying = { bearer, headers: { 'x-refresh-token': refresh_token } }
   expectRefusal(await service.get('me/export', { bearer }), 'reauthentication_required')
+  service.clock.advance(5 * 60_000 + 1)
+  expectRefusal(await service.get('me/export', copying), 'reauthentication_required')
   expectRefusal(await service.get('me/export', newClient()), 'invalid_token')
 })
 

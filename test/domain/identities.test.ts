@@ -98,17 +98,21 @@ describe.each(shapes)('identities on %s', (shape) => {
 
   test('an account without password must have signed in a moment ago', async () => {
     provider.present(newPerson())
-    const { access_token } = (await browser.signIn()).body
+    const { access_token, refresh_token } = (await browser.signIn()).body
     other.present(newPerson())
     service.clock.advance(5 * 60_000 + 1000)
-    const late = await link(access_token, await browser.obtainCode('p2'), 'p2')
+    const late = await link(access_token, { ...(await browser.obtainCode('p2')), refresh_token }, 'p2')
     expectRefusal(late, 'reauthentication_required')
-    const fresh = (await browser.signIn()).body.access_token
+    const again = (await browser.signIn()).body
+    const fresh = again.access_token
     const erase = (body: object, bearer = fresh) =>
       service.call('DELETE', '/api/v1/auth/me', body, { bearer })
     expect((await erase({ password: 'anything' })).body.code).toBe('password_not_set')
-    expect((await erase({}, access_token)).body.code).toBe('reauthentication_required')
-    expect((await link(fresh, await browser.obtainCode('p2'), 'p2')).body.identities).toHaveLength(2)
+    expect((await erase({ refresh_token }, access_token)).body.code).toBe('reauthentication_required')
+    const code = await browser.obtainCode('p2')
+    expectRefusal(await link(fresh, code, 'p2'), 'reauthentication_required')
+    const linked = await link(fresh, { ...code, refresh_token: again.refresh_token }, 'p2')
+    expect(linked.body.identities).toHaveLength(2)
   })
 
   test('what is somebody else’s stays so', async () => {
@@ -165,14 +169,15 @@ describe.each(shapes)('identities on %s', (shape) => {
   test('the last way in stays', async () => {
     const email = newEmail()
     provider.present(newPerson({ email, email_verified: true }))
-    const { access_token } = (await browser.signIn()).body
-    const last = await unlink(access_token)
+    const { access_token, refresh_token } = (await browser.signIn()).body
+    const proof = { refresh_token }
+    const last = await unlink(access_token, proof)
     expectRefusal(last, 'last_sign_in_method')
-    expect((await unlink(access_token, {}, 'p2')).body.code).toBe('identity_not_found')
+    expect((await unlink(access_token, proof, 'p2')).body.code).toBe('identity_not_found')
     other.present(newPerson())
-    await link(access_token, await browser.obtainCode('p2'), 'p2')
-    expect((await unlink(access_token)).body.identities).toHaveLength(1)
-    expect((await unlink(access_token, {}, 'p2')).body.code).toBe('last_sign_in_method')
+    await link(access_token, { ...(await browser.obtainCode('p2')), ...proof }, 'p2')
+    expect((await unlink(access_token, proof)).body.identities).toHaveLength(1)
+    expect((await unlink(access_token, proof, 'p2')).body.code).toBe('last_sign_in_method')
 
     await service.post('password/forgot', { identifier: email })
     const otp = await service.inbox.nextCode(email)
@@ -205,18 +210,21 @@ describe.each(shapes)('identities on %s', (shape) => {
     for (let round = 0; round < 5; round++) {
       provider.present(newPerson())
       other.present(newPerson())
-      const { access_token } = (await browser.signIn()).body
-      await link(access_token, await browser.obtainCode('p2'), 'p2')
-      const answers = await Promise.all([unlink(access_token), unlink(access_token, {}, 'p2')])
+      const { access_token, refresh_token } = (await browser.signIn()).body
+      await link(access_token, { ...(await browser.obtainCode('p2')), refresh_token }, 'p2')
+      const answers = await Promise.all([
+        unlink(access_token, { refresh_token }),
+        unlink(access_token, { refresh_token }, 'p2'),
+      ])
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     }
   })
 
   test('a code of one provider links nothing at the path of another', async () => {
     provider.present(newPerson())
-    const { access_token } = (await browser.signIn()).body
+    const { access_token, refresh_token } = (await browser.signIn()).body
     provider.present(newPerson())
-    const crossed = await link(access_token, await browser.obtainCode('p1'), 'p2')
+    const crossed = await link(access_token, { ...(await browser.obtainCode('p1')), refresh_token }, 'p2')
     expectRefusal(crossed, 'invalid_code')
     const unknown = await link(access_token, await browser.obtainCode('p1'), 'p3')
     expect(unknown.body.code).toBe('provider_not_found')

@@ -11,11 +11,14 @@ const service = useService({ shape: 'embedded', settings: { passkeys: { rp_id: '
 
 test('a passkey by python3-fido2 is added, and signs in', async () => {
   const person = await service.signUp(newEmail())
-  const { access_token } = await service.logIn(person)
+  const { access_token, refresh_token } = await service.logIn(person)
   const script = join(import.meta.dir, '../helpers/passkey_client.py')
-  const child = Bun.spawn(['/usr/bin/python3', script, service.url, access_token, 'https://example.com'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = Bun.spawn(
+    ['/usr/bin/python3', script, service.url, access_token, refresh_token, 'https://example.com'],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const [answer, complaints] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   expect(complaints).toBe('')
   const login = JSON.parse(answer) as { access_token: string; account: { email: string } }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { newEmail, type Person } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { countRows, lockAccount } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import {
@@ -44,7 +44,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   }
 
   const creationOptions = async (bearer: string) =>
-    (await service.post('passkeys/registration/options', {}, { bearer })).body.options
+    (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })).body.options
 
   async function addPasskey(bearer: string, quirks: Parameters<typeof createPasskey>[2] = {}) {
     const { passkey, credential } = createPasskey(await creationOptions(bearer), origin, quirks)
@@ -177,7 +177,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { bearer } = await signedIn()
       const options = await creationOptions(bearer)
       for (let count = 0; count < 10; count++) expect((await addPasskey(bearer)).answer.status).toBe(201)
-      const eleventh = await service.post('passkeys/registration/options', {}, { bearer })
+      const eleventh = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
       expect(failure(eleventh)).toEqual([409, 'passkey_limit'])
       const { credential } = createPasskey({ ...options, user: options.user }, origin)
       const late = await service.post('passkeys/registration', { credential }, { bearer })
@@ -408,7 +408,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const count = async () => (await service.get('me/security', { bearer })).body.passkeys
       expect(await count()).toBe(1)
       await service.post('passkeys/login', await assertion(passkey))
-      await service.call('DELETE', `/api/v1/auth/passkeys/${id}`, undefined, { bearer })
+      await service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect(await count()).toBe(0)
       const { items } = (await service.get('events', { bearer })).body
       const about = items.filter(({ type }: { type: string }) => type.startsWith('passkey.'))
@@ -431,7 +431,8 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
     test('removes one, which then opens nothing', async () => {
       const { bearer, id, passkey } = await withPasskey()
-      const remove = () => service.call('DELETE', `/api/v1/auth/passkeys/${id}`, undefined, { bearer })
+      const remove = () =>
+        service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect((await remove()).status).toBe(200)
       expect(failure(await remove())).toEqual([404, 'passkey_not_found'])
       const answer = await service.post('passkeys/login', await assertion(passkey))
@@ -474,7 +475,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const [owner, other] = await Promise.all([withPasskey(), signedIn()])
       const path = `/api/v1/auth/passkeys/${owner.id}`
       const options = { bearer: other.bearer }
-      expect(failure(await service.call('DELETE', path, undefined, options))).toEqual([
+      expect(failure(await service.call('DELETE', path, { password: PASSWORD }, options))).toEqual([
         404,
         'passkey_not_found',
       ])
@@ -519,7 +520,7 @@ describe('the relying party', () => {
     const service = await startService({ shape: 'postgres', settings })
     const person = await service.signUp(newEmail())
     const { access_token: bearer } = await service.logIn(person)
-    const { body } = await service.post('passkeys/registration/options', {}, { bearer })
+    const { body } = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
     const { credential } = createPasskey(body.options, origin)
     await service.post('passkeys/registration', { credential }, { bearer })
     const moved = { passkeys: { rp_id: 'example.org' } }

@@ -1,6 +1,6 @@
 /** What a stolen copy of the database, or the log, does not hold. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import type { Shape } from '../helpers/service.ts'
@@ -34,7 +34,8 @@ describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shap
   test('no challenge of a passkey, no signature and no private part stands in any table or line', async () => {
     const bearer = (await service.logIn(await service.signUp(newEmail()))).access_token
     const origin = 'https://example.com'
-    const asked = (await service.post('passkeys/registration/options', {}, { bearer })).body.options
+    const asked = (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer }))
+      .body.options
     const { passkey, credential } = createPasskey(asked, origin)
     await service.post('passkeys/registration', { credential }, { bearer })
     const { options } = (await service.post('passkeys/login/options', {})).body

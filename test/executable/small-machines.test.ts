@@ -5,7 +5,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { startExecutable } from '../helpers/executable.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -72,7 +72,9 @@ test.each([
   expect(highest).toBeLessThan(goal.flood)
   expect(limit.failures()).toBe(0)
   const { access_token: bearer } = await service.logIn(person)
-  const { options } = (await service.post('passkeys/registration/options', {}, { bearer })).body
+  const { options } = (
+    await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
+  ).body
   const { passkey, credential } = createPasskey(options, ORIGIN)
   expect((await service.post('passkeys/registration', { credential }, { bearer })).status).toBe(201)
   const asked = (await service.post('passkeys/login/options', {})).body.options

@@ -17,7 +17,7 @@ from fido2.client import ClientData
 from fido2.cose import ES256
 from fido2.ctap2 import AttestationObject, AttestedCredentialData, AuthenticatorData
 
-service, bearer, origin = sys.argv[1:]
+service, bearer, refresh_token, origin = sys.argv[1:]
 AAGUID = bytes.fromhex("f1d0f1d0f1d0f1d0f1d0f1d0f1d0f1d0")
 FLAG = AuthenticatorData.FLAG
 PRESENT_AND_VERIFIED = FLAG.USER_PRESENT | FLAG.USER_VERIFIED
@@ -46,7 +46,7 @@ def credential(response):
 private_key = ec.generate_private_key(ec.SECP256R1(), default_backend())
 credential_id = os.urandom(32)
 
-options = post("passkeys/registration/options", {}, bearer)["options"]
+options = post("passkeys/registration/options", {"refresh_token": refresh_token}, bearer)["options"]
 assert {"type": "public-key", "alg": ES256.ALGORITHM} in options["pubKeyCredParams"]
 rp_hash = sha256(options["rp"]["id"].encode()).digest()
 client_data = ClientData.build(type="webauthn.create", challenge=options["challenge"], origin=origin)

@@ -151,7 +151,7 @@ async function addWaysIn(service: TestService, { bearer, secret }: Owner): Promi
   const asOwner = { ...newClient(), bearer }
   const proof = secret && { password: PASSWORD, otp: appCode(secret, service.clock.now(), 1) }
   service.clock.advance(MINUTE)
-  const asked = await service.post('passkeys/registration/options', { ...proof }, asOwner)
+  const asked = await service.post('passkeys/registration/options', { password: PASSWORD, ...proof }, asOwner)
   const { passkey, credential } = createPasskey(asked.body.options, ORIGIN)
   expect((await service.post('passkeys/registration', { credential }, asOwner)).status).toBe(201)
   return { passkey, sub: crypto.randomUUID() }

@@ -35,7 +35,10 @@ export function createCors(origins: readonly string[]): Cors {
     applyPreflight(request, headers, methods) {
       if (!allowedOrigin(request) || !request.headers.has('access-control-request-method')) return
       headers.set('access-control-allow-methods', methods.join(', '))
-      headers.set('access-control-allow-headers', 'Accept-Language, Authorization, Content-Type')
+      headers.set(
+        'access-control-allow-headers',
+        'Accept-Language, Authorization, Content-Type, X-Refresh-Token',
+      )
       headers.set('access-control-max-age', String(PREFLIGHT_SECONDS))
     },
   }

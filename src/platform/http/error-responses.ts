@@ -24,6 +24,7 @@ export const ownerProofErrors = [
   'invalid_code',
   'invalid_passkey',
   'unknown_passkey',
+  'passkey_too_new',
   'too_many_attempts',
   'too_many_requests',
   'server_busy',

@@ -606,6 +606,8 @@ export const passkeys = pgTable(
     rpId: text('rp_id').notNull(),
     /** The session that added it; not a reference, since sessions are swept. */
     addedBySession: uuid('added_by_session'),
+    /** Added with the password or a second factor, not by a session alone. */
+    proved: boolean('proved').notNull().default(false),
   },
   (table) => [
     uniqueIndex('passkeys_credential_id').on(table.credentialId),

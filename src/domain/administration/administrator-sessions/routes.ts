@@ -123,6 +123,7 @@ const factorErrors = [
   'invalid_code',
   'invalid_passkey',
   'unknown_passkey',
+  'passkey_too_new',
   'too_many_attempts',
   'too_many_requests',
 ] as const

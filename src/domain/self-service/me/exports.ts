@@ -7,18 +7,20 @@ import { type Account, type AccountRecord, accountRecord } from '../../accounts/
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 
 export type AccountExport = { exported_at: string; account: AccountRecord } & ExportedDocument
 
 export interface Exports {
   /** The owner is told. Throws `reauthentication_required`, `too_many_requests`, `invalid_token`. */
-  ofOwner(signedIn: Authenticated): Promise<AccountExport>
+  ofOwner(signedIn: Authenticated, refreshToken: string | undefined): Promise<AccountExport>
   /** Throws `account_not_found`. */
   ofAccount(account: Account): Promise<AccountExport>
 }
 
 interface Needs {
+  recentSignIn: RecentSignIn
   limits: LimitService
   notices: OwnerNotices
   clock: Clock
@@ -26,18 +28,18 @@ interface Needs {
   stores: { exports: ExportStore }
 }
 
-const RECENT_SIGN_IN_MS = 5 * 60_000
-
-export function createExports({ limits, notices, clock, config, stores }: Needs): Exports {
+export function createExports(needs: Needs): Exports {
+  const { recentSignIn, limits, notices, clock, config, stores } = needs
   const documentOf = (account: Account, now: Date, document: ExportedDocument): AccountExport => ({
     ...document,
     exported_at: now.toISOString(),
     account: accountRecord(account, config.accounts.passwordDigest),
   })
   return {
-    async ofOwner({ account, claims }) {
+    async ofOwner(signedIn, refreshToken) {
       const now = clock.now()
-      if (now.getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS)
+      const { account } = signedIn
+      if (!(await recentSignIn.isShown(signedIn, refreshToken)))
         throw new AppError('reauthentication_required')
       await limits.charge([limits.counters.exports(account.uuid)])
       const messages = await notices.about(account, 'account_exported')

@@ -110,8 +110,16 @@ export function createAccountRoutes(
     )
     .get(
       '/me/export',
-      async ({ signedIn }) => ({ status: 200 as const, ...(await exports.ofOwner(signedIn)) }),
+      async ({ signedIn, headers }) => ({
+        status: 200 as const,
+        ...(await exports.ofOwner(signedIn, headers['x-refresh-token'])),
+      }),
       {
+        headers: t.Object({
+          'x-refresh-token': t.Optional(
+            t.String({ description: "The session's present refresh token; it stays valid" }),
+          ),
+        }),
         response: {
           200: exportAnswer,
           ...errorResponses('reauthentication_required', 'too_many_requests'),
@@ -121,7 +129,7 @@ export function createAccountRoutes(
           operationId: 'exportAccount',
           summary: 'Download everything stored about you',
           description:
-            'The last sign-in must be less than 5 minutes ago; five times a day. Every verified contact is told.',
+            'The session must be less than 5 minutes old, and `X-Refresh-Token` shows that: without it, or later, `reauthentication_required`. Five times a day. Every verified contact is told.',
           security: bearerSecurity,
         },
       },

@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { accounts, passkeys, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
@@ -61,6 +61,28 @@ const rotate = defineStatement({
    where family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
      and ${accounts}.id = ${sessions}.account_id and locked_at is null
   returning ${subjectColumns}`,
+})
+
+/** `hwk`, `swk`: a passkey opened it. */
+const isRecent = defineStatement({
+  name: 'sessions.is_recent',
+  params: {
+    familyHash: 'bytea',
+    generation: 'int',
+    sessionId: 'uuid',
+    since: 'timestamptz',
+    youngSince: 'timestamptz',
+    now: 'timestamptz',
+  },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  select id from ${sessions}
+   where family_hash = ${p.familyHash} and id = ${p.sessionId} and generation <= ${p.generation}
+     and created_at >= ${p.since} and ${lives(p)}
+     and not (string_to_array(amr, ' ') && '{hwk,swk}'
+              and exists (select 1 from ${passkeys}
+                           where ${passkeys}.account_id = ${sessions}.account_id and not proved
+                             and ${passkeys}.created_at > ${p.youngSince}))`,
 })
 
 const findFamily = defineStatement({
@@ -132,6 +154,7 @@ export function createFamilyStore(database: Database): FamilyStore {
       const row = await database.first(rotate, { ...rotation, now, commit })
       return row && subjectOf(row)
     },
+    isRecent: async (session, now) => (await database.first(isRecent, { ...session, now })) !== null,
     async findFamily(familyHash) {
       const row = await database.first(findFamily, { familyHash })
       return row && { ...row, subject: subjectOf(row), account: row }

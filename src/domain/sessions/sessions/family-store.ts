@@ -32,6 +32,16 @@ export interface SessionFamily {
   revokedAt: Date | null
 }
 
+export interface RecentSession {
+  familyHash: Uint8Array
+  /** The generation of the presented token. */
+  generation: number
+  sessionId: string
+  since: Date
+  /** Passkeys added later than that are young. */
+  youngSince: Date
+}
+
 export interface FamilyStore {
   /**
    * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
@@ -50,6 +60,11 @@ export interface FamilyStore {
     limit: { since: Date; most: number },
     now: Date,
   ): Promise<boolean>
+  /**
+   * Whether the session is alive, began since then, and has no newer refresh token than the presented one. One that a
+   * passkey opened is not, while its account has a young passkey that was added by a session alone.
+   */
+  isRecent(session: RecentSession, now: Date): Promise<boolean>
   findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>
   /** Ends a session and queues the notices with it; false if it was not alive. */
   endReused(sessionId: string, notices: NewMessage[], now: Date): Promise<boolean>

@@ -10,8 +10,10 @@ import type { Account } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
+import { PASSKEY_AGE_MS } from '../../sessions/sessions/recent-sign-in.ts'
 import type { NewSession } from '../../sessions/sessions/store.ts'
 import type { ChallengePurpose, Challenges } from './challenge.ts'
+import type { Passkey } from './passkey.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 import { challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
@@ -19,7 +21,10 @@ import { challengeOf, type RelyingParty, verifyAssertion } from './verification.
 export type CheckedAssertion = PasskeyUse
 
 export interface AssertionCheck {
-  /** Throws `invalid_passkey`, or `unknown_passkey` for a credential that no account has. */
+  /**
+   * Throws `invalid_passkey`, `unknown_passkey` for a credential that no account has, and `passkey_too_new` where one
+   * that a session alone added a moment ago is to confirm a change.
+   */
   check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
   /**
    * Uses the challenge up: of any number of callers with one signature exactly one succeeds. Throws `invalid_passkey`
@@ -59,9 +64,12 @@ export function createAssertionCheck(
     return new AppError('invalid_passkey')
   }
 
-  /** Who has a passkey has not lost every factor. */
-  async function noteUse({ account, removalWaits }: CheckedAssertion): Promise<void> {
-    if (removalWaits) await authenticators.endRemoval(account, 'passkey')
+  const isYoung = ({ proved, createdAt }: Passkey) =>
+    !proved && clock.now().getTime() - createdAt.getTime() < PASSKEY_AGE_MS
+
+  /** Who has a passkey has not lost every factor; a young one may be an intruder's. */
+  async function noteUse({ account, passkey, removalWaits }: CheckedAssertion): Promise<void> {
+    if (removalWaits && !isYoung(passkey)) await authenticators.endRemoval(account, 'passkey')
   }
 
   return {
@@ -77,6 +85,7 @@ export function createAssertionCheck(
       }
       const assertion = await verifyAssertion(credential, bytes, relyingParty, found.passkey)
       if (assertion === null || found.passkey.rpId !== relyingParty.id) throw new AppError('invalid_passkey')
+      if (purpose.kind !== 'login' && isYoung(found.passkey)) throw new AppError('passkey_too_new')
       return { ...found, challenge, assertion }
     },
 

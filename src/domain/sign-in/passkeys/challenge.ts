@@ -16,7 +16,12 @@ import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
  */
 export type ChallengePurpose =
   | { kind: 'login' }
-  | { kind: 'registration' | 'step_up' | 'administration'; accountUuid: string; sessionId: string }
+  | {
+      /** `proved_registration`: asked for with more than a session. */
+      kind: 'registration' | 'proved_registration' | 'step_up' | 'administration'
+      accountUuid: string
+      sessionId: string
+    }
 
 export interface OpenedChallenge {
   /** SHA-256 of the challenge, under which a spent one is remembered. */

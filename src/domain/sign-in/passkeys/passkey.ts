@@ -20,6 +20,8 @@ export interface Passkey {
   transports: string[]
   aaguid: string
   rpId: string
+  /** Added with the password, a second factor or another passkey, not by a session alone. */
+  proved: boolean
 }
 
 export type PasskeyRecord = ReturnType<typeof passkeyRecord>

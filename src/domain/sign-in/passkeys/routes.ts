@@ -83,7 +83,7 @@ const idParams = t.Object({ id: t.String({ format: 'uuid' }) })
 const nameField = t.String({ minLength: 1, maxLength: 120, examples: ['My phone'] })
 
 const freshNote =
-  'Neither password nor code is needed if the session was opened with them less than five minutes ago.'
+  'Neither password nor code is needed if the session was opened with them less than five minutes ago and the body has its present `refresh_token`, which stays valid.'
 
 const documented = (operationId: string, summary: string, description: string) => ({
   tags: ['Passkeys'],
@@ -116,7 +116,11 @@ export function createPasskeyRoutes(
           200: optionsAnswer('PublicKeyCredentialCreationOptionsJSON'),
           ...errorResponses('passkey_limit', ...ownerProofErrors),
         },
-        detail: withBearer('passkeyRegistrationOptions', 'Begin to add a passkey', freshNote),
+        detail: withBearer(
+          'passkeyRegistrationOptions',
+          'Begin to add a passkey',
+          `${freshNote} A passkey that was added in that way signs in at once, and confirms changes after 24 hours.`,
+        ),
       },
     )
     .post(

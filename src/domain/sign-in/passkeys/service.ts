@@ -80,9 +80,6 @@ export interface PasskeyFoundation {
 
 export const MAXIMUM_PASSKEYS = 10
 
-/** Somebody who has just given the password and the second factor is not asked for them again. */
-const RECENT_SIGN_IN_MS = 5 * 60_000
-
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 export function createPasskeyService(
@@ -101,21 +98,16 @@ export function createPasskeyService(
     timeout: CHALLENGE_LIFETIME_MS,
   })
 
-  /** Whether this session was opened a moment ago with everything that the account requires. */
-  function isFresh({ account, claims }: Authenticated): boolean {
-    if (clock.now().getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS) return false
-    const proved =
-      (account.passwordDigest === null || claims.amr.includes('pwd')) && !account.twoFactorEnabled
-    return proved || claims.amr.includes('mfa')
-  }
-
   /**
    * Requires the password and, if two-factor login is on, the second factor, unless the session has just verified
-   * them.
+   * them. Returns whether more than the session was proved.
    */
-  async function requireOwner(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void> {
-    if (!isFresh(signedIn)) await reauthentication.require(signedIn, proof, client)
-  }
+  const requireOwner = (
+    signedIn: Authenticated,
+    proof: OwnerProof,
+    client: Client,
+    admit: () => Promise<void>,
+  ) => reauthentication.require(signedIn, proof, client, { admit, recentSignInSuffices: true })
 
   const noticesOf = async (account: Account, purpose: NoticePurpose, passkey: string) =>
     (await notices.about(account, purpose)).map((notice) => ({ ...notice, values: { passkey } }))
@@ -146,12 +138,13 @@ export function createPasskeyService(
     },
 
     async registrationOptions(signedIn, proof, client) {
-      await requireOwner(signedIn, proof, client)
       const { account, claims } = signedIn
       const existing = await store.list(account.id)
-      if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
+      const proved = await requireOwner(signedIn, proof, client, async () => {
+        if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
+      })
       const challenge = challenges.create({
-        kind: 'registration',
+        kind: proved ? 'proved_registration' : 'registration',
         accountUuid: account.uuid,
         sessionId: claims.sessionId,
       })
@@ -186,14 +179,12 @@ export function createPasskeyService(
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const { account, claims } = signedIn
       const bytes = challengeOf(credential)
-      const challenge =
-        bytes &&
-        challenges.open(bytes, {
-          kind: 'registration',
-          accountUuid: account.uuid,
-          sessionId: claims.sessionId,
-        })
-      const made = challenge && (await verifyRegistration(credential, bytes, relyingParty))
+      const owner = { account, sessionId: claims.sessionId }
+      const open = (kind: 'registration' | 'proved_registration') =>
+        bytes && challenges.open(bytes, { kind, accountUuid: account.uuid, sessionId: owner.sessionId })
+      const provedChallenge = open('proved_registration')
+      const challenge = provedChallenge ?? open('registration')
+      const made = bytes && challenge && (await verifyRegistration(credential, bytes, relyingParty))
       if (!made) throw new AppError('invalid_passkey')
       const [first] = await store.list(account.id)
       const now = clock.now()
@@ -203,8 +194,8 @@ export function createPasskeyService(
         name: name ?? authenticatorName(made.aaguid) ?? 'Passkey',
         userHandle: first?.userHandle ?? challenge.random,
         rpId: relyingParty.id,
+        proved: provedChallenge !== null,
       }
-      const owner = { account, sessionId: claims.sessionId }
       const about = await noticesOf(account, 'passkey_added', passkey.name)
       const outcome = await store.add(owner, passkey, challenge, MAXIMUM_PASSKEYS, about, now)
       if (outcome === 'limit_reached') throw new AppError('passkey_limit')
@@ -232,9 +223,11 @@ export function createPasskeyService(
     },
 
     async remove(signedIn, id, proof, client) {
-      await requireOwner(signedIn, proof, client)
       const { account, claims } = signedIn
       const passkey = (await store.list(account.id)).find((one) => one.id === id)
+      await requireOwner(signedIn, proof, client, async () => {
+        if (!passkey) throw new AppError('passkey_not_found')
+      })
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await noticesOf(account, 'passkey_removed', passkey.name)
       const owner = { account, sessionId: claims.sessionId }

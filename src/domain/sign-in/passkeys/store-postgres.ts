@@ -51,12 +51,13 @@ const passkeyRow = {
     'backedUp',
     'aaguid',
     'rpId',
+    'proved',
   ),
   transports: json<string[]>(),
 }
 
 const selected = sql`id, account_id, credential_id, public_key, user_handle, counter, name, created_at, last_used_at,
-         backup_eligible, backed_up, aaguid, rp_id, transports`
+         backup_eligible, backed_up, aaguid, rp_id, proved, transports`
 
 /** Two of the passkey's columns have the names of the account's. */
 const find = defineStatement({
@@ -65,7 +66,7 @@ const find = defineStatement({
   row: {
     ...accountRow,
     ...pick(columns, 'accountId', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'lastUsedAt'),
-    ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId'),
+    ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId', 'proved'),
     transports: json<string[]>(),
     passkeyId: 'uuid',
     passkeyCreatedAt: 'timestamptz',
@@ -73,7 +74,7 @@ const find = defineStatement({
   },
   sql: (p) => sql`
   select ${accounts}.*, account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
-         backup_eligible, backed_up, aaguid, rp_id, transports,
+         backup_eligible, backed_up, aaguid, rp_id, proved, transports,
          ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at,
          exists (select 1 from ${twoFactorRemovals} removal where removal.account_id = ${accounts}.id) as removal_waits
     from ${passkeys} join ${accounts} on ${accounts}.id = ${passkeys}.account_id
@@ -110,6 +111,7 @@ const add = defineStatement({
     transports: 'text',
     aaguid: 'text',
     rpId: 'text',
+    proved: 'boolean',
   },
   row: {
     lives: 'boolean',
@@ -132,10 +134,10 @@ const add = defineStatement({
     on conflict do nothing returning hash),
   added as (
     insert into ${passkeys} (id, account_id, credential_id, public_key, user_handle, counter, name, created_at,
-                             backup_eligible, backed_up, transports, aaguid, rp_id, added_by_session)
+                             backup_eligible, backed_up, transports, aaguid, rp_id, added_by_session, proved)
     select ${p.id}, ${p.accountId}, ${p.credentialId}, ${p.publicKey}, ${p.userHandle}, ${p.counter}, ${p.name},
            ${p.now}, ${p.backupEligible}, ${p.backedUp}, ${p.transports}::jsonb, ${p.aaguid}, ${p.rpId},
-           ${p.sessionId}
+           ${p.sessionId}, ${p.proved}
       from spent
     on conflict (credential_id) do nothing returning id),
   notices as (${queueNotices(p, sql`added`)})

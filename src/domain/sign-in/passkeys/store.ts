@@ -23,6 +23,7 @@ export interface NewPasskey extends NewCredential {
   name: string
   userHandle: Uint8Array
   rpId: string
+  proved: boolean
 }
 
 export interface PasskeyStore {

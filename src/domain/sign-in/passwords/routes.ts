@@ -84,6 +84,7 @@ export function createPasswordRoutes(
           current_password: ownerProofFields.password,
           otp: ownerProofFields.otp,
           credential: ownerProofFields.credential,
+          refresh_token: ownerProofFields.refresh_token,
           ...newPasswordFields,
         }),
         response: {

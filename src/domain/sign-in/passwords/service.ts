@@ -215,7 +215,8 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     async change(signedIn, body, client) {
       const { account } = signedIn
       check(body, ownIdentifiers(account))
-      const proof = { password: body.current_password, otp: body.otp, credential: body.credential }
+      const { current_password: password, otp, credential, refresh_token } = body
+      const proof = { password, otp, credential, refresh_token }
       await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
       const digest = await hashing.hash(body.password, { owner: true })
       const [messages] = await Promise.all([

@@ -1,6 +1,7 @@
 /**
  * Re-authentication. A call inside a session that changes how the account is protected needs more than the access
- * token: the password, or a recent sign-in if the account has none, and a second factor if two-factor login is on.
+ * token: the password, or a recent sign-in if the account has none, and a second factor if two-factor login is on. The
+ * recent sign-in is shown by the session's refresh token, since other services see access tokens.
  * The password is checked and counted like at a login from the device of the session.
  */
 
@@ -12,6 +13,7 @@ import type { Attempts } from '../../limits/attempts/service.ts'
 import { inSession } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { PasswordCheck } from './password-check.ts'
 import type { SecondFactor } from './second-factor.ts'
@@ -26,6 +28,8 @@ export interface OwnerProof {
    * factor.
    */
   credential?: AssertionBody | null | undefined
+  /** The session's present one: it shows that a recent sign-in is the caller's own. */
+  refresh_token?: string | null | undefined
 }
 
 /** Uses the signature up. Throws `invalid_passkey` or `unknown_passkey`. */
@@ -36,13 +40,14 @@ export interface Reauthentication {
    * Throws `validation_failed` (`required` or `wrong_password` on `passwordField`), `password_not_set` for a password
    * sent where the account has none, `reauthentication_required`, `two_factor_required`, `invalid_code`,
    * `too_many_attempts`, `too_many_requests`, `server_busy`. The second factor is asked for only once the rest is right.
+   * Returns whether more than a session was proved: the password, a second factor or a passkey.
    */
   require(
     signedIn: Authenticated,
     proof: OwnerProof,
     client: { addressBucket: string },
     options?: RequireOptions,
-  ): Promise<void>
+  ): Promise<boolean>
 }
 
 interface RequireOptions {
@@ -52,6 +57,8 @@ interface RequireOptions {
    * another reason.
    */
   admit?: () => void | Promise<void>
+  /** Whether a recent sign-in with everything that the account requires suffices, without password and second factor. */
+  recentSignInSuffices?: boolean
 }
 
 /** The name that the password has in the body of the call. */
@@ -67,13 +74,12 @@ interface Needs {
   attempts: Attempts
   clock: Clock
   confirmByPasskey: ConfirmByPasskey
+  recentSignIn: RecentSignIn
   stores: { sessions: SessionStore }
 }
 
-const RECENT_SIGN_IN_MS = 5 * 60_000
-
 export function createReauthentication(needs: Needs): Reauthentication {
-  const { passwordCheck, secondFactor, limits, attempts, clock, confirmByPasskey } = needs
+  const { passwordCheck, secondFactor, limits, attempts, clock, confirmByPasskey, recentSignIn } = needs
   const { sessions } = needs.stores
 
   async function requirePassword(
@@ -96,10 +102,33 @@ export function createReauthentication(needs: Needs): Reauthentication {
     throw wrongPassword(field)
   }
 
-  function requireRecentSignIn({ claims }: Authenticated): void {
-    if (clock.now().getTime() - claims.authTime.getTime() > RECENT_SIGN_IN_MS) {
-      throw new AppError('reauthentication_required')
+  /** Whether this session was opened a moment ago with everything that the account requires. */
+  async function isFresh(
+    signedIn: Authenticated,
+    refreshToken: OwnerProof['refresh_token'],
+  ): Promise<boolean> {
+    const { account, claims } = signedIn
+    const withPassword = account.passwordDigest === null || claims.amr.includes('pwd')
+    const provedAll = (withPassword && !account.twoFactorEnabled) || claims.amr.includes('mfa')
+    return provedAll && recentSignIn.isShown(signedIn, refreshToken)
+  }
+
+  async function requireFirstFactor(
+    signedIn: Authenticated,
+    { password, refresh_token: refreshToken }: OwnerProof,
+    addressBucket: string,
+    field: PasswordField,
+  ): Promise<void> {
+    if (signedIn.account.passwordDigest === null) {
+      if (typeof password === 'string') throw new AppError('password_not_set')
+      if (!(await recentSignIn.isShown(signedIn, refreshToken)))
+        throw new AppError('reauthentication_required')
+      return
     }
+    if (typeof password !== 'string') {
+      throw new AppError('validation_failed', { fields: [{ field, code: 'required' }] })
+    }
+    await requirePassword(signedIn, password, addressBucket, field)
   }
 
   async function requireSecondFactor(signedIn: Authenticated, otp: OwnerProof['otp'], addressBucket: string) {
@@ -113,25 +142,27 @@ export function createReauthentication(needs: Needs): Reauthentication {
   }
 
   return {
-    async require(signedIn, { password, otp, credential }, { addressBucket }, options = {}) {
-      const { passwordField: field = 'password', admit } = options
+    async require(signedIn, proof, { addressBucket }, options = {}) {
+      const { password, otp, credential, refresh_token: refreshToken } = proof
+      const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
       const { account } = signedIn
       if (credential) {
         await limits.charge(limits.counters.passkeyAttempts(addressBucket))
         await admit?.()
-        return confirmByPasskey(signedIn, credential)
+        await confirmByPasskey(signedIn, credential)
+        return true
       }
-      if (account.passwordDigest === null) {
-        if (typeof password === 'string') throw new AppError('password_not_set')
-        requireRecentSignIn(signedIn)
-      } else {
-        if (typeof password !== 'string') {
-          throw new AppError('validation_failed', { fields: [{ field, code: 'required' }] })
-        }
-        await requirePassword(signedIn, password, addressBucket, field)
+      const givesAll =
+        (account.passwordDigest === null || typeof password === 'string') &&
+        (!account.twoFactorEnabled || otp)
+      if (recentSignInSuffices && !givesAll && (await isFresh(signedIn, refreshToken))) {
+        await admit?.()
+        return false
       }
+      await requireFirstFactor(signedIn, proof, addressBucket, field)
       await admit?.()
       if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, addressBucket)
+      return account.passwordDigest !== null || account.twoFactorEnabled
     },
   }
 }

@@ -15,6 +15,7 @@ import type { Attempts } from '../../limits/attempts/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
+import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import { createFirstFactorProofs } from './first-factor-proof.ts'
@@ -36,6 +37,7 @@ interface Needs {
   limits: LimitService
   notices: OwnerNotices
   outbox: Outbox
+  recentSignIn: RecentSignIn
   sessionOpener: SessionOpener
   stores: { accounts: AccountStore; sessions: SessionStore; tickets: TicketStore }
 }

@@ -19,7 +19,7 @@ export const ownerProofFields = {
   password: optionalField(
     t.String({
       description:
-        'Password of the account, required if it has one. Otherwise the last sign-in must be less than 5 minutes ago',
+        'Password of the account, required if it has one. Otherwise the session must be less than 5 minutes old, and `refresh_token` shows that',
     }),
   ),
   otp: optionalField(
@@ -33,6 +33,12 @@ export const ownerProofFields = {
     t.Union([assertionField, t.Null()], {
       description:
         'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
+    }),
+  ),
+  refresh_token: optionalField(
+    t.String({
+      description:
+        "The session's present refresh token, where a sign-in of the last 5 minutes takes the place of the password. It stays valid",
     }),
   ),
 }

@@ -1,0 +1,1 @@
+ALTER TABLE "passkeys" ADD COLUMN "proved" boolean DEFAULT false NOT NULL;
