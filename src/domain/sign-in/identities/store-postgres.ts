@@ -3,16 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { violates } from '../../../platform/postgres/failure.ts'
-import {
-  accounts,
-  contactChanges,
-  identities,
-  passkeys,
-  recoveryCodes,
-  sessions,
-  totpEnrolments,
-  totpFactors,
-} from '../../../platform/postgres/schema.ts'
+import { accounts, identities } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import {
   accountRow,
@@ -100,7 +91,10 @@ const linkByEmail = defineStatement({
 /** Null for an account whose e-mail address is not verified by this. */
 const provedNow = (p: Placeholders<'key' | 'now'>) => sql`case when ${p.key} is not null then ${p.now} end`
 
-/** Everything that the unverified account has is deleted; rows of other tables follow by their foreign keys. */
+/**
+ * Only a registration that nobody confirmed is taken over: it has opened nothing, so that its uuid is in no token. Any
+ * other account loses its claim and stays what it was.
+ */
 const open = defineStatement({
   name: 'identities.open',
   params: {
@@ -121,32 +115,15 @@ const open = defineStatement({
   sql: (p) => sql`
   with claimed as (
     select id from ${accounts}
-     where id = any (array(
-             (select id from ${accounts} where waiting_for = ${p.key})
-             union all
-             (select id from ${accounts}
-               where email_key = ${p.key} and email_confirmed_at is null and account_confirmed_at is not null
-               order by id limit 1000)))
-       and email_confirmed_at is null and phone_confirmed_at is null and origin is null
-       and not exists (select 1 from ${identities} where account_id = ${accounts}.id)
-     order by waiting_for is not distinct from ${p.key} desc, id
-     limit 1 for update),
+     where waiting_for = ${p.key} and account_confirmed_at is null and origin is null
+     order by id limit 1 for update),
   emptied as (
     update ${accounts}
        set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
-           phone = null, password_digest = null, two_factor_enabled = false, failed_attempts = 0,
-           remember_created_at = null, unlock_token = null, sign_in_count = 0, current_sign_in_at = null,
-           last_sign_in_at = null, current_sign_in_ip = null, last_sign_in_ip = null,
-           provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
+           phone = null, password_digest = null, failed_attempts = 0, provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
            waiting_for = null
       from claimed where ${accounts}.id = claimed.id
     returning ${accounts}.*),
-  no_sessions as (delete from ${sessions} using emptied where account_id = emptied.id),
-  no_app as (delete from ${totpFactors} using emptied where account_id = emptied.id),
-  no_enrolment as (delete from ${totpEnrolments} using emptied where account_id = emptied.id),
-  no_passkeys as (delete from ${passkeys} using emptied where account_id = emptied.id),
-  no_recovery_codes as (delete from ${recoveryCodes} using emptied where account_id = emptied.id),
-  no_changes as (delete from ${contactChanges} using emptied where account_id = emptied.id),
   created as (
     insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
                              accountable_type, role_id, language, created_at, updated_at)

@@ -32,9 +32,9 @@ export interface IdentityStore {
    */
   linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the account
-   * that claims the address and has verified nothing, after removing its password, sessions, factors and everything
-   * else that a stranger may have added; other claims to the address end. Null if the identity or the address was
+   * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
+   * registration that waits for the address, without its password and phone, or else a new account; other claims to the
+   * address end. Null if the identity or the address was
    * taken in the meantime.
    */
   open(
