@@ -75,7 +75,7 @@ const table = `
   DELETE  /accounts/:uuid/email                    removeAccountEmail       accounts:write!   administration/people
   PUT     /accounts/:uuid/phone                    putAccountPhone          accounts:write!   administration/people
   DELETE  /accounts/:uuid/phone                    removeAccountPhone       accounts:write!   administration/people
-  GET     /accounts/:uuid/export                   exportAccountData        accounts:export   administration/directory
+  GET     /accounts/:uuid/export                   exportAccountData        accounts:export!  administration/directory
   GET     /accounts/:uuid/sessions                 listAccountSessions      accounts:read     administration/directory
   DELETE  /accounts/:uuid/sessions                 endAccountSessions       sessions:write    administration/directory
   DELETE  /accounts/:uuid/sessions/:id             endAccountSession        sessions:write    administration/directory

@@ -77,6 +77,7 @@ export function createAuditTrail({ eventTail, stores }: Needs): AuditTrail {
         const found = await (seconds === 0 ? look() : asFollower(look))
         return { items: await withNames(found.map(eventRecord)), next_cursor: null }
       }
+      if (wait !== undefined) throw invalid('after')
       const page = toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
       return { ...page, items: await withNames(page.items) }
     },

@@ -1,4 +1,4 @@
-/** Who looked at whom: recorded once an hour for each who looks, by this process. */
+/** Who looked at whom: recorded once an hour for each who looks, over all processes. */
 import type { Clock } from '../../../platform/clock.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -7,7 +7,12 @@ import type { EventStore } from '../../foundation/events/store.ts'
 const LOOK_MS = 3_600_000
 const MAXIMUM_LOOKS = 10_000
 
-export function createLooks({ events, clock }: { events: Pick<EventStore, 'add'>; clock: Clock }) {
+interface Needs {
+  events: Pick<EventStore, 'add' | 'addFailures' | 'list'>
+  clock: Clock
+}
+
+export function createLooks({ events, clock }: Needs) {
   const looks = new Map<string, number>()
   return {
     async record({ uuid }: { uuid: string }): Promise<void> {
@@ -15,9 +20,27 @@ export function createLooks({ events, clock }: { events: Pick<EventStore, 'add'>
       const now = clock.now()
       const key = `${actor?.type} ${actor?.id} ${uuid}`
       if (now.getTime() - (looks.get(key) ?? Number.NEGATIVE_INFINITY) < LOOK_MS) return
+      const since = new Date(now.getTime() - LOOK_MS)
+      const wanted = { account: uuid, type: 'account.viewed', actor: actor?.id ?? undefined, since }
+      // Another process, or one before this, may have recorded it.
+      const [before] = await events.list(wanted, null, 1)
       if (looks.size >= MAXIMUM_LOOKS) looks.clear()
-      looks.set(key, now.getTime())
-      await events.add([{ type: 'account.viewed', account: uuid }], now)
+      looks.set(key, before?.createdAt.getTime() ?? now.getTime())
+      if (before === undefined) await events.add([{ type: 'account.viewed', account: uuid }], now)
+    },
+    /** One event for each who lists and hour counts the rows that were shown. */
+    async recordList(rows: number): Promise<void> {
+      const { actor = null, address = null } = currentRequest() ?? {}
+      if (rows === 0 || actor === null) return
+      const listed = {
+        type: 'accounts.listed',
+        account: null,
+        actor,
+        address,
+        count: rows,
+        at: clock.now(),
+      } as const
+      await events.addFailures([listed])
     },
   }
 }

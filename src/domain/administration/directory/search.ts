@@ -3,7 +3,7 @@
 import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
 import type { PageQuery } from '../../foundation/events/page.ts'
 import { parseEmail } from '../../foundation/identifiers/email.ts'
-import { parsePhone } from '../../foundation/identifiers/phone.ts'
+import { parsePhone, parsePhonePrefix } from '../../foundation/identifiers/phone.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import { roleBounds } from './account-fields.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'
@@ -48,6 +48,8 @@ function searchOf(
   const phone = parsePhone(typed, defaultCountry)
   if (phone) return { by: 'phone', key: phone.key }
   if (isUuid(typed)) return { by: 'uuid', uuid: typed }
+  const phonePrefix = parsePhonePrefix(typed, defaultCountry)
+  if (phonePrefix !== null) return { by: 'prefix', prefix: phonePrefix }
   const id = parseWholeNumber(typed)
   if (id !== null) return { by: 'id', id }
   if (typed.length < 3) throw invalid('query')

@@ -53,6 +53,8 @@ export interface AccountAdministration {
   find(uuid: string): Promise<AdministeredAccount>
   /** The same for a look at the person, which is recorded once an hour for each who looks. */
   view(uuid: string): Promise<AdministeredAccount>
+  /** Counts people whom a list of another kind showed. */
+  recordList(rows: number): Promise<void>
   describe(account: AdministeredAccount): Promise<AccountDetails>
   /** A look that is recorded. */
   get(uuid: string): Promise<AccountDetails>
@@ -88,6 +90,9 @@ interface Needs {
     events: EventStore
   }
 }
+
+/** A search by one of these shows the person who was meant: it is a look. */
+const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id'])
 
 const MAXIMUM_SESSIONS = 1000
 export function createAccountAdministration(needs: Needs): AccountAdministration {
@@ -134,13 +139,17 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
 
   return {
     find: require,
+    recordList: looks.recordList,
     view,
     describe,
     async list(query) {
       const { limit, after } = readPage(query)
       const { search, filter } = readSearch(query, defaultCountry)
       const found = await store.list(search, filter, after, limit + 1)
-      return toPage(found, limit, (account) => listedRecord(account, passwordDigest))
+      const page = toPage(found, limit, (account) => listedRecord(account, passwordDigest))
+      if (NAMES_PERSON.has(search.by)) for (const account of page.items) await looks.record(account)
+      await looks.recordList(page.items.length)
+      return page
     },
     get: async (uuid) => describe(await view(uuid)),
     async change(uuid, patch) {
@@ -148,6 +157,8 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       const found = await require(uuid)
       if (patch.confirmed) await confirm(found)
       const account = patch.confirmed ? await require(uuid) : found
+      const isLocked = change.locked ?? account.lockedAt !== null
+      if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
       const unlocks = change.locked === false && account.lockedAt !== null
       const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
       const changed = await store.change(account, change, messages, clock.now())

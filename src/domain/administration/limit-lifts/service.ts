@@ -6,6 +6,7 @@ import { invalid } from '../../../platform/http/read-values.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Attempts } from '../../limits/attempts/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import { codePurposes } from '../../messages/codes/store.ts'
@@ -33,22 +34,33 @@ export function createLimitAdministration(needs: Needs): LimitAdministration {
   const { attempts, limits, clock, config } = needs
   const { accounts, sessions, events } = needs.stores
   const { defaultCountry } = config.accounts
+
+  /** By its uuid an account is meant with every contact it has. */
+  async function read(typed: string) {
+    const account = isUuid(typed) ? await accounts.findByUuid(typed) : null
+    const texts = account === null ? [typed] : [account.email, account.phone]
+    const identifiers = texts.flatMap((text) => parseIdentifier(text ?? '', defaultCountry) ?? [])
+    const [first] = identifiers
+    if (account !== null || first === undefined) return { identifiers, account }
+    return { identifiers, account: await accounts.findByIdentifier(first, 'login') }
+  }
+
   return {
     async lift(typed, { isCounted }) {
-      const identifier = parseIdentifier(typed, defaultCountry)
-      if (identifier === null) throw invalid('identifier')
-      const account = await accounts.findByIdentifier(identifier, 'login')
-      if (isCounted) await limits.charge([limits.counters.lifts(account?.uuid ?? identifier.key)])
+      const { identifiers, account } = await read(typed)
+      const [first] = identifiers
+      if (first === undefined) throw invalid('identifier')
+      if (isCounted) await limits.charge([limits.counters.lifts(account?.uuid ?? first.key)])
       const now = clock.now()
-      await limits.lift(identifier, {
-        account: account && {
-          uuid: account.uuid,
-          sessionIds: (await sessions.list(account.id, MAXIMUM_SESSIONS, now)).map(({ id }) => id),
-          fingerprints: await sessions.listFingerprints(account.id),
-        },
-        purposes: [...codePurposes, ...noticePurposes],
-      })
-      await attempts.forget(identifier.key, account?.uuid ?? null)
+      const about = account && {
+        uuid: account.uuid,
+        sessionIds: (await sessions.list(account.id, MAXIMUM_SESSIONS, now)).map(({ id }) => id),
+        fingerprints: await sessions.listFingerprints(account.id),
+      }
+      for (const identifier of identifiers) {
+        await limits.lift(identifier, { account: about, purposes: [...codePurposes, ...noticePurposes] })
+        await attempts.forget(identifier.key, account?.uuid ?? null)
+      }
       await events.add([{ type: 'limits.lifted', account: account?.uuid ?? null }], now)
     },
   }

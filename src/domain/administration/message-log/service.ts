@@ -53,7 +53,9 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
     const state = readOneOf<MessageState>('state', query.state, messageStates)
     const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
     const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
-    return toPage(await store.list(filter, after, limit + 1), limit, messageRecord)
+    const page = toPage(await store.list(filter, after, limit + 1), limit, messageRecord)
+    if (account === undefined) await accountAdministration.recordList(page.items.length)
+    return page
   }
 
   return {

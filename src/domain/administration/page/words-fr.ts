@@ -116,6 +116,10 @@ export const fr: Record<keyof typeof en, string> = {
   end: 'Terminer',
   end_all: 'Terminer toutes les sessions',
   history: 'Historique',
+  end_one: 'Terminer cette session',
+  end_why: 'La personne y est déconnectée et devra se reconnecter.',
+  remove_contact_why:
+    'La personne ne pourra plus s’en servir pour se connecter ; ses contacts reçoivent un avis.',
   remove_named: 'Retirer {name}',
   remove_why: 'La personne ne pourra plus s’en servir pour se connecter, et reçoit un avis.',
   name: 'Nom',

@@ -5,6 +5,7 @@ export const eventTypes = [
   'account.created',
   'account.invited',
   'account.viewed',
+  'accounts.listed',
   'account.confirmed',
   'account.updated',
   'account.locked',

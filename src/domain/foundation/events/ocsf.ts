@@ -31,6 +31,7 @@ const meanings: Record<EventType, Meaning> = {
   'account.created': account(1),
   'account.invited': account(OTHER, 'Invite'),
   'account.viewed': entity(2),
+  'accounts.listed': entity(2),
   'account.confirmed': account(2),
   'account.updated': account(OTHER, 'Update'),
   'account.locked': account(9),

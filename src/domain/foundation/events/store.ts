@@ -41,7 +41,7 @@ export interface EventStore {
    * committed is seen by every later statement.
    */
   openWriters(): Promise<string[]>
-  /** Adds to the count of this hour, or writes its event. */
+  /** Adds to the count of this hour, or writes its event; lists of people are counted in the same way. */
   addFailures(failures: GatheredFailures[]): Promise<void>
   sweep(now: Date, limit: number): Promise<number>
   /** Deletes addresses and devices. */

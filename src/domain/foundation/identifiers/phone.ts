@@ -2,7 +2,12 @@
  * Reads one phone number: every spelling becomes the same E.164 form. libphonenumber gets plain digits only, so that it
  * does not guess a number from an extension, vanity letters or a second number.
  */
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import {
+  type CountryCode,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max'
 
 export interface Phone {
   kind: 'phone'
@@ -30,13 +35,29 @@ const PLAIN_NUMBER = /^\+?[0-9]{4,20}$/
 export function parsePhone(input: string, defaultCountry: string): Phone | null {
   const text = input.trim()
   if (text.length > MAXIMUM_LENGTH) return null
-  const plain = text
-    .replace(FOREIGN_DIGIT, (digit) => String((digit.codePointAt(0) as number) & 0xf))
-    .replace(SEPARATORS, '')
-    .replace(/^\uff0b/, '+')
+  const plain = toPlain(text)
   if (!PLAIN_NUMBER.test(plain)) return null
   const country = isSupportedCountry(defaultCountry) ? defaultCountry : undefined
   return (plain.startsWith('00') ? read(`+${plain.slice(2)}`, undefined) : null) ?? read(plain, country)
+}
+
+const toPlain = (text: string): string =>
+  text
+    .replace(FOREIGN_DIGIT, (digit) => String((digit.codePointAt(0) as number) & 0xf))
+    .replace(SEPARATORS, '')
+    .replace(/^\uff0b/, '+')
+
+/**
+ * The beginning of a number, as E.164 begins: international with `+` or `00`, national with a zero. Null for anything else;
+ * digits alone may be something else than a number.
+ */
+export function parsePhonePrefix(input: string, defaultCountry: string): string | null {
+  const plain = input.length > MAXIMUM_LENGTH ? '' : toPlain(input.trim())
+  if (!/^\+?\d{3,15}$/.test(plain)) return null
+  if (plain.startsWith('+')) return plain
+  if (plain.startsWith('00')) return `+${plain.slice(2)}`
+  if (!plain.startsWith('0') || !isSupportedCountry(defaultCountry)) return null
+  return `+${getCountryCallingCode(defaultCountry)}${plain.slice(1)}`
 }
 
 function read(plain: string, country: CountryCode | undefined): Phone | null {

@@ -99,7 +99,16 @@ function contacts({ account, path, act }) {
       ' ',
       mayEverything('accounts:write') &&
         value !== null &&
-        button(say('remove'), () => act.now('DELETE', `${path}/${kind}`), 'small'),
+        button(
+          say('remove'),
+          () =>
+            act.ask(say('remove_named', { name: value }), element('p', {}, say('remove_contact_why')), {
+              label: say('remove'),
+              danger: true,
+              submit: () => call('DELETE', `${path}/${kind}`),
+            }),
+          'small',
+        ),
     ]),
   ]
   return card(say('contacts'), [
@@ -277,13 +286,20 @@ function sessionList({ path, act }, items) {
       '',
       ({ id }) =>
         may('sessions:write')
-          ? button(say('end'), () => act.now('DELETE', `${path}/sessions/${id}`), 'small')
+          ? button(say('end'), () => askToEnd(act, say('end_one'), `${path}/sessions/${id}`), 'small')
           : '',
     ],
   ]
-  const endAll = button(say('end_all'), () => act.now('DELETE', `${path}/sessions`))
+  const endAll = button(say('end_all'), () => askToEnd(act, say('end_all'), `${path}/sessions`))
   return [table(columns, items), may('sessions:write') && element('div', { class: 'row end' }, endAll)]
 }
+
+const askToEnd = (act, title, path) =>
+  act.ask(title, element('p', {}, say('end_why')), {
+    label: say('end'),
+    danger: true,
+    submit: () => call('DELETE', path),
+  })
 
 const removable = ({ path, act }, kind, id, label) =>
   mayEverything('accounts:recover')
