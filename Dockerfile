@@ -23,7 +23,8 @@ RUN bash -euo pipefail -c '. scripts/bun.sh && ensure_bun && bun run build'
 FROM ${BASE}
 RUN groupadd --gid 10001 poterne \
  && useradd --uid 10001 --gid poterne --home-dir /data --no-create-home --shell /usr/sbin/nologin poterne \
- && install -d -o poterne -g poterne -m 700 /data
+ && install -d -o poterne -g poterne -m 700 /data \
+ && touch /etc/poterne-image
 COPY --from=build /build/dist/poterne /usr/local/bin/poterne
 COPY LICENSE /usr/share/doc/poterne/LICENSE
 # A container has its own loopback: listen where the outside can reach it.

@@ -1,20 +1,32 @@
 /**
- * Builds dist/poterne, an executable that needs no other file; with `--target linux-arm64` one for that platform beside
- * it. Identifiers keep their names (no `--minify`), because the router reads the parameters of handlers from their source.
+ * Builds dist/poterne, an executable that needs no other file: `bun scripts/build.ts [--target linux-arm64] [--out FILE]`.
+ * POTERNE_PREPARED_DATABASE names the archive of the embedded database to put inside instead of a new one, which makes
+ * two builds of one commit the same bytes; POTERNE_RELEASE_KEYS holds the public keys (minisign) that `poterne upgrade`
+ * believes, with a comma between them. Identifiers keep their names (no `--minify`), because the
+ * router reads the parameters of handlers from their source.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 import manifest from '../package.json'
-import { argon2Packages, findArgon2Addon } from '../src/platform/bundled/argon2-packages.ts'
+import { findArgon2Addon } from '../src/platform/bundled/argon2-packages.ts'
 import { assetPaths } from '../src/platform/bundled/paths.ts'
+import {
+  billOfMaterials,
+  bundledPackages,
+  type Component,
+  postgresComponent,
+  runtimeComponents,
+  thirdPartyPage,
+} from './lib/inventory.ts'
+import { installTarget, isTarget, modulesOf, type TargetName, targets } from './lib/targets.ts'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
-const host = `${process.platform}-${process.arch}`
-const target = readTarget()
-const outfile = join(dist, target === host ? 'poterne' : `poterne-${target}`)
+
+const { values: options } = parseArgs({ options: { target: { type: 'string' }, out: { type: 'string' } } })
+const outfile = options.out ? resolve(options.out) : join(dist, 'poterne')
 
 /** The files that the prepared database directory depends on; making it takes seconds and a gigabyte of memory. */
 const archiveSources = [
@@ -34,6 +46,8 @@ async function hashOf(patterns: string[]): Promise<string> {
 
 /** Runs in a process of its own, so that its memory is free again when the executable is built. */
 async function prepareDatabase(): Promise<string> {
+  const given = process.env.POTERNE_PREPARED_DATABASE
+  if (given) return resolve(given)
   const archive = join(dist, `embedded-${await hashOf(archiveSources)}.tar.zst`)
   if (existsSync(archive)) return archive
   for (const file of new Glob('embedded-*').scanSync({ cwd: dist })) rmSync(join(dist, file))
@@ -58,34 +72,55 @@ async function compressed(path: string): Promise<string> {
 }
 
 /** The module that replaces src/platform/bundled/paths.ts; compressed files have a third of the size. */
-async function assetModule(database: string): Promise<string> {
+async function assetModule(
+  database: string,
+  inventory: Inventory,
+  target: TargetName | null,
+): Promise<string> {
   const names = Object.keys(assetPaths) as (keyof typeof assetPaths)[]
   const copies = await Promise.all(names.map((name) => compressed(assetPaths[name])))
-  const imports = [...copies, database].map(
+  const files = [...copies, database, inventory.billOfMaterials, inventory.licences]
+  const imports = files.map(
     (file, index) => `import file${index} from ${JSON.stringify(file)} with { type: 'file' }`,
   )
-  const addon = argon2Addon()
+  const own = copies.length
+  const addon = argon2Addon(target)
   if (addon !== null) imports.push(`import addon from ${JSON.stringify(addon)} with { type: 'file' }`)
   return `${imports.join('\n')}
     export const assetPaths = { ${names.map((name, index) => `${name}: file${index}`).join(', ')} }
-    export const preparedDatabasePath = file${copies.length}
-    export const argon2AddonPath = ${addon === null ? 'null' : 'addon'}`
+    export const preparedDatabasePath = file${own}
+    export const argon2AddonPath = ${addon === null ? 'null' : 'addon'}
+    export const inventoryPaths = { billOfMaterials: file${own + 1}, licences: file${own + 2} }`
 }
 
-/** The platform to build for: the value of `--target`, or this machine's. */
-function readTarget(): string {
-  const { target = host } = parseArgs({ options: { target: { type: 'string' } } }).values
-  if (target === host || target in argon2Packages) return target
-  throw new Error(`no build for ${target}; there are: ${Object.keys(argon2Packages).join(', ')}`)
+/** The addon of the target, in the version of bun.lock; null on a machine for which there is none: there Bun verifies. */
+function argon2Addon(target: TargetName | null): string | null {
+  if (target === null) return findArgon2Addon(`${process.platform}-${process.arch}`)
+  const addon = findArgon2Addon(target, modulesOf(target))
+  if (addon === null) throw new Error(`@node-rs/argon2 has no addon for ${target}`)
+  return addon
 }
 
-/** The addon of the target, in the version of bun.lock; null for a platform without one, where Bun verifies. */
-function argon2Addon(): string | null {
-  const addon = findArgon2Addon(target)
-  if (addon !== null || !(target in argon2Packages)) return addon
-  throw new Error(
-    `@node-rs/argon2 is not installed for ${target}: bun install --frozen-lockfile --os='*' --cpu='*'`,
-  )
+interface Inventory {
+  billOfMaterials: string
+  licences: string
+}
+
+/** Bundles once without compiling, to learn which packages are inside, and writes what the executable says of them. */
+async function takeInventory(): Promise<Inventory> {
+  const { metafile } = await Bun.build({ ...bundling, metafile: true })
+  const components: Component[] = [
+    ...(await bundledPackages(Object.keys(metafile?.inputs ?? {}))),
+    ...runtimeComponents(),
+    await postgresComponent(assetPaths.pgliteWasm),
+  ]
+  const written = { billOfMaterials: join(dist, 'poterne.cdx.json'), licences: join(dist, 'THIRD-PARTY.md') }
+  await Bun.write(written.billOfMaterials, billOfMaterials(components, commitOf()))
+  await Bun.write(written.licences, thirdPartyPage(components))
+  return {
+    billOfMaterials: await compressed(written.billOfMaterials),
+    licences: await compressed(written.licences),
+  }
 }
 
 /** `check` throws at the end of the build if the replaced module was never loaded. */
@@ -107,38 +142,55 @@ function replaceAssetPaths(contents: string): Bun.BunPlugin & { check(): void } 
 }
 
 /** The commit in the variable COMMIT, or that of the working tree; an image is built where git and its history are absent. */
-function commitOf(): string {
-  if (process.env.COMMIT) return process.env.COMMIT
+const commitOf = () => process.env.COMMIT || askGit('rev-parse', '--short=7', 'HEAD') || 'unknown'
+
+/** Null without git, and outside of a checkout. */
+function askGit(...command: string[]): string | null {
   try {
-    const { stdout, exitCode } = Bun.spawnSync(['git', 'rev-parse', '--short=7', 'HEAD'], { cwd: root })
-    return (exitCode === 0 && stdout.toString().trim()) || 'unknown'
+    const { stdout, exitCode } = Bun.spawnSync(['git', ...command], { cwd: root })
+    return exitCode === 0 ? stdout.toString().trim() || null : null
   } catch {
-    return 'unknown'
+    return null
   }
 }
 
-async function compile(assets: string): Promise<void> {
+/** The time of the commit, so that two builds of one commit are the same bytes; SOURCE_DATE_EPOCH where git is absent. */
+function builtAt(): string {
+  const epoch = process.env.SOURCE_DATE_EPOCH ?? askGit('log', '-1', '--format=%ct')
+  const seconds = Number(epoch ?? Math.floor(Date.now() / 1000))
+  return new Date(seconds * 1000).toISOString()
+}
+
+const bundling: Bun.BuildConfig = {
+  entrypoints: [join(root, 'src/main.ts')],
+  target: 'bun',
+  format: 'esm',
+  splitting: true,
+}
+
+async function compile(
+  assets: string,
+  target: TargetName | null,
+  executablePath: string | null,
+): Promise<void> {
   const replacement = replaceAssetPaths(assets)
   const partial = `${outfile}.partial`
+  const runtime = target &&
+    executablePath && { target: targets[target].runtime as Bun.Build.CompileTarget, executablePath }
   await Bun.build({
-    entrypoints: [join(root, 'src/main.ts')],
-    target: 'bun',
-    format: 'esm',
-    splitting: true,
+    ...bundling,
     bytecode: true,
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: {
       'process.env.NODE_ENV': '"production"',
+      POTERNE_RELEASE_KEYS: JSON.stringify(process.env.POTERNE_RELEASE_KEYS ?? ''),
       POTERNE_COMMIT: JSON.stringify(commitOf()),
-      POTERNE_BUILT_AT: JSON.stringify(new Date().toISOString()),
+      POTERNE_BUILT_AT: JSON.stringify(builtAt()),
+      // pino, thread-stream and ioredis hold the path of the checkout otherwise, and two builds would differ.
+      __dirname: '"/poterne"',
     },
     plugins: [replacement],
-    compile: {
-      ...(target === host ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
-      outfile: partial,
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-    },
+    compile: { ...runtime, outfile: partial, autoloadDotenv: false, autoloadBunfig: false },
   })
   replacement.check()
   // One step: a running poterne keeps its file, and an interrupted build leaves no file that looks finished.
@@ -152,11 +204,18 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result
 }
 
+const { target = null } = options
+if (target !== null && !isTarget(target)) {
+  console.error(`unknown target ${target}: expected one of ${Object.keys(targets).join(', ')}`)
+  process.exit(2)
+}
 mkdirSync(dist, { recursive: true })
+const runtimePath = target && installTarget(target)
 const database = await timed('embedded database', prepareDatabase)
-const assets = await timed('bundled assets', () => assetModule(database))
-await timed('executable', () => compile(assets))
+const inventory = await timed('inventory', takeInventory)
+const assets = await timed('bundled assets', () => assetModule(database, inventory, target))
+await timed('executable', () => compile(assets, target, runtimePath))
 const mebibytes = (file: string) => `${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`
 console.log(
-  `${relative(root, outfile)} ${manifest.version}: ${mebibytes(outfile)}, of which embedded database ${mebibytes(database)}`,
+  `${outfile} ${manifest.version}: ${mebibytes(outfile)}, of which embedded database ${mebibytes(database)}`,
 )

@@ -24,5 +24,6 @@ export const commands = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   secret: async () => (await import('./secret.ts')).secretCommand(),
   version: async () => (await import('./version.ts')).versionCommand(),
+  licenses: async () => (await import('./version.ts')).licensesCommand(),
   worker: async () => (await import('./worker.ts')).workerCommand(),
 }

@@ -1,6 +1,7 @@
 /** `poterne health`: checks whether the service with the same configuration is running; for health checks. */
 import { get } from 'node:http'
 import { Command } from 'commander'
+import type { Config } from '../platform/config/types.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
@@ -18,7 +19,7 @@ export function healthCommand(): Command {
 
 async function checkHealth({ json, ...options }: CommandOptions & CommonOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
-  const url = `http://${reachableHost(config.server.host)}:${config.server.port}/healthz`
+  const url = urlOf(config, '/healthz')
   const status = await askStatus(url)
   const isAlive = status === 200
   if (json) printJson({ url, status, alive: isAlive })
@@ -30,8 +31,12 @@ async function checkHealth({ json, ...options }: CommandOptions & CommonOptions)
   if (!json) process.stdout.write(`${url} lives\n`)
 }
 
+/** The address at which this machine reaches the service. */
+export const urlOf = ({ server }: Pick<Config, 'server'>, path: string) =>
+  `http://${reachableHost(server.host)}:${server.port}${path}`
+
 /** Null if there is no answer in time. Uses node:http, because fetch would use the proxy of the environment. */
-function askStatus(url: string): Promise<number | null> {
+export function askStatus(url: string): Promise<number | null> {
   return new Promise((resolve) => {
     const asked = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }, (answer) => {
       answer.resume()

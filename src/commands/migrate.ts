@@ -1,7 +1,7 @@
 /** `poterne migrate`: applies the pending migrations, or lists them. */
 import { Command } from 'commander'
 import { openDatabase } from '../compose/connections.ts'
-import { applyMigrations, planMigrations } from '../platform/postgres/migrate.ts'
+import { applyMigrations, ownMigrations, planMigrations } from '../platform/postgres/migrate.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { printJson } from './print.ts'
@@ -11,14 +11,21 @@ export function migrateCommand(): Command {
     .description('apply the pending migrations')
     .option(...configOption)
     .option('--plan', 'only list them')
+    .option('--own', 'list those that this executable holds, as JSON, without asking a database')
     .action(migrate)
 }
 
 interface MigrateOptions extends CommandOptions, CommonOptions {
   plan?: boolean
+  own?: boolean
 }
 
-async function migrate({ plan, json, ...options }: MigrateOptions): Promise<void> {
+async function migrate({ plan, own, json, ...options }: MigrateOptions): Promise<void> {
+  if (own) {
+    return printJson(
+      ownMigrations.map(({ name, oldestVersion }) => ({ name, oldest_version: oldestVersion })),
+    )
+  }
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const database = await openDatabase(config)
   try {

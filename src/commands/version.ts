@@ -1,6 +1,9 @@
-/** `poterne version`: prints the version of this executable and the commit it was built from. */
+/** `poterne version` and `poterne licenses`: what this executable is, and what it consists of. */
 import { Command } from 'commander'
+import { inventoryPaths } from '../platform/bundled/paths.ts'
+import { readAsset } from '../platform/bundled/read.ts'
 import { version } from '../platform/version.ts'
+import { CommandFailure } from './failure.ts'
 
 export const versionLine = `poterne ${version.version} (${version.commit})`
 
@@ -8,7 +11,25 @@ export function versionCommand(): Command {
   return new Command('version')
     .description('print the version and the commit')
     .option('--json', 'print for programs')
-    .action(({ json }: { json?: boolean }) => {
+    .option('--sbom', 'print what the executable consists of, as CycloneDX 1.6')
+    .action(async ({ json, sbom }: { json?: boolean; sbom?: boolean }) => {
+      if (sbom) return printInventory('billOfMaterials')
       process.stdout.write(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
     })
+}
+
+export function licensesCommand(): Command {
+  return new Command('licenses')
+    .description('print the licences of everything that the executable contains')
+    .action(() => printInventory('licences'))
+}
+
+async function printInventory(part: 'billOfMaterials' | 'licences'): Promise<void> {
+  if (inventoryPaths === null) {
+    throw new CommandFailure(
+      1,
+      'only the built executable knows what it consists of: run `bun run build` first',
+    )
+  }
+  process.stdout.write(await readAsset(inventoryPaths[part]))
 }

@@ -13,3 +13,9 @@ export const version = {
   built_at: typeof POTERNE_BUILT_AT === 'string' ? POTERNE_BUILT_AT : null,
   bun: Bun.version,
 }
+
+declare const POTERNE_RELEASE_KEYS: string | undefined
+
+/** The public keys (minisign, base64) whose releases `poterne upgrade` believes: the present one and the next one. */
+export const releaseKeys: string[] =
+  typeof POTERNE_RELEASE_KEYS === 'string' ? POTERNE_RELEASE_KEYS.split(',').filter((key) => key !== '') : []

@@ -103,6 +103,7 @@ describe('without anything set', () => {
       events: { retentionSeconds: 180 * 86_400, addressRetentionSeconds: 30 * 86_400 },
       backup: { at: null, directory: './backups', keep: 7, passphraseFile: null },
       social: { redirectUris: [], linkByEmail: 'authoritative', providers: [] },
+      upgrade: { index: null },
       passkeys: {
         rpId: null,
         rpName: null,

@@ -5,12 +5,15 @@ export const argon2Packages: Readonly<Record<string, string>> = {
   'darwin-arm64': 'darwin-arm64',
 }
 
-/** The path of the addon inside the package that the package manager installed; null without one for this platform. */
-export function findArgon2Addon(platform: string): string | null {
+/**
+ * The path of the addon inside the package that the package manager installed in a folder above `from`; null without
+ * one for this platform.
+ */
+export function findArgon2Addon(platform: string, from = import.meta.dir): string | null {
   const name = argon2Packages[platform]
   if (name === undefined) return null
   try {
-    return Bun.resolveSync(`@node-rs/argon2-${name}`, import.meta.dir)
+    return Bun.resolveSync(`@node-rs/argon2-${name}`, from)
   } catch {
     return null
   }

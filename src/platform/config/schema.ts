@@ -489,6 +489,13 @@ export const schema = {
       { example: '/etc/poterne/backup-passphrase' },
     ),
   }),
+  upgrade: section('`poterne upgrade`: see docs/install.md. Nothing is ever fetched without that command.', {
+    index: text(
+      null,
+      'The signed index of releases: an https URL, an http URL on loopback, or a file. Default: none.',
+      { example: 'https://downloads.example.com/poterne/index.json' },
+    ),
+  }),
   social: {
     ...section('Sign-in through other providers.', {
       redirect_uris: list('Where a browser may be sent after sign-in. Exact matches only.', {

@@ -77,6 +77,8 @@ export interface Config {
   events: { retentionSeconds: number; addressRetentionSeconds: number }
   /** `at`: `HH:MM` in the machine's time zone; null: no scheduled backups. */
   backup: { at: string | null; directory: string; keep: number; passphraseFile: string | null }
+  /** `index` null: `poterne upgrade` has nowhere to look. */
+  upgrade: { index: string | null }
   social: {
     redirectUris: string[]
     linkByEmail: 'authoritative' | 'never'

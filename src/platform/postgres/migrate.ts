@@ -3,6 +3,7 @@
  * database that a newer poterne migrated, and one whose applied migrations are not the ones in this executable.
  */
 import { sql } from 'drizzle-orm'
+import { version } from '../version.ts'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { endVacuums, hasty } from './migration-locks.ts'
@@ -38,6 +39,11 @@ interface Applied {
   number: number
   name: string
   hash: string
+}
+
+interface AppliedBefore extends Applied {
+  /** The oldest version that may use the database since; null: it does not say, or the column is not there yet. */
+  oldestVersion: string | null
 }
 
 /**
@@ -81,9 +87,9 @@ const tableExists = statement<Record<string, never>, { found: boolean }>(
  */
 const findUnlogged = statement<Record<string, never>, { name: string }>(sql`
   select relname as name from pg_class where relpersistence = 'u' and relkind = 'r'`)
-const listApplied = statement<Record<string, never>, Applied>(
-  sql`select number, name, hash from poterne_migrations order by number`,
-)
+const listApplied = statement<Record<string, never>, AppliedBefore>(sql`
+  select number, name, hash, to_jsonb(poterne_migrations)->>'oldest_version' as "oldestVersion"
+  from poterne_migrations order by number`)
 const noteApplied = statement<Applied & Pick<Migration, 'oldestVersion'> & { now: Date }>(sql`
   insert into poterne_migrations (number, name, hash, oldest_version, applied_at)
   values (${param('number')}, ${param('name')}, ${param('hash')}, ${param('oldestVersion')}, ${param('now')})`)
@@ -98,23 +104,24 @@ const BUSY_PAUSE_MS = 100
 export const isText = ({ hash, formerHashes }: Migration, other: string) =>
   hash === other || formerHashes.includes(other)
 
-function pendingAfter(applied: Applied[], migrations: readonly Migration[]): Migration[] {
-  const newest = applied.at(-1)
-  if (newest && newest.number >= migrations.length) {
-    throw new MigrationRefused(
-      `the database was migrated by a newer poterne (${newest.name}); run that version, or restore a backup`,
-    )
-  }
-  for (const { number, name, hash } of applied) {
+/** Migrations of a newer version are no obstacle where each of them names this version as able to use the database. */
+function pendingAfter(applied: AppliedBefore[], migrations: readonly Migration[]): Migration[] {
+  for (const { number, name, hash, oldestVersion } of applied) {
     const own = migrations[number]
-    if (own === undefined || !isText(own, hash)) {
+    if (own === undefined) {
+      if (oldestVersion !== null && Bun.semver.order(version.version, oldestVersion) >= 0) continue
+      throw new MigrationRefused(
+        `the database was migrated by a newer poterne (${applied.at(-1)?.name}); run that version, or restore a backup`,
+      )
+    }
+    if (!isText(own, hash)) {
       throw new MigrationRefused(`migration ${name} in the database is not the one in this executable`)
     }
   }
   return migrations.slice(applied.length)
 }
 
-async function readApplied(executor: Executor): Promise<Applied[]> {
+async function readApplied(executor: Executor): Promise<AppliedBefore[]> {
   const { found } = (await executor.first(tableExists, {}))!
   return found ? executor.all(listApplied, {}) : []
 }
@@ -136,9 +143,9 @@ export async function requireMigrated(database: Database): Promise<void> {
 }
 
 /** Throws VersionTooOld if a migration does not allow this version to run beside it. */
-export async function requireVersion(database: Database, version: string): Promise<void> {
+export async function requireVersion(database: Database, running: string): Promise<void> {
   for (const { oldest } of await database.all(listOldestVersions, {})) {
-    if (Bun.semver.order(version, oldest) < 0) throw new VersionTooOld(version, oldest)
+    if (Bun.semver.order(running, oldest) < 0) throw new VersionTooOld(running, oldest)
   }
 }
 
