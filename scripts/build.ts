@@ -6,7 +6,7 @@
  * router reads the parameters of handlers from their source.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 import manifest from '../package.json'
@@ -107,10 +107,12 @@ interface Inventory {
 }
 
 /** Bundles once without compiling, to learn which packages are inside, and writes what the executable says of them. */
-async function takeInventory(): Promise<Inventory> {
+async function takeInventory(target: TargetName | null): Promise<Inventory> {
   const { metafile } = await Bun.build({ ...bundling, metafile: true })
+  const addon = argon2Addon(target)
+  const inputs = [...Object.keys(metafile?.inputs ?? {}), ...(addon ? [relative(root, addon)] : [])]
   const components: Component[] = [
-    ...(await bundledPackages(Object.keys(metafile?.inputs ?? {}))),
+    ...(await bundledPackages(inputs)),
     ...runtimeComponents(),
     await postgresComponent(assetPaths.pgliteWasm),
   ]
@@ -212,7 +214,7 @@ if (target !== null && !isTarget(target)) {
 mkdirSync(dist, { recursive: true })
 const runtimePath = target && installTarget(target)
 const database = await timed('embedded database', prepareDatabase)
-const inventory = await timed('inventory', takeInventory)
+const inventory = await timed('inventory', () => takeInventory(target))
 const assets = await timed('bundled assets', () => assetModule(database, inventory, target))
 await timed('executable', () => compile(assets, target, runtimePath))
 const mebibytes = (file: string) => `${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`
