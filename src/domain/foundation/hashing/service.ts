@@ -46,9 +46,9 @@ export interface HashService {
   holdPlace(caller?: HashCaller): HeldPlace
   /**
    * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
-   * one in its place. A wrong password takes the same work for every digest and for none (see stored-work.ts), so that
-   * unknown identifiers and accounts without password answer in the same time; a digest that is none or asks for too
-   * much work counts as none. Only the right password takes longer, where it renews the digest. Throws AppError('server_busy') when the queue is full for this caller.
+   * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
+   * identifiers and accounts without password answer in the same time; a digest that is none or asks for too much work
+   * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
    */
   check(
     password: string,
@@ -99,12 +99,18 @@ export function createHashService(options: HashOptions): HashService {
       onFallback(verifier.reason)
     },
   })
-  const verifiable = (digest: string) => ({
-    digest,
-    suitsAddon: suitsAddon(digest, { memoryKib, iterations }),
-  })
   const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
   const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
+  /**
+   * While several sets of parameters are in use, the right password of an old digest makes a new one, and only
+   * Bun.password makes digests. So it verifies those with today's parameters for everybody: the work stays the same.
+   */
+  const verifiable = (digest: string) => ({
+    digest,
+    suitsAddon:
+      suitsAddon(digest, { memoryKib, iterations }) &&
+      (storedWork.decoys().size === 1 || workOf(digest) !== today),
+  })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
   const requireRoom = ({ owner = false }: HashCaller = {}) => {
