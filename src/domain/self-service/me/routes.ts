@@ -37,10 +37,13 @@ const securityAnswer = component(
         enabled: t.Boolean(),
         methods: twoFactorMethodsField,
         recovery_codes_left: integer(),
-        removal_at: t.Union([timeField(), t.Null()], {
-          description:
-            'When two-factor login will be turned off, because administrators were told that every factor is lost. A right code of the app or a passkey stops that, as the link in the notice does. Null if nobody asked for it.',
-        }),
+        removal_at: t.Optional(
+          t.String({
+            format: 'date-time',
+            description:
+              'When two-factor login will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
+          }),
+        ),
       }),
       passkeys: integer(),
       identities: integer(),

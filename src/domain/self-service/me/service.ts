@@ -28,7 +28,8 @@ export interface SecurityRecord {
     enabled: boolean
     methods: TwoFactorMethod[]
     recovery_codes_left: number
-    removal_at: string | null
+    /** Only while a removal waits. */
+    removal_at?: string
   }
   passkeys: number
   identities: number
@@ -89,7 +90,7 @@ export function createAccountService(needs: Needs): AccountService {
           enabled: account.twoFactorEnabled,
           methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
           recovery_codes_left: held.recoveryCodesLeft,
-          removal_at: held.stored.removalAt?.toISOString() ?? null,
+          ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
         },
         ...counts,
         ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
