@@ -22,13 +22,17 @@ test('an owner who just signed in gets it, is told, and gets it five times a day
     access_token: bearer,
     refresh_token,
     account,
-  } = await service.logIn(person, { device_name: 'Ada’s phone' })
+  } = await service.logIn(person, {
+    device_name: 'Ada’s phone',
+    device_fingerprint: 'a fingerprint to look for',
+  })
   const copying = { bearer, headers: { 'x-refresh-token': refresh_token } }
   const { status, body } = await service.get('me/export', copying)
   expect(status).toBe(200)
   expect(body.account).toMatchObject({ uuid: account.uuid, email: person.identifier })
   for (const list of lists) expect([list, Array.isArray(body[list])]).toEqual([list, true])
-  expect(body.sessions[0]).toMatchObject({ device_name: 'Ada’s phone', amr: 'pwd' })
+  expect(JSON.stringify(body)).not.toContain('a fingerprint to look for')
+  expect(body.sessions[0]).toMatchObject({ device_fingerprint: true, device_name: 'Ada’s phone', amr: 'pwd' })
   expect(body.messages[0]).toMatchObject({ destination: person.identifier, purpose: 'confirmation' })
   expect(body.events.map(({ type }: { type: string }) => type)).toContain('login.succeeded')
   await service.delivered()

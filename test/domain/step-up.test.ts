@@ -26,7 +26,7 @@ const changes: Call[] = [
 ]
 
 describe.each(shapes)('a change inside a session on %s', (shape) => {
-  const service = useService({ shape, clock: noon() })
+  const service = useService({ shape, clock: noon(), settings: { passkeys: { rp_id: 'example.com' } } })
 
   const call = (method: string, path: string, body: unknown, options: CallOptions) =>
     service.call(method, `/api/v1/auth/${path}`, body, options)
@@ -53,6 +53,18 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     const done = await call(method, path, { ...body(), otp: recoveryCodes[0] }, { bearer })
     expect(done.status).toBeLessThan(300)
     expect(done.body.status).toBe(done.status)
+  })
+
+  test('what is not there costs no recovery code', async () => {
+    const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const proof = { password: PASSWORD, otp: recoveryCodes[0] }
+    for (const path of ['phone', 'identities/none', `passkeys/${crypto.randomUUID()}`]) {
+      const { status } = await call('DELETE', path, proof, { bearer })
+      expect([path, status]).toEqual([path, 404])
+    }
+    expectRefusal(await call('POST', '2fa/enable', proof, { bearer }), 'two_factor_already_enabled')
+    const { two_factor } = (await service.get('me/security', { bearer })).body
+    expect(two_factor.recovery_codes_left).toBe(10)
   })
 
   test('removing a contact takes the second factor besides the password', async () => {

@@ -164,8 +164,10 @@ export function createContactsService(needs: Needs): ContactsService {
 
     async remove(signedIn, kind, proof, client) {
       const { account } = signedIn
-      await reauthentication.require(signedIn, proof, client)
-      if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+      const admit = () => {
+        if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+      }
+      await reauthentication.require(signedIn, proof, client, { admit })
       const [told] = await Promise.all([
         toldOf(signedIn, kind, purposes[kind].removal, client),
         codes.kill(account.uuid),

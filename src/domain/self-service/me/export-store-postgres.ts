@@ -23,9 +23,12 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 
+/** Of a fingerprint it says only that there is one: whoever has the value is taken for that device. */
+const exportedOf = (name: string) => (name === 'device_fingerprint' ? `"${name}" is not null` : `"${name}"`)
+
 const object = (columns: string[]) =>
   sql`jsonb_build_object(${sql.join(
-    columns.map((name) => sql.raw(`'${name}', "${name}"`)),
+    columns.map((name) => sql.raw(`'${name}', ${exportedOf(name)}`)),
     sql`, `,
   )})`
 

@@ -83,7 +83,11 @@ export function createIdentityService(needs: Needs): IdentityService {
       return list(signedIn)
     },
     async unlink(signedIn, provider, proof, client) {
-      await reauthentication.require(signedIn, proof, client)
+      const admit = async () => {
+        const held = await store.list(signedIn.account.id)
+        if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')
+      }
+      await reauthentication.require(signedIn, proof, client, { admit })
       const outcome = await identityResolver.unlink(signedIn, provider)
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('identity_not_found')

@@ -111,9 +111,13 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     },
 
     async enableWithPasskey(signedIn, proof, client) {
-      await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
-      const passkeys = await stores.passkeys.list(signedIn.account.id)
-      if (!passkeys.some(({ rpId }) => rpId === config.passkeys.rpId)) throw new AppError('passkey_not_found')
+      const admit = async () => {
+        requireOneFactor(signedIn)
+        const passkeys = await stores.passkeys.list(signedIn.account.id)
+        if (!passkeys.some(({ rpId }) => rpId === config.passkeys.rpId))
+          throw new AppError('passkey_not_found')
+      }
+      await reauthentication.require(signedIn, proof, client, { admit })
       return authenticators.enable(signedIn)
     },
 
