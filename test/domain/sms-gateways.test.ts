@@ -507,3 +507,20 @@ describe('through HTTP', () => {
     expect(french.requests.map(({ fields }) => fields.to)).toEqual([phone])
   })
 })
+
+test('refusals that name the account put a gateway behind the others, and those that name the number do not', async () => {
+  const replies = [
+    ['{"status": "4", "error-text": "Bad Credentials"}', 200, 5],
+    ['{"error": "invalid api key"}', 400, 5],
+    ['{"status": "3", "error-text": "Invalid destination number"}', 200, 9],
+    ['{"error": "the recipient has forbidden messages"}', 400, 9],
+  ] as const
+  for (const [body, status, asked] of replies) {
+    const [first, second] = [await serve({ status, body }), await serve({ body: '{}' })]
+    const success = { path: 'status', equals: '0', in: [], exists: null }
+    const gateways = [gatewayAt(first, { name: 'first', success }), gatewayAt(second, { name: 'second' })]
+    const sender = createSmsSender(gateways, { breaker: createBreaker({ now: () => new Date(0) }) })
+    for (let i = 0; i < 9; i++) expect((await sender.send(message({}))).outcome).toBe('sent')
+    expect([body, first.requests.length]).toEqual([body, asked])
+  }
+})

@@ -28,7 +28,7 @@ export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOpt
       const refusals: Refusal[] = []
       for (const { name } of breaker.order(gateways.filter((gateway) => covers(gateway, message.to)))) {
         const { outcome, detail, reason, providerId } = await askers.get(name)!(message)
-        breaker.note(name, outcome !== 'failed')
+        breaker.note(name, outcome === 'sent' || (outcome === 'refused' && !namesAccount(reason)))
         if (outcome === 'sent') {
           return { outcome, detail: name, gateway: name, ...(providerId ? { providerId } : {}), refusals }
         }
@@ -52,6 +52,13 @@ function together(refusals: Refusal[]): Pick<SendOutcome, 'outcome' | 'detail'> 
   const detail = inOrder.map(({ gateway, detail }) => `${gateway}:${detail}`).join(',')
   return { outcome: refusals.some(isFailure) ? 'failed' : 'refused', detail: detail || 'no_gateway' }
 }
+
+const ACCOUNT_WORDS =
+  /credential|authenti|authori[sz]|api.?key|api.?secret|password|token|forbidden|denied|balance|credit|quota|suspended/i
+const NUMBER_WORDS = /number|recipient|destination|msisdn|phone|subscriber/i
+
+/** The gateway refuses whoever sends, by its words, and not this number: the next message would fare no better. */
+const namesAccount = (words = ''): boolean => ACCOUNT_WORDS.test(words) && !NUMBER_WORDS.test(words)
 
 type Answer = Verdict & { reason?: string }
 
