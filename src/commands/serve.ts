@@ -7,7 +7,7 @@ import { openSocket, ownSocketPath } from '../platform/admin-socket.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { keepHeapTidy } from '../platform/heap.ts'
-import { createLogger, type Logger } from '../platform/http/logging.ts'
+import { createLogger, type Logger, type ProcessLogger } from '../platform/http/logging.ts'
 import { version } from '../platform/version.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
@@ -16,6 +16,8 @@ import { CommandFailure } from './failure.ts'
 /** How long requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
 const END_MS = 9500
+/** How long the last lines of the log may take. */
+const LAST_LINES_MS = 1000
 /** Whoever starts a service asks first whether it is ready: what runs beside requests comes after that. */
 const BEGIN_AFTER_MS = 100
 
@@ -208,7 +210,7 @@ function signalled(): Promise<void> {
 async function stop(
   { app, close }: Service,
   administration: (AdminServer | null)[],
-  logger: Logger,
+  logger: ProcessLogger,
 ): Promise<void> {
   logger.info('ending: requests under way are answered first')
   const late = Bun.sleep(END_MS)
@@ -223,5 +225,6 @@ async function stop(
   }
   await Promise.race([close(), late])
   logger.info('ended')
+  await Promise.race([logger.flush(LAST_LINES_MS), late])
   process.exit(0)
 }

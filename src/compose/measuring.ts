@@ -3,6 +3,7 @@ import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
+import { linesLost } from '../platform/http/log-writer.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { timeStatements } from '../platform/postgres/statement-log.ts'
 import { noteWork } from '../platform/request-context.ts'
@@ -64,6 +65,7 @@ export function addGauges(metrics: Metrics, { services, stores, database, clock 
   metrics.gauge('outbox_oldest_seconds', async () =>
     Math.max(0, ...(await waiting()).map(({ oldestAt }) => secondsSince(oldestAt))),
   )
+  metrics.gauge('log_lines_lost', linesLost)
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))

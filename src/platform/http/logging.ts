@@ -4,11 +4,15 @@
  */
 import pino from 'pino'
 import type { Clock } from '../clock.ts'
+import { createLogWriter } from './log-writer.ts'
 import { toPrettyLine } from './pretty-line.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+/** `flush` resolves when every line is written, or nobody has read for this time. */
+export type ProcessLogger = Logger & { flush(patienceMs: number): Promise<void> }
 
 export interface LoggerOptions {
   clock: Clock
@@ -22,44 +26,28 @@ export interface LoggerOptions {
 /** DEL, the C1 controls (0x9B starts an ANSI sequence) and the line separators, none of which JSON escapes. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g
 
-export function createLogger({
-  clock,
-  level = 'info',
-  pretty = false,
-  write = writeToStandardOutput(),
-}: LoggerOptions): Logger {
-  return pino(
+export function createLogger({ clock, level = 'info', pretty = false, write }: LoggerOptions): ProcessLogger {
+  const writer = write
+    ? { write, flush: async () => {} }
+    : createLogWriter((lost) => lines.warn({ lost }, 'lines of the log were lost, because nobody read it'))
+  const lines = pino(
     {
       level,
       base: null,
       timestamp: () => `,"time":"${clock.now().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => write((pretty ? toPrettyLine(line) : line).replace(UNSAFE, escapeCharacter)) },
+    { write: (line) => writer.write((pretty ? toPrettyLine(line) : line).replace(UNSAFE, escapeCharacter)) },
   )
+  return {
+    debug: lines.debug.bind(lines),
+    info: lines.info.bind(lines),
+    warn: lines.warn.bind(lines),
+    error: lines.error.bind(lines),
+    flush: writer.flush,
+  }
 }
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-/**
- * The lines of one turn of the event loop are written together: under load, a system call for each line would cost as
- * much as rotating a token. A closed standard output (a broken pipe) must not end the service.
- */
-function writeToStandardOutput(): (line: string) => void {
-  const destination = pino.destination({ fd: 1, sync: true })
-  destination.on('error', () => {})
-  let lines = ''
-  const flush = () => {
-    if (lines === '') return
-    const together = lines
-    lines = ''
-    destination.write(together)
-  }
-  process.on('exit', flush)
-  return (line) => {
-    if (lines === '') setImmediate(flush)
-    lines += line
-  }
 }

@@ -84,6 +84,7 @@ export const histograms = {
 } as const satisfies Record<string, HistogramDefinition>
 
 export const gauges = {
+  log_lines_lost: { help: 'Lines of the log that were lost since the start, because nobody read it.' },
   outbox_waiting: { help: 'Messages that wait to be sent.', labels: ['channel'] },
   outbox_oldest_seconds: { help: 'Age of the oldest message that waits to be sent; 0 without one.' },
   sms_budget_remaining: { help: 'SMS that may still be sent in the running day of sms.daily_budget.' },

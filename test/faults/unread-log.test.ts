@@ -1,0 +1,57 @@
+/** A reader of the log that stops: the service goes on, and says later what was lost. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { freePort } from '../helpers/free-port.ts'
+import { writeSettings } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(120_000)
+
+const main = join(import.meta.dir, '../../src/main.ts')
+const command = process.env.POTERNE_EXECUTABLE ? [process.env.POTERNE_EXECUTABLE] : [process.execPath, main]
+
+test('a pipe that nobody reads stops no request, and the lines that were lost are counted', async () => {
+  const port = await freePort()
+  const { file, directory } = writeSettings({ server: { port }, limits: { enabled: false } })
+  const pipe = join(directory, 'log')
+  Bun.spawnSync(['mkfifo', pipe])
+  // The shell opens the pipe for both, so that it exists without anybody reading it.
+  const child = Bun.spawn(
+    ['sh', '-c', 'exec "$@" 3<>"$0" >"$0"', pipe, ...command, 'serve', '--dev', '--config', file],
+    {
+      cwd: directory,
+      stdout: 'ignore',
+      stderr: 'inherit',
+    },
+  )
+  const url = `http://127.0.0.1:${port}`
+  try {
+    await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { what: 'the service', timeoutMs: 60_000 })
+    const ask = async () =>
+      (await fetch(`${url}/api/v1/auth/me`, { signal: AbortSignal.timeout(5000) })).status
+    // A line has some 200 bytes: far more than a pipe (64 KiB) and the buffer (1 MiB) hold.
+    for (let round = 0; round < 160; round++) {
+      const statuses = await Promise.all(Array.from({ length: 50 }, ask))
+      expect(new Set(statuses)).toEqual(new Set([401]))
+    }
+    const reader = Bun.spawn(['cat', pipe], { stdout: 'pipe' })
+    const text = new Response(reader.stdout).text()
+    await Bun.sleep(500)
+    await ask()
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+    const lines = (await text)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const told = lines.filter(({ lost }) => lost > 0)
+    expect(told.length).toBeGreaterThan(0)
+    const answered = lines.filter(({ route }) => route === '/api/v1/auth/me').length
+    const lost = told.reduce((sum, line) => sum + line.lost, 0)
+    expect(lost).toBeGreaterThan(1000)
+    expect(answered + lost).toBeGreaterThanOrEqual(8001)
+    expect(lines.at(-1)).toMatchObject({ msg: 'ended' })
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
