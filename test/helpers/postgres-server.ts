@@ -74,14 +74,14 @@ function serverUser(): { uid: number; gid: number } | null {
   throw new Error('PostgreSQL cannot run as root, and there is neither a user postgres nor nobody')
 }
 
-function asServerUser(command: string[]): string[] {
+export function asServerUser(command: string[]): string[] {
   const user = serverUser()
   if (user === null) return command
   return ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--', ...command]
 }
 
-function serverDirectory(): string {
-  const directory = newDirectory('postgres')
+export function serverDirectory(name = 'postgres'): string {
+  const directory = newDirectory(name)
   const user = serverUser()
   if (user !== null) chownSync(directory, user.uid, user.gid)
   return directory

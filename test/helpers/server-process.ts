@@ -24,7 +24,8 @@ export interface ServerProcessOptions {
   answers: () => Promise<boolean>
 }
 
-export const installHint = 'apt-get install postgresql redis-server oathtool zbar-tools librsvg2-bin'
+export const installHint =
+  'apt-get install postgresql redis-server pgbouncer oathtool zbar-tools librsvg2-bin'
 
 /** The tests never skip for want of a program: one line, and out. */
 export function leaveWithoutProgram(program: string): never {

@@ -13,6 +13,9 @@ import { type CopiedTable, selectOf, targetOf } from './tables.ts'
 /** Of rows that are handled together. */
 const ROWS_BYTES = 256 * 1024
 
+/** Sent after connecting: a pooler refuses connections that ask for settings which it does not know. */
+const SETTINGS = "set statement_timeout = 0; set time zone 'UTC'; set datestyle = 'ISO'"
+
 export interface CopySession {
   readonly kind: 'postgres' | 'embedded'
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
@@ -33,9 +36,9 @@ export async function openServerCopy(address: string, key = 'database.url'): Pro
     max_lifetime: null,
     fetch_types: false,
     onnotice: () => {},
-    connection: { application_name: 'poterne copy', statement_timeout: 0, TimeZone: 'UTC', DateStyle: 'ISO' },
+    connection: { application_name: 'poterne copy' },
   })
-  await client.unsafe('select 1').catch(async (error: unknown) => {
+  await client.unsafe(SETTINGS).catch(async (error: unknown) => {
     await client.end({ timeout: 0 })
     throw new StoreUnreachable(key, error)
   })

@@ -61,7 +61,12 @@ const unlimited = statement(sql`select set_config('statement_timeout', '0', true
 /** What is made concurrently keeps nobody waiting, and must wait until every older transaction has ended. */
 const patientSession = statement(sql`
   select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`)
-const resetTimeouts = ['reset statement_timeout', 'reset lock_timeout'].map((text) => ({ text, params: [] }))
+/** Not by `reset`: those of a session are set after it began. */
+const showTimeouts = statement<Record<string, never>, { slow: string; lock: string }>(sql`
+  select current_setting('statement_timeout') as slow, current_setting('lock_timeout') as lock`)
+const setTimeouts = statement<{ slow: string; lock: string }>(sql`
+  select set_config('statement_timeout', ${param('slow', 'text')}, false),
+         set_config('lock_timeout', ${param('lock', 'text')}, false)`)
 const findInvalidIndex = statement<{ name: string }, { found: number }>(sql`
   select 1 as found from pg_index join pg_class on pg_class.oid = pg_index.indexrelid
    where pg_class.relname = ${param('name', 'text')} and not pg_index.indisvalid
@@ -256,6 +261,7 @@ async function applyConcurrently(
     if (!(await session.first(tryLockSession, {}))!.locked) return null
     const [next] = pendingAfter(await readApplied(session), migrations)
     const mine = next && isConcurrent(database, next) ? [next] : []
+    const timeouts = (await session.first(showTimeouts, {}))!
     for (const migration of mine) {
       await session.all(patientSession, {})
       for (const text of migration.statements) {
@@ -267,7 +273,8 @@ async function applyConcurrently(
       }
       await session.all(noteApplied, { ...migration, now })
     }
-    for (const each of [...resetTimeouts, unlockSession]) await session.all(each, {})
+    await session.all(setTimeouts, timeouts)
+    await session.all(unlockSession, {})
     return mine.map(({ name }) => name)
   })
   if (applied === null) throw new Busy()

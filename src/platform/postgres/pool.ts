@@ -12,6 +12,8 @@ export interface PoolOptions {
   /** Creates a client of one connection, which calls `onclose` when that connection closes. */
   connect: (onclose: () => void) => postgres.Sql
   size: number
+  /** Statements without parameters that are run first on each connection. */
+  settings: string
   /** How long a caller waits for a connection. */
   waitMs: number
   /** How long a caller may hold one, connecting included; beyond it the connection is cut. */
@@ -92,7 +94,7 @@ export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool {
+export function createPool({ connect, size, settings, waitMs, workMs }: PoolOptions): Pool {
   const all = new Set<OwnConnection>()
   const idle: OwnConnection[] = []
   /** Those lent to single statements. */
@@ -101,7 +103,7 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
   let closed = false
 
   function open(): OwnConnection {
-    const connection = createConnection(connect, () => {
+    const connection = createConnection({ connect, settings }, () => {
       all.delete(connection)
       shared.delete(connection)
       const at = idle.indexOf(connection)
@@ -218,7 +220,10 @@ export function createPool({ connect, size, waitMs, workMs }: PoolOptions): Pool
  * A client of postgres.js that lives only as long as its socket. Left alone, postgres.js would connect again, run the
  * following statements outside of their transaction, and mix unsent data into the new conversation.
  */
-function createConnection(connect: PoolOptions['connect'], onBroken: () => void): OwnConnection {
+function createConnection(
+  { connect, settings }: Pick<PoolOptions, 'connect' | 'settings'>,
+  onBroken: () => void,
+): OwnConnection {
   let isBroken = false
   const openedAt = performance.now()
   /** How often each statement was stale on this connection. */
@@ -230,6 +235,11 @@ function createConnection(connect: PoolOptions['connect'], onBroken: () => void)
     onBroken()
   }
   const client = connect(cut)
+  let isSet = false
+  const setting = client.unsafe(settings).then(() => {
+    isSet = true
+  })
+  setting.catch(() => {})
   return {
     get isBroken() {
       return isBroken
@@ -242,6 +252,7 @@ function createConnection(connect: PoolOptions['connect'], onBroken: () => void)
       REFUSED.has(code) || (code === READ_ONLY && performance.now() - openedAt < YOUNG_MS),
     async run(text, values) {
       if (isBroken) throw new DatabaseUnavailable('connection cut')
+      if (!isSet) await setting
       const count = staleTexts.get(text) ?? 0
       // Another text is another prepared statement.
       const own = count === 0 ? text : `${text} /* ${count} */`

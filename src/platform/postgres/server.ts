@@ -5,6 +5,7 @@ import { parseDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseUnavailable, databaseCode } from './failure.ts'
 import { type Connection, createPool, whilePlansAreStale } from './pool.ts'
+import { MIXED, mixesSessions } from './pooler.ts'
 
 export interface ServerOptions {
   url: string
@@ -24,7 +25,10 @@ const WAIT_MS = 1500
  * Prepared plans are cached (docs/decisions/sequential-scans-off.md): a plan made while a table was empty would read the
  * whole table once it has thousands of rows. All our statements find their rows by an index, and none is worth compiling.
  */
-const PLANS = { enable_seqscan: 'off', jit: 'off' }
+const PLANS = 'set enable_seqscan = off; set jit = off'
+
+/** Sent after connecting: a pooler refuses connections that ask for settings which it does not know. */
+const SETTINGS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set time zone 'UTC'; ${PLANS}`
 
 /** The server rolled the statement back so that another one could continue; it can be repeated. */
 const DEADLOCK = '40P01'
@@ -53,6 +57,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
     size: poolSize,
     waitMs: WAIT_MS,
     workMs: WORK_MS,
+    settings: SETTINGS,
     connect: (onclose) =>
       postgres(url, {
         ...socket,
@@ -65,12 +70,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
         onclose,
         types,
         transform: { column: { from: camelCase } },
-        connection: {
-          application_name: 'poterne',
-          statement_timeout: STATEMENT_TIMEOUT_MS,
-          ...PLANS,
-          TimeZone: 'UTC',
-        },
+        connection: { application_name: 'poterne' },
       }),
   })
 
@@ -108,11 +108,18 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
   })
 }
 
-/** Throws StoreUnreachable if nothing answers at `database.url`, or if the server does not let us in. */
+/**
+ * Throws StoreUnreachable if nothing answers at `database.url`, if the server does not let us in, or if a pooler stands
+ * before it that mixes the sessions of its clients.
+ */
 export async function connectServer(options: ServerOptions): Promise<Database> {
   const database = openServer(options)
   try {
     await database.all({ text: 'select 1', params: [] }, {})
+    const isAlone = options.poolSize === 1
+    const probed = isAlone ? openServer({ ...options, poolSize: 2 }) : database
+    const isMixed = await mixesSessions(probed).finally(() => isAlone && probed.close())
+    if (isMixed) throw new Error(MIXED)
     return database
   } catch (error) {
     await database.close()
