@@ -7,18 +7,19 @@ import { type EmbeddedOptions, openEmbedded } from '../../src/platform/postgres/
 import type { FileOperation } from '../../src/platform/postgres/embedded-files.ts'
 import { openInstance } from '../../src/platform/postgres/embedded-instance.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
+import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { createStorage } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
 
 const isLog = ({ path }: FileOperation) => path.startsWith('pg_wal/')
-const add = statement<{ note: number }>(sql`insert into notes values (${param('note', 'int')})`)
+const add = statement<{ note: number }>(sql`insert into "notes" values (${param('note', 'int')})`)
 const count = statement<object, { notes: number }>(sql`select count(*)::int as notes from notes`)
 const run = (text: string) => database.all({ text, params: [] }, {})
 
 let database: Database
-afterEach(() => database.close())
+afterEach(() => database?.close())
 
 /** The disk answers `fail` with a code, and tells what was done in `operations`. */
 async function open(options: EmbeddedOptions = {}) {
@@ -75,6 +76,82 @@ describe('each acknowledged write', () => {
   })
 })
 
+const note = defineStatement({
+  name: 'test.note',
+  params: { note: 'int' },
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
+    with ${unawaited} insert into notes select ${p.note} from unawaited where unawaited.off is not null`,
+})
+
+describe('what is not on the disk', () => {
+  test('is awaited by 64 callers together, who share flushes', async () => {
+    const { operations } = await open()
+    await database.all(add, { note: 0 })
+    operations.length = 0
+    await Promise.all(Array.from({ length: 64 }, (_, index) => database.all(add, { note: index })))
+    const flushes = operations.filter((kind) => kind === 'flush').length
+    expect(flushes).toBeGreaterThanOrEqual(1)
+    expect(flushes).toBeLessThanOrEqual(16)
+    expect(await database.first(count, {})).toEqual({ notes: 65 })
+  })
+
+  test('is seen by nobody: a reading, a refusal and a listener wait for the flush as well', async () => {
+    const { operations } = await open()
+    await run('create unique index on notes (note)')
+    const seen: string[] = []
+    database.onInsert('notes', () => seen.push(`listener after ${operations.at(-1)}`))
+    operations.length = 0
+    const see = (what: string) => () => seen.push(`${what} after ${operations.at(-1)}`)
+    await Promise.all([
+      database.all(add, { note: 1 }).then(see('writer')),
+      database.first(count, {}).then(see('reader')),
+      database.all(add, { note: 1 }).catch(see('refused')),
+    ])
+    expect(seen.sort()).toEqual([
+      'listener after flush',
+      'reader after flush',
+      'refused after flush',
+      'writer after flush',
+    ])
+  })
+
+  test('fails for everybody who waits where the flush fails', async () => {
+    const disk = await open()
+    await database.all(add, { note: 0 })
+    disk.fail = ({ kind }) => (kind === 'flush' ? 'EIO' : null)
+    const answers = await Promise.allSettled([
+      ...Array.from({ length: 16 }, (_, index) => database.all(add, { note: index })),
+      database.first(count, {}),
+    ])
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 'rejected', reason: expect.any(DatabaseUnavailable) })
+    expect(disk.ended).toHaveLength(1)
+    disk.fail = () => null
+    await isServing()
+  })
+
+  test('may be what a crash may forget: it is answered at once, and flushed within two seconds', async () => {
+    const { operations } = await open()
+    await database.all(add, { note: 1 })
+    operations.length = 0
+    await database.all(note, { note: 2 })
+    expect(await database.first(count, {})).toEqual({ notes: 2 })
+    expect(operations).not.toContain('flush')
+    await waitFor(() => operations.includes('flush'), { timeoutMs: 5000, what: 'a flush' })
+  })
+})
+
+test('a value that would fill the memory for good is refused', async () => {
+  await open()
+  const text = 'x'.repeat(20 * 1024 * 1024)
+  const length = statement<{ text: string }, { length: number }>(
+    sql`select length(${param('text', 'text')}) as length`,
+  )
+  await expect(database.first(length, { text })).rejects.toMatchObject({ code: '54000' })
+  expect(await database.first(length, { text: 'x' })).toEqual({ length: 1 })
+})
+
 describe('a disk that fails', () => {
   test.each([
     ['flush', 'EIO'],
@@ -112,9 +189,9 @@ describe('a disk that fails', () => {
     await isServing()
   })
 
-  test('at the start is an error', async () => {
-    const { dataDir } = await open()
-    await database.close()
+  test('at the start is an error of the start', async () => {
+    const { settings } = await createStorage('embedded')
+    const dataDir = settings.storage?.data_dir as string
     const observer = {
       before({ kind }: FileOperation) {
         if (kind === 'flush') throw Object.assign(new Error('the disk failed'), { code: 'EIO' })

@@ -27,13 +27,6 @@ export function param(name: string, type?: string): SQL {
   return type === undefined ? sql`${sql.placeholder(name)}` : sql`${sql.placeholder(name)}::${sql.raw(type)}`
 }
 
-/**
- * A CTE that sets synchronous_commit = off for the transaction of a single statement, if a crash may forget its write
- * (docs/decisions/commits-that-do-not-wait.md). PostgreSQL skips CTEs that nobody reads, so the statement must join it
- * and test `unawaited.off is not null`.
- */
-export const unawaited = sql`unawaited as (select set_config('synchronous_commit', 'off', true) as off)`
-
 export interface Executor {
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>
   /** The first row, or null. */
@@ -82,7 +75,11 @@ export interface DatabaseFiles {
 export type DatabaseDriver = Omit<Database, 'onInsert'>
 
 /** What a driver must do for `createExecutor`: run one prepared statement and return rows keyed by column name. */
-export type RunStatement = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
+export type RunStatement = (
+  text: string,
+  values: unknown[],
+  mayBeForgotten?: boolean,
+) => Promise<Record<string, unknown>[]>
 
 export function createExecutor(run: RunStatement): Executor {
   const all = async <Params extends object, Row>(query: Statement<Params, Row>, values: Params) => {
@@ -90,6 +87,7 @@ export function createExecutor(run: RunStatement): Executor {
       return (await run(
         query.text,
         fillPlaceholders(query.params, values as Record<string, unknown>),
+        query.mayBeForgotten,
       )) as Row[]
     } catch (error) {
       noteFailedStatement(error, query)

@@ -4,7 +4,6 @@
  * a flush that fails, or a write of the log or of `pg_control` that fails while the disk is not full.
  */
 import { fsyncSync } from 'node:fs'
-import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { InstanceEnded, NeverFlushed } from './embedded-failure.ts'
 
@@ -186,9 +185,6 @@ export class FlushedFiles extends NodeFS {
       })
   }
 }
-
-/** The file system of an instance that `openInstance` made. */
-export const filesOf = (instance: PGlite): FlushedFiles => instance.fs as FlushedFiles
 
 function pathOf(node: FileNode, name?: string): string {
   const parts = name === undefined ? [] : [name]

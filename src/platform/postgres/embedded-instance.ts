@@ -19,6 +19,9 @@ const withoutFsyncOff = (parameters: string[]) => parameters.filter((parameter) 
 const OWN_PARAMS = [
   'shared_buffers=16MB',
   'TimeZone=UTC',
+  // Plans are kept: docs/decisions/sequential-scans-off.md.
+  'enable_seqscan=off',
+  'jit=off',
   // PGlite has an empty function in place of fdatasync.
   'wal_sync_method=fsync',
   // Far below the stack of WebAssembly, so that a recursion ends in an error of the statement.
@@ -26,6 +29,7 @@ const OWN_PARAMS = [
 ].flatMap((setting) => ['-c', setting])
 
 const asDate = (value: string) => new Date(value)
+const asBytes = (value: string) => new Uint8Array(Buffer.from(value.slice(2), 'hex'))
 const asText = (value: string) => value
 
 /** For filling a database: rows of tables that the same transaction made are not written to the log as well. */
@@ -35,13 +39,15 @@ export interface InstanceOptions {
   bulk?: boolean
   /** Nothing of it needs to survive a crash. */
   throwAway?: boolean
+  /** A commit does not wait for the disk: whoever asked for it flushes before anybody sees it. */
+  flushedLater?: boolean
   observer?: FileObserver | undefined
 }
 
 /** Makes the database where there is nothing, and recovers it after a crash. Throws DataDirectoryRefused. */
 export async function openInstance(
   directory: string,
-  { bulk = false, throwAway = false, observer }: InstanceOptions = {},
+  { bulk = false, throwAway = false, flushedLater = false, observer }: InstanceOptions = {},
 ): Promise<PGlite> {
   requireOwnEngine(directory)
   const isNew = isNewDirectory(directory)
@@ -63,12 +69,20 @@ export async function openInstance(
       ...OWN_PARAMS,
       ...(bulk ? BULK_PARAMS : []),
       ...(throwAway ? ['-F'] : []),
+      ...(flushedLater ? ['-c', 'synchronous_commit=off'] : []),
     ],
     initDbStartParams: ['--wal-segsize=1'],
     pgliteWasmModule: module,
     ...(isNew && preparedDatabasePath === null ? { initdbWasmModule: await compile(initdbWasm) } : {}),
     fsBundle: new Blob([bundle]),
-    parsers: { [types.TIMESTAMPTZ]: asDate, [types.DATE]: asText, [types.INT8]: Number },
+    parsers: {
+      [types.TIMESTAMPTZ]: asDate,
+      [types.DATE]: asText,
+      [types.INT8]: Number,
+      [types.BYTEA]: asBytes,
+    },
+    // The protocol carries bytes as they are.
+    serializers: { [types.BYTEA]: ((bytes: Uint8Array) => bytes) as never },
   })
   if (isNew && preparedDatabasePath === null) await flushTree(directory)
   if (!throwAway) await proveFlush(instance, files)
@@ -132,3 +146,6 @@ export function abandonInstance({ Module }: PGlite): void {
     }
   }
 }
+
+/** The file system of an instance that `openInstance` made. */
+export const filesOf = (instance: PGlite): FlushedFiles => instance.fs as FlushedFiles

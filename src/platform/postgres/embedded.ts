@@ -15,16 +15,25 @@ import {
   prepareDataDirectory,
 } from '../data-directory.ts'
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
-import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
+import {
+  announceInserts,
+  createExecutor,
+  type Database,
+  type Executor,
+  type RunStatement,
+} from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { finishSwap, hasUnfinishedSwap, isNewDirectory } from './embedded-directory.ts'
 import { InstanceEnded } from './embedded-failure.ts'
 import type { FileObserver } from './embedded-files.ts'
-import { abandonInstance, endedBy, type InstanceOptions, openInstance } from './embedded-instance.ts'
+import { createFlushes, type Flushes } from './embedded-flushes.ts'
+import { abandonInstance, endedBy, FLUSH, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
+import { createSession, type Result, type Session } from './embedded-session.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions } from './embedded-upkeep.ts'
 import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
+import { whilePlansAreStale } from './pool.ts'
 
 export interface EmbeddedOptions {
   /** Free bytes of a directory's file system. */
@@ -40,6 +49,13 @@ export interface EmbeddedOptions {
   observer?: FileObserver
   /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
   onUpkeepFailure?: (failure: UpkeepFailed) => void
+}
+
+/** From one opening to the next. */
+interface Life {
+  readonly instance: PGlite
+  readonly session: Session
+  readonly flushes: Flushes
 }
 
 /** Upkeep that is due waits at most this long for a moment in which no statement waits. */
@@ -149,39 +165,84 @@ async function keepOpen(
   /** While the files are copied, the log since the first of them must stay. */
   let isCopying = false
   /** Null after it ended by itself, until it can be opened again. */
-  let instance: PGlite | null = await openFirst(directory, { observer })
+  let life: Life | null = await live(openFirst)
   let isReadOnly = false
   let closed = false
   /** While another process may have the files; from that moment on this one looks whether it still has. */
   let releasedUntilMs: number | null = null
 
+  async function live(open: typeof openInstance): Promise<Life> {
+    const instance = await open(directory, { observer, flushedLater: true })
+    const session = await createSession(instance)
+    const own: Life = {
+      instance,
+      session,
+      flushes: createFlushes(
+        () => execute(own, FLUSH, []),
+        (work) => inTurn(async () => work()),
+      ),
+    }
+    return own
+  }
+
   /** To be called within a turn only. */
-  const run: RunStatement = async (text, values) => {
-    if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
-    if (instance === null) throw new DatabaseUnavailable('ended')
+  function execute(own: Life, text: string, values: unknown[]): Result {
+    if (own !== life) throw new DatabaseUnavailable('ended')
     try {
-      const { rows } = await instance.query<Record<string, unknown>>(text, values)
-      return rows.map(withCamelCaseKeys)
+      return own.session.run(text, values)
     } catch (error) {
       if (endedBy(error)) {
-        abandonInstance(instance)
-        instance = null
+        abandonInstance(own.instance)
+        life = null
         onEnded?.(error instanceof InstanceEnded ? error : { message: 'PostgreSQL panicked', cause: error })
       }
-      throw instance === null || isOfTheDisk(error)
+      throw life === null || isOfTheDisk(error)
         ? new DatabaseUnavailable('embedded', { cause: error })
         : error
+    }
+  }
+
+  /** To be called within a turn only. What it answers may not be on the disk yet. */
+  const run: RunStatement = async (text, values, mayBeForgotten = false) => {
+    if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
+    if (life === null) throw new DatabaseUnavailable('ended')
+    const { flushes } = life
+    const { rows, mayHaveWritten } = execute(life, text, values)
+    if (mayHaveWritten) flushes.noteWrite({ mustLast: !mayBeForgotten })
+    return rows
+  }
+
+  /** Its answer, once all that it may have seen is on the disk; a refusal shows something too. */
+  async function answer<T>(work: () => Promise<T>): Promise<T> {
+    let flushes: Flushes | undefined
+    try {
+      return await inTurn(() => {
+        flushes = life?.flushes
+        return work()
+      })
+    } finally {
+      await flushes?.settle()
+    }
+  }
+
+  /** For a session, which nobody shares: each statement is on the disk before the next one. */
+  const runAndFlush: RunStatement = async (...statement) => {
+    try {
+      return await run(...statement)
+    } finally {
+      life?.flushes.now()
     }
   }
 
   /** Opens an instance again that has ended, and makes it read-only before the disk is full. */
   async function watch(): Promise<void> {
     if (releasedUntilMs !== null && !(await takeBack())) return
-    if (instance === null) {
+    if (life === null) {
       if (!canWrite(dataDir)) return
-      instance = await openInstance(directory, { observer })
+      life = await live(openInstance)
       isReadOnly = false
     }
+    life.flushes.now()
     const free = measure(dataDir)
     const wanted = isReadOnly ? free < ENOUGH_BYTES : free < RESERVE_BYTES
     if (wanted === isReadOnly) return
@@ -190,8 +251,8 @@ async function keepOpen(
   }
 
   function endWithoutLock(): void {
-    if (instance !== null) abandonInstance(instance)
-    instance = null
+    if (life !== null) abandonInstance(life.instance)
+    life = null
     releasedUntilMs = Number.POSITIVE_INFINITY
     lock.release()
     onLockLost(
@@ -200,8 +261,8 @@ async function keepOpen(
   }
 
   async function release(): Promise<void> {
-    await instance?.close()
-    instance = null
+    await life?.instance.close()
+    life = null
     releasedUntilMs = performance.now() + RELEASE_MS
     lock.release()
   }
@@ -215,15 +276,15 @@ async function keepOpen(
       return false
     }
     try {
-      const opened = await openInstance(directory, { observer })
-      const { rows } = await opened.query('select 1 from relocations where id = 1')
+      const opened = await live(openInstance)
+      const { rows } = opened.session.run('select 1 from relocations where id = 1', [])
       if (rows.length === 0) {
-        instance = opened
+        life = opened
         isReadOnly = false
         releasedUntilMs = null
         return true
       }
-      await opened.close()
+      await opened.instance.close()
       releasedUntilMs = Number.POSITIVE_INFINITY
     } catch {
       // Tried again the next time.
@@ -244,11 +305,11 @@ async function keepOpen(
   }
   const upkeep = createUpkeep(upkeepOptions)
   let upkeptAtMs = performance.now()
-  const query = (text: string) => run(text, [])
+  const query = (text: string) => run(text, [], true)
   const stepUpkeep = (onlyUrgent = false) => upkeep.step(query, { onlyUrgent, mayCheckpoint: !isCopying })
 
   async function keepUp(isBusy: boolean): Promise<void> {
-    if (instance === null || releasedUntilMs !== null) return
+    if (life === null || releasedUntilMs !== null) return
     const startedAtMs = performance.now()
     // A vacuum writes to the log first, for which a disk that is almost full has no space.
     const onlyUrgent = isReadOnly || (isBusy && startedAtMs - upkeptAtMs < QUIET_WITHIN_MS)
@@ -271,12 +332,14 @@ async function keepOpen(
     const needed = snapshotBytes(directory) + 2 * ENOUGH_BYTES
     if (measure(dataDir) < needed) throw new SnapshotRefused(dataDir, needed)
     const target = newSnapshotDirectory(dataDir)
-    const life = instance
+    const own = life
     isCopying = true
     try {
       const turn: Parameters<typeof copySnapshot>[0]['turn'] = (work) =>
         inTurn(() => {
-          if (instance === null || instance !== life || closed) throw new DatabaseUnavailable('ended')
+          if (own === null || own !== life || closed) throw new DatabaseUnavailable('ended')
+          // The log is copied from its files.
+          own.flushes.now()
           return work((text) => run(text, []))
         })
       await copySnapshot({ turn }, directory, target)
@@ -291,22 +354,11 @@ async function keepOpen(
 
   return announceInserts({
     kind: 'embedded',
-    ...createExecutor((text, values) => inTurn(() => run(text, values))),
-    transaction: (work) =>
-      inTurn(async () => {
-        await run('begin', [])
-        try {
-          const result = await work(createExecutor(run))
-          await run('commit', [])
-          return result
-        } catch (error) {
-          await run('rollback', []).catch(() => {})
-          throw error
-        }
-      }),
-    session: (work) => inTurn(() => work(createExecutor(run))),
+    ...createExecutor((...statement) => answer(() => whilePlansAreStale(() => run(...statement)))),
+    transaction: (work) => answer(() => whilePlansAreStale(() => inTransaction(run, work))),
+    session: (work) => inTurn(() => work(createExecutor(runAndFlush))),
     ping: async () => {
-      const [row] = await inTurn(() => run(`select current_setting('transaction_read_only') as state`, []))
+      const [row] = await answer(() => run(`select current_setting('transaction_read_only') as state`, []))
       if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')
     },
     upkeep: {
@@ -318,9 +370,10 @@ async function keepOpen(
       release: () => snapshotInTurn(() => inTurn(release)),
     },
     close: async () => {
+      if (closed) return
       closed = true
       timers.forEach(clearInterval)
-      await inTurn(async () => instance?.close())
+      await inTurn(async () => life?.instance.close())
       lock.release()
     },
   })
@@ -330,6 +383,18 @@ async function keepOpen(
 function endProcess(message: string): void {
   process.stderr.write(`poterne failed: ${message}\n`)
   process.exit(1)
+}
+
+async function inTransaction<T>(run: RunStatement, work: (inside: Executor) => Promise<T>): Promise<T> {
+  await run('begin', [])
+  try {
+    const result = await work(createExecutor(run))
+    await run('commit', [])
+    return result
+  } catch (error) {
+    await run('rollback', []).catch(() => {})
+    throw error
+  }
 }
 
 /** What PGlite says by itself ("Aborted()") helps nobody. */
@@ -373,19 +438,4 @@ function isOfTheDisk(error: unknown): boolean {
     databaseCode(error)?.startsWith('58') === true ||
     /^(fd|md|xlog|slru|buffile|relmapper)\w*\.c$/.test(String(file))
   )
-}
-
-const keys = new Map<string, string>()
-
-function withCamelCaseKeys(row: Record<string, unknown>): Record<string, unknown> {
-  const renamed: Record<string, unknown> = {}
-  for (const column in row) {
-    let key = keys.get(column)
-    if (key === undefined) {
-      key = camelCase(column)
-      keys.set(column, key)
-    }
-    renamed[key] = row[column]
-  }
-  return renamed
 }

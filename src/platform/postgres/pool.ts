@@ -80,6 +80,7 @@ const YOUNG_MS = 1000
 
 /** A migration changed the result of a prepared statement, or the server does not know the statement any more. */
 const STALE = new Set(['0A000', '26000'])
+export const isStale = (error: unknown): boolean => STALE.has(databaseCode(error) ?? '')
 /** Each try may meet another such statement. */
 const STALE_TRIES = 10
 
@@ -89,7 +90,7 @@ export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> 
     try {
       return await work()
     } catch (error) {
-      if (!STALE.has(databaseCode(error) ?? '') || tries === STALE_TRIES) throw error
+      if (!isStale(error) || tries === STALE_TRIES) throw error
     }
   }
 }
@@ -259,8 +260,7 @@ function createConnection(
       try {
         return await client.unsafe(own, values as never[], { prepare: true })
       } catch (error) {
-        if (STALE.has(databaseCode(error) ?? ''))
-          staleTexts.set(text, Math.max(count + 1, staleTexts.get(text) ?? 0))
+        if (isStale(error)) staleTexts.set(text, Math.max(count + 1, staleTexts.get(text) ?? 0))
         throw error
       }
     },

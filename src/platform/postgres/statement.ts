@@ -64,6 +64,11 @@ export interface Statement<Params, Row> {
   readonly insertsInto?: readonly string[]
   /** False: with these parameters it inserts nothing there. */
   readonly mayInsert?: (params: Params) => boolean
+  /**
+   * A crash may forget what it writes (docs/decisions/commits-that-do-not-wait.md). In a transaction it lasts as long as
+   * the transaction.
+   */
+  readonly mayBeForgotten?: boolean
   /** Never set: carries the two types. */
   readonly types?: (params: Params) => Row
 }
@@ -91,17 +96,23 @@ export function defineStatement<const Params extends Spec, const Row extends Spe
   row: rowSpec,
   sql: build,
   mayInsert,
+  mayBeForgotten,
 }: {
   name: string
   params: Params
   row?: Row
-  sql: (parameters: Placeholders<keyof Params & string>) => SQLWrapper
+  sql: (parameters: Placeholders<keyof Params & string>, unawaited: SQL) => SQLWrapper
   mayInsert?: (params: ValuesOf<Params>) => boolean
+  /**
+   * A crash may forget its write, so that a server does not wait for its disk. The SQL begins with the CTE `unawaited`
+   * that it is given. PostgreSQL skips CTEs that nobody reads, so it joins that one and tests `unawaited.off is not null`.
+   */
+  mayBeForgotten?: true
 }): Statement<ValuesOf<Params>, ValuesOf<Row>> {
   if (registered.has(name)) throw new Error(`two statements are named ${name}`)
   let known: Built | null = null
   const built = () => {
-    known ??= buildSql(name, paramSpec, build)
+    known ??= buildSql({ name, params: paramSpec, mayBeForgotten }, build)
     return known
   }
   const statement = {
@@ -109,6 +120,7 @@ export function defineStatement<const Params extends Spec, const Row extends Spe
     paramSpec,
     rowSpec: rowSpec ?? null,
     ...(mayInsert && { mayInsert }),
+    ...(mayBeForgotten && { mayBeForgotten }),
     get text() {
       return built().text
     },
@@ -125,10 +137,11 @@ export function defineStatement<const Params extends Spec, const Row extends Spe
 
 type Built = Required<Pick<RegisteredStatement, 'text' | 'params' | 'insertsInto'>>
 
+const unawaited = sql`unawaited as (select set_config('synchronous_commit', 'off', true) as off)`
+
 function buildSql<Params extends Spec>(
-  name: string,
-  params: Params,
-  build: (parameters: Placeholders<keyof Params & string>) => SQLWrapper,
+  { name, params, mayBeForgotten }: { name: string; params: Params; mayBeForgotten?: true | undefined },
+  build: (parameters: Placeholders<keyof Params & string>, unawaited: SQL) => SQLWrapper,
 ): Built {
   const references = Object.fromEntries(
     Object.entries(params).map(([field, type]) => [
@@ -136,7 +149,9 @@ function buildSql<Params extends Spec>(
       sql`${sql.placeholder(field)}::${sql.raw(typeNameOf(type))}`,
     ]),
   ) as Placeholders<keyof Params & string>
-  const built = dialect.sqlToQuery(build(references).getSQL())
+  const built = dialect.sqlToQuery(build(references, unawaited).getSQL())
+  if (built.sql.includes('unawaited.off is not null') !== (mayBeForgotten ?? false))
+    throw new Error(`${name}: mayBeForgotten and the CTE unawaited belong together`)
   return {
     text: `/* ${name} */ ${built.sql}`,
     params: built.params,

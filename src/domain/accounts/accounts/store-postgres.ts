@@ -1,7 +1,7 @@
 /** Table `accounts`: see store.ts for what each method promises. */
 
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, unawaited } from '../../../platform/postgres/database.ts'
+import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
@@ -77,7 +77,8 @@ const changeLanguage = defineStatement({
 const noteFailure = defineStatement({
   name: 'accounts.note_failure',
   params: { accountId: 'bigint' },
-  sql: (p) => sql`
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
   with ${unawaited}
   update ${accounts} set failed_attempts = failed_attempts + 1 from unawaited
    where id = ${p.accountId} and unawaited.off is not null`,

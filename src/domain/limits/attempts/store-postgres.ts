@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm'
-import { type Database, unawaited } from '../../../platform/postgres/database.ts'
+import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
@@ -56,7 +56,8 @@ const subjects = sql`array(select subject from keys)`
 const release = defineStatement({
   name: 'attempts.release',
   params: { keys: 'text', wasRight: 'boolean', day: 'date' },
-  sql: (p) => sql`
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
   with ${unawaited}, ${keysOf(p.keys)},
   locked as materialized (
     select spent.subject, spent.purpose from keys join ${codeBudgets} spent

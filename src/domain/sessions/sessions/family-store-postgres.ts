@@ -36,15 +36,13 @@ const subjectColumns = sql`
   ${accounts}.role_id`
 
 /**
- * Parallel callers with the same token wait for the row and then find that its generation has moved on. The server
- * does not wait for its disk here: a crash may lose the last moments (at most three times wal_writer_delay), and a
- * token that is newer than the row is still accepted. The embedded database does wait, because nothing else would
- * write the row to disk until the next commit that waits.
+ * Parallel callers with the same token wait for the row and then find that its generation has moved on. The database
+ * does not wait for its disk here: a crash may lose the last moments, and a token that is newer than the row is still
+ * accepted.
  */
 const rotate = defineStatement({
   name: 'sessions.rotate',
   params: {
-    commit: 'text',
     generation: 'int',
     now: 'timestamptz',
     address: 'text',
@@ -52,13 +50,14 @@ const rotate = defineStatement({
     familyHash: 'bytea',
   },
   row: { sessionId: 'uuid', startedAt: 'timestamptz', amr: 'text', uuid: 'uuid', roleId: 'int' },
-  sql: (p) => sql`
-  with commit as materialized (select set_config('synchronous_commit', ${p.commit}, true))
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
+  with ${unawaited}
   update ${sessions}
      set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
          expires_at = least(${p.expiresAt}, ends_at)
-    from ${accounts}, commit
-   where family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
+    from ${accounts}, unawaited
+   where unawaited.off is not null and family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
      and ${accounts}.id = ${sessions}.account_id and locked_at is null
   returning ${subjectColumns}`,
 })
@@ -146,12 +145,11 @@ const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => (
 })
 
 export function createFamilyStore(database: Database): FamilyStore {
-  const commit = database.kind === 'embedded' ? 'on' : 'off'
   return {
     takeLateRetry: async (sessionId, generation, { since, most }, now) =>
       (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
     async rotate(rotation, now) {
-      const row = await database.first(rotate, { ...rotation, now, commit })
+      const row = await database.first(rotate, { ...rotation, now })
       return row && subjectOf(row)
     },
     isRecent: async (session, now) => (await database.first(isRecent, { ...session, now })) !== null,

@@ -1,0 +1,172 @@
+/**
+ * The one session of an embedded instance. Each statement is prepared once, and then runs in one call into WebAssembly,
+ * which is synchronous: nothing else happens meanwhile. PostgreSQL's protocol is written and read by what PGlite brings.
+ */
+import type { messages, PGlite } from '@electric-sql/pglite'
+import { camelCase } from './database.ts'
+import { endedBy, filesOf } from './embedded-instance.ts'
+import { isStale } from './pool.ts'
+
+export interface Result {
+  rows: Record<string, unknown>[]
+  /** False where the text shows that nothing was. */
+  mayHaveWritten: boolean
+}
+
+export interface Session {
+  /** Throws what PostgreSQL answers, or InstanceEnded. */
+  run(text: string, values: readonly unknown[]): Result
+}
+
+/** WebAssembly's memory grows for a large value and is never given back. No value of ours comes near it. */
+const MOST_BYTES = 16 * 1024 * 1024
+/** Texts that carry no parameter in their place; there are some 300. */
+const MOST_PREPARED = 2000
+
+const WORTH_PREPARING = /^\s*(\/\*|select|with|insert|update|delete|begin|commit|rollback)/i
+const CHANGES_SCHEMA = /^\s*(create|alter|drop|truncate)\b/i
+
+const READS = /^\s*(\/\*.*?\*\/\s*)?(select|with|show)\b/i
+const WRITES = /\b(insert|update|delete|merge)\b/i
+const VOLATILE = `
+  select proname from pg_proc where provolatile = 'v' and pronamespace = 'public'::regnamespace`
+/** What a transaction wrote was noted at its statements. */
+const BOUNDS = /^(begin|commit|rollback|set|deallocate)\b/
+
+interface Prepared {
+  name: string
+  mayHaveWritten: boolean
+  serializers: (((value: unknown) => unknown) | undefined)[]
+  fields: { key: string; parse: ((text: string) => unknown) | undefined }[]
+}
+
+interface Reply {
+  parameterTypes: number[]
+  fields: messages.RowDescriptionMessage['fields']
+}
+
+export async function createSession(instance: PGlite): Promise<Session> {
+  const { protocol } = await import('@electric-sql/pglite')
+  const { serialize } = protocol
+  const files = filesOf(instance)
+  const prepared = new Map<string, Prepared>()
+  let names = 0
+  let knownFunctions: RegExp | null = null
+
+  /** A reply counts only if it is whole and holds no error, not even after the rows. */
+  function exchange(parts: Uint8Array[], onRow?: (fields: (string | null)[]) => void): Reply {
+    const reply: Reply = { parameterTypes: [], fields: [] }
+    const parser = new protocol.Parser()
+    let error: messages.DatabaseError | null = null
+    let isReady = false
+    const take = (message: messages.BackendMessage): void => {
+      if (message.name === 'dataRow') onRow?.((message as messages.DataRowMessage).fields)
+      if (message.name === 'readyForQuery') isReady = true
+      if (message.name === 'error') error ??= message as messages.DatabaseError
+      if (message.name === 'rowDescription') reply.fields = (message as messages.RowDescriptionMessage).fields
+      if (message.name === 'parameterDescription')
+        reply.parameterTypes = (message as messages.ParameterDescriptionMessage).dataTypeIDs
+    }
+    // Everything happens before it returns. What it throws has ended the instance.
+    instance
+      .execProtocolRawStream(Buffer.concat(parts), {
+        syncToFs: false,
+        onRawData: (bytes) => parser.parse(bytes, take),
+      })
+      .catch(() => {})
+    if (files.ended) throw files.ended
+    if (error && endedBy(error)) throw files.end('PostgreSQL panicked', error)
+    if (!isReady) throw files.end('an answer of PostgreSQL was cut off', null)
+    if (error) throw error
+    return reply
+  }
+
+  function prepare(text: string): Prepared {
+    const name = WORTH_PREPARING.test(text) ? `s${names++}` : ''
+    const { parameterTypes, fields } = exchange([
+      serialize.parse({ name, text }),
+      serialize.describe({ type: 'S', name }),
+      serialize.sync(),
+    ])
+    const made: Prepared = {
+      name,
+      mayHaveWritten:
+        !(READS.test(text) || BOUNDS.test(text)) || WRITES.test(text) || ownFunctions().test(text),
+      serializers: parameterTypes.map((type) => instance.serializers[type]),
+      fields: fields.map(({ name: column, dataTypeID }) => ({
+        key: camelCase(column),
+        parse: instance.parsers[dataTypeID],
+      })),
+    }
+    if (name !== '') prepared.set(text, made)
+    return made
+  }
+
+  function forgetAll(): void {
+    prepared.clear()
+    knownFunctions = null
+    exchange([serialize.query('deallocate all')])
+  }
+
+  /** Our own functions that write, of which the text of a statement shows only the name. */
+  function ownFunctions(): RegExp {
+    if (knownFunctions === null) {
+      const names: (string | null)[] = []
+      exchange([serialize.query(VOLATILE)], ([name]) => names.push(name ?? null))
+      knownFunctions = new RegExp(`\\b(${[...names, 'nextval', 'setval'].join('|')})\\b`, 'i')
+    }
+    return knownFunctions
+  }
+
+  return {
+    run(text, values) {
+      if (prepared.size > MOST_PREPARED) forgetAll()
+      const { name, serializers, fields, mayHaveWritten } = prepared.get(text) ?? prepare(text)
+      const rows: Result['rows'] = []
+      try {
+        exchange(
+          [
+            serialize.bind({ statement: name, values: serializeAll(values, serializers) }),
+            serialize.execute({}),
+            serialize.sync(),
+          ],
+          (row) => rows.push(decode(row, fields)),
+        )
+      } catch (error) {
+        if (isStale(error)) prepared.delete(text)
+        throw error
+      }
+      // A plan would fail whose result is another one now.
+      if (CHANGES_SCHEMA.test(text)) forgetAll()
+      return { rows, mayHaveWritten }
+    },
+  }
+}
+
+/** A value is refused before it reaches WebAssembly. */
+class ValueTooLarge extends Error {
+  readonly code = '54000'
+}
+
+function serializeAll(
+  values: readonly unknown[],
+  serializers: Prepared['serializers'],
+): (string | ArrayBufferView | null)[] {
+  let bytes = 0
+  return values.map((value, index) => {
+    if (value === null || value === undefined) return null
+    const serialized = (serializers[index]?.(value) ?? String(value)) as string | ArrayBufferView
+    bytes += typeof serialized === 'string' ? serialized.length : serialized.byteLength
+    if (bytes > MOST_BYTES) throw new ValueTooLarge(`the values of a statement exceed ${MOST_BYTES} bytes`)
+    return serialized
+  })
+}
+
+function decode(row: (string | null)[], fields: Prepared['fields']): Record<string, unknown> {
+  const decoded: Record<string, unknown> = {}
+  for (const [index, { key, parse }] of fields.entries()) {
+    const text = row[index] as string | null
+    decoded[key] = text === null || parse === undefined ? text : parse(text)
+  }
+  return decoded
+}
