@@ -21,8 +21,9 @@ export function createMethodFinder(routes: () => readonly RoutePattern[]) {
       patterns = current.map((route) => ({ method: route.method, segments: segmentsOf(route.path) }))
     }
     const segments = segmentsOf(path)
+    const found = patterns.filter((pattern) => matches(pattern.segments, segments))
     const methods = new Set(
-      patterns.filter((pattern) => matches(pattern.segments, segments)).map(({ method }) => method),
+      found.filter((one) => !found.some((other) => isMoreLiteral(other, one))).map(({ method }) => method),
     )
     if (methods.size === 0) return []
     if (methods.has('GET')) methods.add('HEAD')
@@ -38,6 +39,14 @@ export function pathOf(url: string): string {
 /** As in Elysia's router, a slash at the end makes no difference. */
 function segmentsOf(path: string): string[] {
   return path.replace(/\/$/, '').split('/')
+}
+
+/** `/passkeys/login` is no passkey with the id `login`, whatever the method. */
+function isMoreLiteral(one: { segments: string[] }, other: { segments: string[] }): boolean {
+  const first = one.segments.findIndex(
+    (part, i) => part.startsWith(':') !== other.segments[i]?.startsWith(':'),
+  )
+  return first >= 0 && !one.segments[first]?.startsWith(':')
 }
 
 function matches(pattern: string[], segments: string[]): boolean {

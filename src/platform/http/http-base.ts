@@ -255,6 +255,9 @@ export function createHttpBase({
     .derive({ as: 'global' }, ({ request, route }) => {
       const exchange = exchangeOf(request)
       exchange.route = route
+      // The router tries a path with a parameter where the literal one has no such method: that is a 405.
+      if (route.includes(':') && !findMethods(pathOf(request.url)).includes(request.method))
+        throw new AppError('route_not_found')
       return { client: exchange.client }
     })
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
