@@ -226,3 +226,23 @@ describe('an exception that leaves WebAssembly', () => {
     expect(await database.first(count, {})).toEqual({ notes: 1 })
   })
 })
+
+test('a statement that does not return ends the process with one line', async () => {
+  const { settings } = await createStorage('embedded')
+  const embedded = Bun.resolveSync('../../src/platform/postgres/embedded.ts', import.meta.dir)
+  const script = `
+    import { openEmbedded } from ${JSON.stringify(embedded)}
+    let spins = false
+    const database = await openEmbedded(${JSON.stringify(settings.storage?.data_dir)}, {
+      silenceMs: 3000,
+      observer: { before() { while (spins); } },
+    })
+    await Bun.sleep(5000)
+    spins = true
+    await database.all({ text: 'create table notes (note int)', params: [] }, {})`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'pipe' })
+  const error = await new Response(child.stderr).text()
+  await child.exited
+  expect(child.signalCode).toBe('SIGKILL')
+  expect(error).toBe('poterne failed: the database has not returned for too long, so this process ends\n')
+})

@@ -32,6 +32,7 @@ import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { createSession, type Result, type Session } from './embedded-session.ts'
 import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions } from './embedded-upkeep.ts'
+import { startWatchdog } from './embedded-watchdog.ts'
 import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 import { whilePlansAreStale } from './pool.ts'
 
@@ -45,6 +46,8 @@ export interface EmbeddedOptions {
   onLockLost?: (message: string) => void
   /** Called where the instance ended by itself, and why; the database is opened anew within seconds. */
   onEnded?: (ended: { message: string; cause?: unknown }) => void
+  /** The process ends once nothing else has run for so long, because of a statement that does not return. */
+  silenceMs?: number
   /** For tests: sees what is written and flushed. */
   observer?: FileObserver
   /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
@@ -156,6 +159,7 @@ async function keepOpen(
     onUpkeepFailure,
     onEnded,
     observer,
+    silenceMs,
     onLockLost = endProcess,
   }: EmbeddedOptions,
 ): Promise<Database> {
@@ -320,6 +324,7 @@ async function keepOpen(
     }
     if (!onlyUrgent) upkeptAtMs = performance.now()
   }
+  const stopWatchdog = startWatchdog(silenceMs)
   const timers = [
     every(WATCH_INTERVAL_MS, async (isBusy) => {
       await watch()
@@ -373,6 +378,7 @@ async function keepOpen(
       if (closed) return
       closed = true
       timers.forEach(clearInterval)
+      stopWatchdog()
       await inTurn(async () => life?.instance.close())
       lock.release()
     },
