@@ -30,6 +30,8 @@ const OWN_PARAMS = [
 
 const asDate = (value: string) => new Date(value)
 const asBytes = (value: string) => new Uint8Array(Buffer.from(value.slice(2), 'hex'))
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength)
 const asText = (value: string) => value
 
 /** For filling a database: rows of tables that the same transaction made are not written to the log as well. */
@@ -82,7 +84,7 @@ export async function openInstance(
       [types.BYTEA]: asBytes,
     },
     // The protocol carries bytes as they are.
-    serializers: { [types.BYTEA]: ((bytes: Uint8Array) => bytes) as never },
+    serializers: { [types.BYTEA]: asBuffer as never },
   })
   if (isNew && preparedDatabasePath === null) await flushTree(directory)
   if (!throwAway) await proveFlush(instance, files)
