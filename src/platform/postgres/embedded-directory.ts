@@ -35,14 +35,18 @@ export function isNewDirectory(directory: string): boolean {
 /** Null where there is no database yet. Throws DataDirectoryRefused where files are there, but not those of a database. */
 export function readEngine(directory: string): string | null {
   if (isNewDirectory(directory)) return null
-  try {
-    return readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()
-  } catch (error) {
-    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+  const refuse = (why: string): never => {
     throw new DataDirectoryRefused(
-      `storage.data_dir: ${resolve(directory)} holds files, but its PG_VERSION cannot be read (${code}), so that nothing was changed there: ` +
+      `storage.data_dir: ${resolve(directory)} holds files, but its PG_VERSION ${why}, so that nothing was changed there: ` +
         `put that file back (it holds "${ENGINE_VERSION}"), restore a backup, or name another directory`,
     )
+  }
+  try {
+    const engine = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()
+    return /^\d+$/.test(engine) ? engine : refuse('names no version')
+  } catch (error) {
+    if (error instanceof DataDirectoryRefused) throw error
+    return refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown cause'})`)
   }
 }
 

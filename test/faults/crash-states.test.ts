@@ -1,0 +1,105 @@
+/**
+ * What a crash of the machine leaves of the embedded database. Every operation of the executable on its files is recorded
+ * with strace, and states of the disk are made from them in which what was not flushed is lost, torn or reordered. The
+ * executable opens each: everything acknowledged is there, and every page is whole. 6 states, 321 with POTERNE_SOAK=1.
+ */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Acknowledged, dataDirOf, examine, load } from '../helpers/acknowledged.ts'
+import { type CrashModel, createCrashModel, type Loss, losses } from '../helpers/crash-states.ts'
+import { type Executable, startExecutable } from '../helpers/executable.ts'
+import { createRecorder } from '../helpers/recorded-files.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { reduced } from '../helpers/soak.ts'
+import { createRandom, seed } from '../random/seed.ts'
+
+const STATES = reduced(2, 107)
+const SECONDS = reduced(6, 20)
+
+setDefaultTimeout(reduced(300_000, 3_600_000))
+
+interface Recorded {
+  service: Executable
+  model: CrashModel
+  acknowledged: Acknowledged[]
+}
+
+/** The moments worth a crash: soon after something was acknowledged, and anywhere. */
+function momentOf({ model, acknowledged }: Recorded, random: () => number, wanted: 'soon' | 'any'): number {
+  const pick = <T>(all: T[]) => all[Math.floor(random() * all.length)]!
+  if (wanted === 'any' || acknowledged.length === 0) return pick(model.times) + 0.001
+  return pick(acknowledged).at + random()
+}
+
+async function tryStates(recorded: Recorded, count: number, wanted: 'soon' | 'any'): Promise<void> {
+  const { below } = createRandom(seed)
+  const random = () => below(2 ** 30) / 2 ** 30
+  const { smtp, gateway } = recorded.service
+  const failed: string[] = []
+  for (let number = 0; number < count; number++) {
+    const loss: Loss = number % 2 === 0 ? 'some' : losses[number % losses.length]!
+    const atMs = momentOf(recorded, random, wanted)
+    const target = join(newDirectory('state'), 'data')
+    recorded.model.write(target, atMs, loss, random)
+    const expected = recorded.acknowledged.filter(({ at }) => at <= atMs)
+    try {
+      await examine(target, { smtp, gateway, acknowledged: expected })
+      rmSync(target, { recursive: true, force: true })
+    } catch (error) {
+      failed.push(
+        `state ${number} (${loss}, ${expected.length} acknowledged, ${target}): ${(error as Error).message.slice(0, 600)}`,
+      )
+    }
+  }
+  if (failed.length > 0)
+    throw new Error(`POTERNE_SEED=${seed}: ${failed.length} of ${count}\n${failed.join('\n')}`)
+}
+
+describe('a crash of the machine', () => {
+  test('while it makes its database for the first time leaves one that opens', async () => {
+    const recorder = createRecorder()
+    const service = await startExecutable({ shape: 'embedded', wrapper: recorder.wrapper })
+    await service.kill('SIGKILL')
+    const dataDir = dataDirOf(service)
+    const model = createCrashModel(await recorder.read(dataDir), dataDir)
+    await tryStates({ service, model, acknowledged: [] }, STATES, 'any')
+    await service.close()
+  })
+
+  test('under load loses nothing that was acknowledged', async () => {
+    const recorder = createRecorder()
+    const acknowledged: Acknowledged[] = []
+    const service = await startExecutable({ shape: 'embedded', wrapper: recorder.wrapper })
+    await load(service, acknowledged, SECONDS * 1000)
+    await service.kill('SIGKILL')
+    expect(acknowledged.length).toBeGreaterThan(20)
+    const dataDir = dataDirOf(service)
+    const model = createCrashModel(await recorder.read(dataDir), dataDir)
+    await tryStates({ service, model, acknowledged }, STATES, 'soon')
+    await service.close()
+  })
+
+  test('during the recovery from a crash loses nothing either', async () => {
+    const acknowledged: Acknowledged[] = []
+    const first = await startExecutable({ shape: 'embedded' })
+    await load(first, acknowledged, SECONDS * 1000)
+    await first.kill('SIGKILL')
+    const dataDir = dataDirOf(first)
+    const base = join(newDirectory('base'), 'data')
+    cpSync(dataDir, base, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    const recorder = createRecorder()
+    const service = await startExecutable({
+      storage: first.storage,
+      smtp: first.smtp,
+      gateway: first.gateway,
+      wrapper: recorder.wrapper,
+    })
+    await Bun.sleep(2000)
+    await service.kill('SIGKILL')
+    const model = createCrashModel(await recorder.read(dataDir), dataDir, base)
+    await tryStates({ service, model, acknowledged }, STATES, 'any')
+    await service.close()
+    await first.close()
+  })
+})
