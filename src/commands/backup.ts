@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
-import { backupKeyOf } from '../compose/backups.ts'
+import { backupKeyOf, scratchOf } from '../compose/backups.ts'
 import { secretsOf } from '../compose/connections.ts'
 import type { FinishedBackup } from '../domain/operations/backups/store.ts'
 import { backupName } from '../platform/backup/files.ts'
@@ -83,7 +83,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
       const copy = await copying
       signal.throwIfAborted()
       const job: BackupJob = {
-        ...{ task: 'backup', version: version.version, file, key: keyToJob(key) },
+        ...{ task: 'backup', version: version.version, file, key: keyToJob(key), scratch: scratchOf(config) },
         source:
           copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
         withSecret: options.withSecret === true,

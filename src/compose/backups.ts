@@ -1,5 +1,6 @@
 /** How the service makes its scheduled backups: in a process of its own, so that requests come first. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { FinishedBackup } from '../domain/operations/backups/store.ts'
 import { backupName, removeOldBackups } from '../platform/backup/files.ts'
@@ -29,6 +30,10 @@ export function backupKeyOf({ server, storage, backup }: BackupConfig, passphras
   )
 }
 
+/** In clear things are written only where the embedded database is, or on this machine. */
+export const scratchOf = ({ database, storage }: Pick<Config, 'database' | 'storage'>): string =>
+  database.url === null ? resolve(storage.dataDir) : tmpdir()
+
 export function createBackupMaker(config: Config, database: Database, clock: Clock) {
   const { directory, keep } = config.backup
   return async (signal: AbortSignal): Promise<FinishedBackup> => {
@@ -41,6 +46,7 @@ export function createBackupMaker(config: Config, database: Database, clock: Clo
         source:
           copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
         file: resolve(join(directory, name)),
+        scratch: scratchOf(config),
         key: keyToJob(backupKeyOf(config)),
         secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
         withSecret: false,

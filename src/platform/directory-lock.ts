@@ -9,9 +9,11 @@ const NAME = 'lock'
 
 /** The function that releases it. `unavailable`: the file system knows no locks. Throws where no file can be made there. */
 export function lockDirectory(directory: string, name = NAME): (() => void) | 'taken' | 'unavailable' {
+  const file = resolve(directory, name)
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${file} is no file`)
   // Loaded here, since a service with servers locks nothing.
   const { Database: LockFile } = require('bun:sqlite') as typeof import('bun:sqlite')
-  const lock = new LockFile(resolve(directory, name), { create: true })
+  const lock = new LockFile(file, { create: true })
   try {
     lock.exec('pragma locking_mode = exclusive; pragma busy_timeout = 0; begin exclusive')
   } catch (error) {
@@ -22,28 +24,32 @@ export function lockDirectory(directory: string, name = NAME): (() => void) | 't
 }
 
 /** Between the making of a directory and its lock. */
-const YOUNG_MS = 3_600_000
+const YOUNG_MS = 60_000
 /** Where locks say nothing. */
 const OLD_MS = 86_400_000
 
-/** Removes the directories with that prefix that no process has locked any more. What cannot be removed is left. */
-export function removeAbandoned(directory: string, prefix: string): void {
+/**
+ * Removes the directories with that prefix that no process has locked any more; with `graceMs`, where one hands them to
+ * another, only after that time. What cannot be removed is left.
+ */
+export function removeAbandoned(directory: string, prefix: string, graceMs = 0): void {
   for (const name of readdirSync(directory).filter((each) => each.startsWith(prefix))) {
     const path = join(directory, name)
     try {
-      if (isAbandoned(path)) rmSync(path, { recursive: true, force: true })
+      if (isAbandoned(path, graceMs)) rmSync(path, { recursive: true, force: true })
     } catch {
       // Another process removes it just now, or it belongs to somebody else.
     }
   }
 }
 
-function isAbandoned(path: string): boolean {
+function isAbandoned(path: string, graceMs: number): boolean {
   const found = lstatSync(path)
   // In a directory that others write to as well, what is in theirs may lead anywhere.
   if (!found.isDirectory() || found.uid !== process.geteuid?.()) return false
   const ageMs = Date.now() - found.mtimeMs
   if (!existsSync(join(path, NAME))) return ageMs > YOUNG_MS
+  if (ageMs < graceMs) return false
   const lock = lockDirectory(path)
   if (typeof lock !== 'function') return lock === 'unavailable' && ageMs > OLD_MS
   lock()

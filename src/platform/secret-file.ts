@@ -113,7 +113,9 @@ function readOrRefuse(file: string): string {
 /** A crash leaves the whole file or none: its content is on the disk before its name is. */
 function writeDurably(file: string, text: string): void {
   const partial = `${file}.partial`
-  const descriptor = openSync(partial, 'w', PRIVATE)
+  rmSync(partial, { force: true })
+  // A link that somebody planted under this name is not followed.
+  const descriptor = openSync(partial, 'wx', PRIVATE)
   try {
     writeSync(descriptor, text)
     fsyncSync(descriptor)

@@ -4,7 +4,7 @@
  * from that one.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ENGINE_VERSION } from '../../src/platform/postgres/embedded-directory.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
@@ -148,4 +148,20 @@ describe('the lock', () => {
     expect((await service.post('login', person)).status).toBe(200)
     await service.close()
   })
+})
+
+test('links that somebody planted in the data directory are not followed', async () => {
+  const dataDir = newDirectory('data')
+  const victim = join(newDirectory('victim'), 'file')
+  const links = ['trial', 'secret.partial']
+  writeFileSync(victim, 'not yours')
+  for (const name of links) symlinkSync(victim, join(dataDir, name))
+  const service = await startExecutable({ storage: { storage: { data_dir: dataDir } } })
+  expect(readFileSync(victim, 'utf8')).toBe('not yours')
+  await service.close()
+  rmSync(join(dataDir, 'in-use-do-not-remove'))
+  symlinkSync(victim, join(dataDir, 'in-use-do-not-remove'))
+  const { code } = await runExecutable(['serve', ...service.configArgs])
+  expect(code).toBe(1)
+  expect(readFileSync(victim, 'utf8')).toBe('not yours')
 })

@@ -20,6 +20,9 @@ const database = use(async () => {
   const { url, drop } = await createDatabase()
   const { file: config } = writeSettings({ server: { secret }, database: { url } })
   const sql = postgres(url, { max: 1, onnotice: () => {} })
+  // A database without accounts is not backed up unasked.
+  await sql`insert into accounts (uuid, email, email_key, accountable_type, role_id, created_at, updated_at, language)
+            values (gen_random_uuid(), 'a@example.com', 'a@example.com', 'User', 1, now(), now(), 'en')`
   return {
     ...{ url, config, sql },
     async close() {
@@ -29,11 +32,16 @@ const database = use(async () => {
   }
 })
 
+const scratch = newDirectory('scratch')
+const trials = () => readdirSync(scratch).filter((name) => name.startsWith('trial-'))
+
 async function start(args: string[], options: RunOptions = {}) {
   const [program, ...first] = poterneCommand()
   return spawnExecutable([...first, 'backup', ...args, '--config', database.config], {
     ...{ directory: newDirectory('run'), executable: program },
     ...options,
+    // Where the trial restore writes.
+    env: { TMPDIR: scratch, ...options.env },
   })
 }
 
@@ -91,13 +99,18 @@ test('a backup that is killed leaves what the next one removes, and two at once 
   await killed.exited
   await waitFor(() => processStart(trial) === null, { what: 'the trial restore to end as well' })
   expect(readFileSync(file, 'utf8')).toBe('the old one')
+  // What it leaves beside the file is sealed: the database of the trial restore was elsewhere.
   expect(readdirSync(directory)).toHaveLength(2)
+  const left = readdirSync(directory, { recursive: true }) as string[]
+  expect(left.filter((name) => name.includes('PG_VERSION') || name.includes('trial'))).toEqual([])
+  expect(trials()).toHaveLength(1)
   const both = await Promise.all([backUp([file]), backUp([file])])
   expect(both.map(({ code, error }) => [code, error])).toEqual([
     [0, ''],
     [0, ''],
   ])
   expect(readdirSync(directory)).toEqual(['a.backup'])
+  expect(trials()).toEqual([])
   expect(await isWhole(file)).toBeTrue()
 })
 
@@ -110,6 +123,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves the old file, and nothing e
   running.signal(name)
   expect([await running.exited, running.stderr()]).toEqual([130, 'interrupted: nothing was changed\n'])
   expect(readdirSync(directory)).toEqual(['a.backup'])
+  expect(trials()).toEqual([])
   expect(readFileSync(file, 'utf8')).toBe('the old one')
 })
 

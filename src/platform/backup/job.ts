@@ -2,12 +2,13 @@
  * Makes one backup, from a source that stays as it is until the end, to a file that is whole or not there: it lies in a
  * workspace until it was read back and, where it is small, restored into a database that is thrown away.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { lockDirectory } from '../directory-lock.ts'
 import { runInWorker, WorkerEnded } from '../own-process.ts'
 import { type CopySession, createEmbeddedCopy, openServerCopy } from '../postgres/copy.ts'
+import { freeBytes } from '../postgres/disk-space.ts'
 import { openInstance } from '../postgres/embedded-instance.ts'
 import { isOfTheMachine } from '../postgres/failure.ts'
 import { type BackupKey, secretKeyId } from './keys.ts'
@@ -15,7 +16,7 @@ import { loadBackup } from './load.ts'
 import { bytesIn, type Manifest, rowsIn } from './manifest.ts'
 import { verifyBackup } from './read.ts'
 import { BackupRefused, cannotWrite } from './refused.ts'
-import type { Workspace } from './workspace.ts'
+import { openTrialDirectory, type Workspace } from './workspace.ts'
 import { type Progress, writeBackup } from './write.ts'
 
 /** A task for another process: everything in it survives JSON. */
@@ -25,6 +26,8 @@ export interface BackupJob {
   source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string }
   /** Null: it stays in the workspace. */
   file: string | null
+  /** Where the trial restore may write, on this machine. */
+  scratch: string
   key: KeyOfJob
   /** Under which rows are sealed, in hex, the current one first. */
   secrets: string[]
@@ -38,7 +41,7 @@ export interface BackupJob {
 export interface TrialJob {
   task: 'trial'
   file: string
-  /** For its database; the caller removes it. */
+  /** For its database, empty; the caller removes it. */
   directory: string
   key: KeyOfJob
   manifest: Manifest
@@ -68,6 +71,8 @@ export interface MadeBackup {
 const TRIAL_BYTES = 200 * 1024 * 1024
 /** What the process of a trial restore needs. With less the system would end it, or another process in its place. */
 const TRIAL_MEMORY = 400 * 1024 * 1024
+/** Of an empty database, its log, and what must stay free for the database of the service. */
+const TRIAL_SPACE = 192 * 1024 * 1024
 /** What all processes need where the system ends them together, as Kubernetes has it. */
 const WHOLE_GROUP_MEMORY = 1024 * 1024 * 1024
 
@@ -134,21 +139,26 @@ export async function runBackupJob(
 
 /** Null, or what of this machine prevents it. Throws where the backup cannot be restored. */
 async function tryRestoring(
-  { key, manifest }: Pick<TrialJob, 'key' | 'manifest'>,
-  { file, trial: directory }: Workspace,
+  { key, manifest, scratch }: Pick<TrialJob, 'key' | 'manifest'> & Pick<BackupJob, 'scratch'>,
+  { file }: Workspace,
   options: Omit<JobOptions, 'now'>,
 ): Promise<string | null> {
   const there = Math.min(freemem(), process.constrainedMemory())
   const needed = isEndedAsAWhole() ? WHOLE_GROUP_MEMORY : TRIAL_MEMORY
   if (there < needed)
     return `it needs ${needed / 2 ** 20} MiB of memory, and ${Math.floor(there / 2 ** 20)} are there`
-  const trial: TrialJob = { task: 'trial', file, directory, key, manifest }
+  const space = TRIAL_SPACE + 4 * bytesIn(manifest)
+  if (freeBytes(scratch) < space) return `it needs ${Math.ceil(space / 2 ** 20)} MiB of space in ${scratch}`
+  const directory = openTrialDirectory(scratch)
+  const trial: TrialJob = { task: 'trial', file, directory: directory.path, key, manifest }
   try {
     return (await runInWorker<TrialResult>(trial, { ...options, isDisposable: true })).obstacle
   } catch (error) {
     options.signal?.throwIfAborted()
     if (error instanceof WorkerEnded) return error.message
     throw new BackupRefused(`could not be restored on trial: ${(error as Error).message}`)
+  } finally {
+    directory.remove()
   }
 }
 
@@ -182,7 +192,6 @@ export async function runTrialJob(
   onProgress?: Progress,
 ): Promise<TrialResult> {
   try {
-    mkdirSync(directory, { mode: 0o700 })
     const instance = await openInstance(join(directory, 'postgres'), { bulk: true, throwAway: true })
     const target = createEmbeddedCopy(instance, () => instance.close())
     await target.query('begin')

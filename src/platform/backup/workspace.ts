@@ -2,18 +2,17 @@
  * Where a backup is made: a hidden directory beside its file, which has only to be renamed in the end. The next backup
  * there removes the workspace of a process that was killed, and never that of one that still runs.
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDirectory, removeAbandoned } from '../directory-lock.ts'
 import { BackupRefused, cannotWrite } from './refused.ts'
 
 const PREFIX = '.poterne-backup-'
+const TRIAL_PREFIX = 'trial-'
 
 export interface Workspace {
   /** The backup until it is verified. */
   file: string
-  /** For the database of the trial restore. */
-  trial: string
   /** With everything in it. */
   remove(): void
 }
@@ -30,7 +29,6 @@ export function openWorkspace(directory: string): Workspace {
       if (lock === 'taken') continue
       return {
         file: join(path, 'backup'),
-        trial: join(path, 'trial'),
         remove() {
           rmSync(path, { recursive: true, force: true, maxRetries: 3 })
           if (lock !== 'unavailable') lock()
@@ -40,4 +38,26 @@ export function openWorkspace(directory: string): Workspace {
   } catch (error) {
     throw error instanceof BackupRefused ? error : cannotWrite(error, directory)
   }
+}
+
+/**
+ * For the database of a trial restore, which holds everything in clear: never beside the backup, whose directory may be
+ * copied elsewhere. Removed with this process too, and what a killed one left the next backup or start removes.
+ */
+export function openTrialDirectory(directory: string): { path: string; remove(): void } {
+  removeOldTrials(directory)
+  const path = join(directory, `${TRIAL_PREFIX}${crypto.randomUUID()}`)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(path)
+  const remove = () => {
+    process.off('exit', remove)
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+    if (typeof lock === 'function') lock()
+  }
+  process.once('exit', remove)
+  return { path, remove }
+}
+
+export function removeOldTrials(directory: string): void {
+  if (existsSync(directory)) removeAbandoned(directory, TRIAL_PREFIX)
 }

@@ -13,7 +13,9 @@ const CHUNK = new Uint8Array(1024 * 1024)
 export function canWrite(directory: string): boolean {
   const file = join(directory, 'trial')
   try {
-    const descriptor = openSync(file, 'w', 0o600)
+    rmSync(file, { force: true })
+    // A link that somebody planted under this name is not followed.
+    const descriptor = openSync(file, 'wx', 0o600)
     try {
       for (let left = TRIAL_BYTES; left > 0; ) left -= writeSync(descriptor, CHUNK, 0, CHUNK.byteLength)
     } finally {

@@ -4,10 +4,10 @@
  * log, which makes of it the database as it was when the last slice was copied: every transaction committed until then,
  * and no half of any. No statement waits longer than for one slice.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { removeAbandoned } from '../directory-lock.ts'
+import { lockDirectory, removeAbandoned } from '../directory-lock.ts'
 
 /** Copied while nothing else happens; some 20 ms. */
 const SLICE_BYTES = 16 * 1024 * 1024
@@ -29,16 +29,31 @@ export interface SnapshotDatabase {
   turn<T>(work: (query: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>
 }
 
-export const newSnapshotDirectory = (dataDir: string): string =>
-  join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
+/** Between the end of a copy and the moment at which its reader has locked it. */
+const HANDED_OVER_WITHIN_MS = 60_000
+
+/** For a copy, locked until `handOver`: its reader has a minute to lock it. */
+export function makeSnapshotDirectory(dataDir: string): { path: string; handOver: () => void } {
+  const path = join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
+  mkdirSync(path, { mode: 0o700 })
+  const unlock = lockDirectory(path)
+  return {
+    path,
+    handOver() {
+      utimesSync(path, new Date(), new Date())
+      if (typeof unlock === 'function') unlock()
+    },
+  }
+}
 
 /** Whether it is such a copy, by its name and kind: who reads one removes it afterwards. */
 export const isSnapshotDirectory = (path: string): boolean =>
   /^snapshot-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(basename(path)) &&
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Copies that a process left behind which was killed. Whoever reads from one has locked it. */
-export const removeOldSnapshots = (dataDir: string): void => removeAbandoned(dataDir, PREFIX)
+/** Copies that a process left behind which was killed. Whoever makes or reads one has locked it. */
+export const removeOldSnapshots = (dataDir: string): void =>
+  removeAbandoned(dataDir, PREFIX, HANDED_OVER_WITHIN_MS)
 
 /** Bytes of the files that a copy holds. */
 export const snapshotBytes = (source: string): number =>
@@ -47,7 +62,7 @@ export const snapshotBytes = (source: string): number =>
     0,
   )
 
-/** No checkpoint may be made until it returns. */
+/** `target` is empty. No checkpoint may be made until it returns. */
 export async function copySnapshot(
   { turn }: SnapshotDatabase,
   source: string,
@@ -81,7 +96,6 @@ export async function copySnapshot(
 }
 
 function makeDirectories(source: string, target: string): void {
-  mkdirSync(target, { mode: 0o700 })
   for (const entry of readdirSync(source, { recursive: true, withFileTypes: true }))
     if (entry.isDirectory()) {
       const path = join(entry.parentPath, entry.name)

@@ -7,6 +7,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
+import { removeOldTrials } from '../backup/workspace.ts'
 import {
   currentUser,
   DATABASE_DIRECTORY,
@@ -30,7 +31,12 @@ import { createFlushes, type Flushes } from './embedded-flushes.ts'
 import { abandonInstance, endedBy, FLUSH, type InstanceOptions, openInstance } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { createSession, type Result, type Session } from './embedded-session.ts'
-import { copySnapshot, newSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './embedded-snapshot.ts'
+import {
+  copySnapshot,
+  makeSnapshotDirectory,
+  removeOldSnapshots,
+  snapshotBytes,
+} from './embedded-snapshot.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions } from './embedded-upkeep.ts'
 import { startWatchdog } from './embedded-watchdog.ts'
 import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
@@ -70,6 +76,7 @@ const UPKEEP_MS = 20
 const RESERVE_BYTES = 24 * 1024 * 1024
 const ENOUGH_BYTES = 32 * 1024 * 1024
 const WATCH_INTERVAL_MS = 1000
+const LEFTOVERS_INTERVAL_MS = 60_000
 
 /** Within this time another process opens the files that were released for it. */
 const RELEASE_MS = 3000
@@ -116,7 +123,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   lock.take()
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
-    removeOldSnapshots(dataDir)
+    removeLeftovers(dataDir)
     finishSwap(dataDir)
     options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
     return await keepOpen(dataDir, lock, options)
@@ -136,7 +143,7 @@ export async function openEmbeddedCopy(
   const unlock = lockData(dataDir)
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
-    removeOldSnapshots(dataDir)
+    removeLeftovers(dataDir)
     finishSwap(dataDir)
     beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
     const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
@@ -326,6 +333,7 @@ async function keepOpen(
   }
   const stopWatchdog = startWatchdog(silenceMs)
   const timers = [
+    every(LEFTOVERS_INTERVAL_MS, async () => removeLeftovers(dataDir)),
     every(WATCH_INTERVAL_MS, async (isBusy) => {
       await watch()
       await keepUp(isBusy)
@@ -333,10 +341,10 @@ async function keepOpen(
   ]
 
   async function snapshot(): Promise<string> {
-    removeOldSnapshots(dataDir)
+    removeLeftovers(dataDir)
     const needed = snapshotBytes(directory) + 2 * ENOUGH_BYTES
     if (measure(dataDir) < needed) throw new SnapshotRefused(dataDir, needed)
-    const target = newSnapshotDirectory(dataDir)
+    const { path: target, handOver } = makeSnapshotDirectory(dataDir)
     const own = life
     isCopying = true
     try {
@@ -348,8 +356,10 @@ async function keepOpen(
           return work((text) => run(text, []))
         })
       await copySnapshot({ turn }, directory, target)
+      handOver()
       return target
     } catch (error) {
+      handOver()
       rmSync(target, { recursive: true, force: true })
       throw error
     } finally {
@@ -401,6 +411,12 @@ async function inTransaction<T>(run: RunStatement, work: (inside: Executor) => P
     await run('rollback', []).catch(() => {})
     throw error
   }
+}
+
+/** What processes left that were killed, and what holds the data in clear: copies, and databases of trial restores. */
+function removeLeftovers(dataDir: string): void {
+  removeOldSnapshots(dataDir)
+  removeOldTrials(dataDir)
 }
 
 /** What PGlite says by itself ("Aborted()") helps nobody. */
