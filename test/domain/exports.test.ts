@@ -5,7 +5,7 @@ import { PgTable } from 'drizzle-orm/pg-core'
 import { exportedLists } from '../../src/domain/self-service/me/export-store.ts'
 import * as schema from '../../src/platform/postgres/schema.ts'
 import { createAdminClient } from '../helpers/admin-client.ts'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -51,6 +51,26 @@ test('an older sign-in gives nobody a copy, and no session at all either', async
   service.clock.advance(5 * 60_000 + 1)
   expectRefusal(await service.get('me/export', copying), 'reauthentication_required')
   expectRefusal(await service.get('me/export', newClient()), 'invalid_token')
+})
+
+test('it does not tell whether somebody has the contact that one asks for', async () => {
+  const [person, somebody] = [await service.signUp(newEmail()), await service.signUp(newEmail())]
+  const copies = []
+  for (const email of [newEmail(), somebody.identifier]) {
+    const { access_token: bearer, refresh_token } = await service.logIn(person)
+    const asked = await service.post('email/change', { email, password: PASSWORD }, { bearer })
+    expect(asked.status).toBe(201)
+    await service.delivered()
+    const { body } = await service.get('me/export', { bearer, headers: { 'x-refresh-token': refresh_token } })
+    const purposes: string[] = body.messages.map(({ purpose }: { purpose: string }) => purpose)
+    copies.push({
+      purposes: purposes.filter((purpose) => purpose !== 'account_exported'),
+      destinations: body.contact_changes.map(({ destination }: { destination: string }) => destination === email),
+    })
+    service.clock.advance(3_600_000)
+  }
+  expect(copies[0]).toEqual({ purposes: ['confirmation'], destinations: [true] })
+  expect(copies[1]).toEqual(copies[0]!)
 })
 
 test('an administrator gets the same, without a hash, a seed or a secret', async () => {

@@ -60,6 +60,14 @@ const event = [
   'count',
 ]
 
+/**
+ * A code for a new contact is sent only where nobody else has it, so its message would tell who has an account.
+ * `contact_changes` names the contact in either case.
+ */
+const tellsNothingOfOthers = sql`purpose not in ('email_change', 'phone_change')
+  or destination = me.email and me.email_confirmed_at is not null
+  or destination = me.phone and me.phone_confirmed_at is not null`
+
 const aboutMe: Record<keyof ExportedDocument, SQL> = {
   metadata: sql`coalesce(me.metadata, '{}')`,
   locked_reason: sql`to_jsonb(me.locked_reason)`,
@@ -95,7 +103,7 @@ const aboutMe: Record<keyof ExportedDocument, SQL> = {
     messages,
     [...message, 'created_at', 'finished_at'],
     'id',
-    sql`coalesce(account_uuid, code_subject) = me.uuid`,
+    sql`coalesce(account_uuid, code_subject) = me.uuid and (${tellsNothingOfOthers})`,
   ),
   events: rowsOf(
     sql`${events} left join ${eventDetails} on event_id = id`,
