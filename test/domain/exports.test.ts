@@ -65,7 +65,9 @@ test('it does not tell whether somebody has the contact that one asks for', asyn
     const purposes: string[] = body.messages.map(({ purpose }: { purpose: string }) => purpose)
     copies.push({
       purposes: purposes.filter((purpose) => purpose !== 'account_exported'),
-      destinations: body.contact_changes.map(({ destination }: { destination: string }) => destination === email),
+      destinations: body.contact_changes.map(
+        ({ destination }: { destination: string }) => destination === email,
+      ),
     })
     service.clock.advance(3_600_000)
   }

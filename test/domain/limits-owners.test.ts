@@ -153,6 +153,29 @@ describe('an owner', () => {
     expect([await methodsOf(old), await methodsOf(young)]).toEqual([['sms'], ['sms']])
   })
 
+  test('whose account is young gets SMS on a known device, whatever strangers of the same network ask for', async () => {
+    passDay()
+    const neighbour = '82.64.9.77'
+    const { person } = await protectBySentCodes(service, newPhone(), on('laptop'))
+    const { identifier } = person
+    service.clock.advance(HOUR)
+    const ask = (operation: string, body: object, client = from(neighbour)) =>
+      statusOf(service.post(operation, body, client))
+    const strangersAsk = () => ask('password/forgot', { identifier: newPhone() })
+    expect(await repeat(10, strangersAsk)).toEqual({ 201: 2, 429: 8 })
+    const near = from('82.64.9.1')
+    expect(await ask('2fa/request-otp', { identifier, ...on('laptop') }, near)).toBe(201)
+    service.clock.advance(MINUTE)
+    const { access_token } = (
+      await service.post(
+        '2fa/verify',
+        { ...person, ...on('laptop'), otp: await newestCode(identifier) },
+        near,
+      )
+    ).body
+    expect(await statusOf(service.post('2fa/request-otp', {}, { ...near, bearer: access_token }))).toBe(201)
+  })
+
   test('is told by SMS although invitations used up the codes of the day', async () => {
     service.clock.advance(DAY)
     const person = await service.signUp(newPhone())

@@ -58,9 +58,10 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
   function byNetwork(caller: Caller, { kind, key }: Identifier, recipients: Recipients): Charge[] {
     const { addressBucket } = caller
     const isStranger = caller.group === 'stranger'
-    if (kind === 'email') return isStranger ? pools.share(addressBucket, 'email', recipients) : []
+    const by = { ofAccounts: !isStranger && recipients === 'verified' }
+    if (kind === 'email') return isStranger ? pools.share(addressBucket, 'email', recipients, by) : []
     if (!isStranger && !isYoung(caller.account)) return []
-    return [...pools.share(addressBucket, 'sms', recipients), ...pools.range(addressBucket, key)]
+    return [...pools.share(addressBucket, 'sms', recipients, by), ...pools.range(addressBucket, key, by)]
   }
 
   /** By destination, for every caller if the account has not verified it. */

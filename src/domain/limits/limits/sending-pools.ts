@@ -76,24 +76,32 @@ export function createSendingPools({
     return { key: `${channel}-${recipients}-pool`, rule, pool: name }
   }
 
-  /** What the network of a caller may have sent, whoever they write to. */
-  function share(addressBucket: string, channel: Channel, recipients: Recipients): Charge[] {
+  /**
+   * What the network of a caller may have sent, whoever they write to. `ofAccounts`: to contacts that the callers' own
+   * accounts verified, which strangers of that network do not use up.
+   */
+  function share(
+    addressBucket: string,
+    channel: Channel,
+    recipients: Recipients,
+    { ofAccounts }: { ofAccounts: boolean },
+  ): Charge[] {
     const network = networkOfSender(addressBucket)
     if (network === null) return []
     const most = Math.max(3, Math.ceil((sizes[channel][recipients] * limits.networkSharePercent) / 100))
     return [
       {
-        key: `network-${channel}-${recipients}:${tag('network of sender', network)}`,
+        key: `network-${channel}-${ofAccounts ? 'accounts' : recipients}:${tag('network of sender', network)}`,
         rule: refilled(most, channel === 'sms' ? DAY_MS : HOUR_MS),
       },
     ]
   }
 
   /** Numbers of one range, asked for from one network. */
-  function range(addressBucket: string, number: string): Charge[] {
+  function range(addressBucket: string, number: string, { ofAccounts }: { ofAccounts: boolean }): Charge[] {
     const name = rangeOf(number)
     const network = networkOfSender(addressBucket) ?? 'not public'
-    const asked = tag('range', name, network)
+    const asked = tag(ofAccounts ? 'range of accounts' : 'range', name, network)
     const perHour = limits.smsPerPrefixPerHour
     return [
       {
