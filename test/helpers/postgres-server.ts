@@ -1,7 +1,7 @@
 /** Private PostgreSQL servers, and fresh migrated databases on the one that the run shares. */
 import { execFileSync } from 'node:child_process'
-import { accessSync, chownSync, constants, readdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { accessSync, chownSync, constants, readdirSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
@@ -40,7 +40,8 @@ function programDirectory(): string {
     ...versions.map((version) => join(debian, version, 'bin')),
   ]
   const found = places.find((place) => isProgram(join(place, 'postgres')) && isProgram(join(place, 'initdb')))
-  return found ?? leaveWithoutProgram('PostgreSQL')
+  // All programs of one version lie together; on PATH there may be links to some of them.
+  return found ? dirname(realpathSync(join(found, 'postgres'))) : leaveWithoutProgram('PostgreSQL')
 }
 
 function isProgram(path: string): boolean {
@@ -113,6 +114,39 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   await server.start()
   return server
 }
+
+/**
+ * A standby that follows `primary`, which waits for it with every commit from then on. Made by `pg_basebackup`, over the
+ * port of the primary.
+ */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const directory = serverDirectory('standby')
+  const from = `host=127.0.0.1 port=${primary.port} user=postgres application_name=standby`
+  const options = ['--checkpoint=fast', '--wal-method=stream', '--write-recovery-conf', '--no-sync']
+  run(directory, [
+    join(programDirectory(), 'pg_basebackup'),
+    '-d',
+    from,
+    '-D',
+    join(directory, 'data'),
+    ...options,
+  ])
+  const standby = controlPostgres({ directory, port: await freePort() })
+  await standby.start()
+  await onServer(primary.url, async (sql) => {
+    await sql.unsafe("alter system set synchronous_standby_names = 'standby'")
+    await sql`select pg_reload_conf()`
+  })
+  return standby
+}
+
+/** Makes a standby the primary. It waits for no other one then. */
+export const promote = (standby: { url: string }) =>
+  onServer(standby.url, async (sql) => {
+    await sql`select pg_promote()`
+    await sql.unsafe("alter system set synchronous_standby_names = ''")
+    await sql`select pg_reload_conf()`
+  })
 
 function controlPostgres(place: { directory: string; port: number } & PostgresOptions): PostgresServer {
   const { directory, port } = place

@@ -6,8 +6,10 @@
 export {
   createDatabase,
   type PostgresServer,
+  promote,
   sharedPostgres,
   startPostgres,
+  startStandby,
   type TestDatabase,
 } from './postgres-server.ts'
 export {

@@ -21,11 +21,9 @@ export async function checkDatabase({ database }: StoreContext): Promise<Finding
   } catch (error) {
     return failure(explainFailure(error, database.kind === 'embedded' ? 'storage.data_dir' : 'database.url'))
   }
-  return ok(
-    database.kind === 'embedded'
-      ? 'the embedded database answers and takes writes'
-      : 'it answers and takes writes',
-  )
+  if (database.kind === 'embedded') return ok('the embedded database answers and takes writes')
+  const { server } = await createDoctorStore(database).facts()
+  return ok(`${server} answers and takes writes`)
 }
 
 export async function checkPostgresVersion({ database }: StoreContext): Promise<Finding> {

@@ -6,10 +6,11 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 const readFacts = defineStatement({
   name: 'doctor.facts',
   params: {},
-  row: { version: 'int', encoding: 'text', user: 'text', mayCreate: 'boolean' },
+  row: { version: 'int', encoding: 'text', user: 'text', mayCreate: 'boolean', server: 'text' },
   sql: () => sql`
   select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
          current_user::text as "user",
+         coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'a socket of this machine') as server,
          coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create`,
 })
 
