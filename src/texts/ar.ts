@@ -393,12 +393,12 @@ export const ar: Texts = {
           'صار من الممكن الدخول إلى حسابك في {service} بمفتاح مرور جديد[، {passkey}].',
           'إن لم تكن أنت من فعل ذلك، فأزله وغيّر كلمة المرور فورًا.',
         ],
-        sms: `أضيف مفتاح مرور[ {passkey}] في {service}. ${smsAlarm}`,
+        sms: `أضيف مفتاح مرور في {service}. ${smsAlarm}`,
       },
       passkey_removed: {
         subject: 'أُزيل مفتاح مرور من حسابك في {service}',
         email: ['لم يعد مفتاح المرور [{passkey} ]يفتح حسابك في {service}.', alarm],
-        sms: `أزيل مفتاح مرور[ {passkey}] من {service}. ${smsAlarm}`,
+        sms: `أزيل مفتاح مرور من {service}. ${smsAlarm}`,
       },
       passkey_copied: {
         subject: 'ربما نُسخ مفتاح مرور لحسابك في {service}',
@@ -406,7 +406,7 @@ export const ar: Texts = {
           'رفضنا محاولة دخول إلى حسابك في {service}: استُخدم مفتاح المرور [{passkey} ]بطريقة لا يفسرها إلا وجود نسخة منه.',
           'أزل هذا المفتاح وأضف مفتاحًا جديدًا.',
         ],
-        sms: 'رفض دخول إلى {service}: ربما نسخ مفتاح المرور[ {passkey}]. أزله.',
+        sms: 'رفض دخول إلى {service}: ربما نسخ مفتاح المرور. أزله.',
       },
       identity_unlinked: {
         subject: 'أُزيلت طريقة للدخول إلى حسابك في {service}',

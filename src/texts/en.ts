@@ -398,12 +398,12 @@ export const en: Texts = {
           'Your account at {service} can now be opened with a new passkey[, {passkey}].',
           'If this was not you, remove it and change your password at once.',
         ],
-        sms: `{service}: a passkey [({passkey}) ]was added to your account. ${alarm}`,
+        sms: `{service}: a passkey was added to your account. ${alarm}`,
       },
       passkey_removed: {
         subject: 'A passkey was removed from your account at {service}',
         email: ['The passkey [{passkey} ]no longer opens your account at {service}.', alarm],
-        sms: `{service}: a passkey [({passkey}) ]was removed from your account. ${alarm}`,
+        sms: `{service}: a passkey was removed from your account. ${alarm}`,
       },
       passkey_copied: {
         subject: 'A passkey of your account at {service} may have been copied',
@@ -411,7 +411,7 @@ export const en: Texts = {
           'We refused a sign-in to your account at {service}: the passkey [{passkey} ]was used in a way that only a copy of it explains.',
           'Remove that passkey and add a new one.',
         ],
-        sms: '{service}: a sign-in was refused: the passkey [{passkey} ]may have been copied. Remove it.',
+        sms: '{service}: a sign-in was refused: the passkey may have been copied. Remove it.',
       },
       identity_unlinked: {
         subject: 'A way to sign in to your account at {service} was removed',

@@ -407,12 +407,12 @@ export const es: Texts = {
           'Ahora se puede entrar en su cuenta de {service} con una nueva llave de acceso[, {passkey}].',
           'Si no fue usted, quítela y cambie su contraseña de inmediato.',
         ],
-        sms: `{service}: se ha añadido una llave de acceso[ ({passkey})]. ${alarm}`,
+        sms: `{service}: se ha añadido una llave de acceso. ${alarm}`,
       },
       passkey_removed: {
         subject: 'Se ha quitado una llave de acceso de su cuenta de {service}',
         email: ['La llave de acceso [{passkey} ]ya no abre su cuenta de {service}.', alarm],
-        sms: `{service}: se ha quitado una llave de acceso[ ({passkey})]. ${alarm}`,
+        sms: `{service}: se ha quitado una llave de acceso. ${alarm}`,
       },
       passkey_copied: {
         subject: 'Puede que se haya copiado una llave de acceso de su cuenta de {service}',
@@ -420,7 +420,7 @@ export const es: Texts = {
           'Hemos rechazado un inicio de sesión en su cuenta de {service}: la llave de acceso [{passkey} ]se usó de una forma que solo se explica por una copia.',
           'Quite esa llave de acceso y añada una nueva.',
         ],
-        sms: '{service}: acceso rechazado. Puede que se haya copiado la llave de acceso[ {passkey}]. Quite esa llave.',
+        sms: '{service}: acceso rechazado. Puede que se haya copiado la llave de acceso. Quite esa llave.',
       },
       identity_unlinked: {
         subject: 'Se ha quitado una forma de entrar en su cuenta de {service}',

@@ -407,12 +407,12 @@ export const fr = {
           'Votre compte {service} peut maintenant être ouvert avec une nouvelle clé d’accès[, {passkey}].',
           'Si ce n’était pas vous, retirez-la et changez votre mot de passe sans attendre.',
         ],
-        sms: `{service} : une cle d'acces [({passkey}) ]a été ajoutée à votre compte. ${alarm}`,
+        sms: `{service} : une cle d'acces a été ajoutée à votre compte. ${alarm}`,
       },
       passkey_removed: {
         subject: 'Une clé d’accès a été retirée de votre compte {service}',
         email: ['La clé d’accès [{passkey} ]n’ouvre plus votre compte {service}.', alarm],
-        sms: `{service} : une cle d'acces [({passkey}) ]a été retirée de votre compte. ${alarm}`,
+        sms: `{service} : une cle d'acces a été retirée de votre compte. ${alarm}`,
       },
       passkey_copied: {
         subject: 'Une clé d’accès de votre compte {service} a peut-être été copiée',
@@ -420,7 +420,7 @@ export const fr = {
           'Nous avons refusé une connexion à votre compte {service} : la clé d’accès [{passkey} ]a été utilisée d’une façon que seule une copie explique.',
           'Retirez cette clé d’accès et ajoutez-en une nouvelle.',
         ],
-        sms: "{service} : connexion refusée : la cle d'acces [{passkey} ]a peut-etre été copiée. Retirez-la.",
+        sms: "{service} : connexion refusée : la cle d'acces a peut-etre été copiée. Retirez-la.",
       },
       identity_unlinked: {
         subject: 'Une façon de se connecter à votre compte {service} a été retirée',

@@ -15,12 +15,12 @@ export interface MessageFacts {
   service: string
   /** The lifetime of the code; 0 in a message without one. */
   minutes: number
-  /** The following belong to some messages only, and each of them may be missing. The device is in quotation marks. */
+  /** The following belong to some messages only, and each of them may be missing. The device is in quotation marks, and SMS have none. */
   device?: string
   /** The address from which somebody called who was not signed in. */
   address?: string
   provider?: string
-  /** The name of a passkey, in quotation marks. */
+  /** The name of a passkey, in quotation marks, in e-mails alone. */
   passkey?: string
   /** What a message to the operator concerns: a gateway, the beginning of numbers. */
   about?: string

@@ -409,12 +409,12 @@ export const pt: Texts = {
           'Agora é possível entrar na sua conta em {service} com uma nova chave de acesso[, {passkey}].',
           'Se não foi uma ação sua, remova-a e altere a senha de imediato.',
         ],
-        sms: `{service}: foi adicionada uma chave de acesso[ ({passkey})]. ${smsAlarm}`,
+        sms: `{service}: foi adicionada uma chave de acesso. ${smsAlarm}`,
       },
       passkey_removed: {
         subject: 'Foi removida uma chave de acesso da sua conta em {service}',
         email: ['A chave de acesso [{passkey} ]já não abre a sua conta em {service}.', alarm],
-        sms: `{service}: foi removida uma chave de acesso[ ({passkey})]. ${smsAlarm}`,
+        sms: `{service}: foi removida uma chave de acesso. ${smsAlarm}`,
       },
       passkey_copied: {
         subject: 'Uma chave de acesso da sua conta em {service} pode ter sido copiada',
@@ -422,7 +422,7 @@ export const pt: Texts = {
           'Foi recusada uma entrada na sua conta em {service}: a chave de acesso [{passkey} ]foi usada de uma forma que só uma cópia explica.',
           'Remova essa chave de acesso e adicione uma nova.',
         ],
-        sms: '{service}: uma entrada foi recusada. A chave de acesso [{passkey} ]pode ter sido copiada: remova essa chave.',
+        sms: '{service}: uma entrada foi recusada. A chave de acesso pode ter sido copiada: remova essa chave.',
       },
       identity_unlinked: {
         subject: 'Foi removida uma forma de entrar na sua conta em {service}',

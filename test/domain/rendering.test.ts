@@ -125,11 +125,47 @@ test('Arabic counts minutes in its own plurals, in the digits of the code', () =
   expect([1, 2, 3, 11, 60].map(lives)).toEqual(['دقيقة واحدة', 'دقيقتين', '3 دقائق', '11 دقيقة', '60 دقيقة'])
 })
 
-test('the name of a passkey keeps an SMS in its alphabet', () => {
-  const values = { passkey: 'Phone' }
-  const { text } = render({ purpose: 'passkey_added', channel: 'sms', values })
-  expect(text).toContain('("Phone")')
-  expect(smsLength(text)).toMatchObject({ alphabet: 'GSM-7', segments: 1 })
+describe('a name that somebody chose', () => {
+  const shownAs = (name: string, language = 'en') => {
+    const about = { language, values: { device: name, passkey: name } }
+    const mail = render({ ...about, purpose: 'passkey_added' }).text
+    const sms = render({ ...about, purpose: 'passkey_added', channel: 'sms' }).text
+    const nameless = render({ ...about, values: {}, purpose: 'passkey_added', channel: 'sms' }).text
+    expect(sms).toBe(nameless)
+    return mail.match(/new passkey(?:, “(.*?)”)?\./)?.[1]
+  }
+
+  test.each([
+    ['Alerte! https://evil.example/a?b=c#d', 'Alerte https evil example a b c d'],
+    ['evil。example ／ ｅｖｉｌ．example eve@ex.example', 'evil example evil example eve ex example'],
+    ['⒈evil․example…', '1 evil example'],
+    ['Call +33 6 12 34 56 78 or 0800-123-456 now', 'Call + or now'],
+    ['Call ٠٦١٢٣٤٥٦٧٨', 'Call'],
+    ['<a href="//x">*_[x](y)`', 'a href x _ x (y)'],
+    ["Ada's Pixel 8 (SM-G991B), iOS 17.4.1", 'Ada’s Pixel 8 (SM-G991B) iOS 17 4 1'],
+    ['Zoë’s Phone & Cie', 'Zoë’s Phone & Cie'],
+    ['गूगल हिन्दी ไทยที่นี่', 'गूगल हिन्दी ไทยที่นี่'],
+    [`Z\u0335${'\u0300\u0316\u0323'.repeat(9)}ed \u0300x`, undefined],
+    ['://.?!', undefined],
+    ['\u202Ehttps://a.example', 'https a example'],
+  ])('%s', (name, expected) => {
+    const shown = shownAs(name)
+    if (name.startsWith('Z\u0335')) expect(shown).toMatch(/^Z\p{M}{4}ed x$/u)
+    else expect(shown).toBe(expected)
+  })
+
+  test('reads in its own letters from right to left', () => {
+    const about = { language: 'ar', purpose: 'passkey_added' } as const
+    expect(render({ ...about, values: { passkey: 'هاتفي https://evil.example' } }).text).toContain(
+      '\u2068هاتفي https evil example\u2069',
+    )
+  })
+
+  test('an SMS stays in its alphabet and one part', () => {
+    const values = { passkey: '电话' }
+    const { text } = render({ purpose: 'passkey_added', channel: 'sms', values })
+    expect(smsLength(text)).toMatchObject({ alphabet: 'GSM-7', segments: 1 })
+  })
 })
 
 describe('a value', () => {
@@ -139,8 +175,8 @@ describe('a value', () => {
   test('is escaped in HTML, and is never read as a template', () => {
     const { html, text } = render({ purpose: 'refresh_token_reused', values })
     expect(html).not.toContain('<b>')
-    expect(html).toContain('«\u00a0&lt;b&gt;{code}&lt;/b&gt; Bcc: eve@example.com ’&amp; {d\u00a0»')
-    expect(text).toContain('«\u00a0<b>{code}</b> Bcc: eve@example.com ’& {d\u00a0»')
+    expect(html).toContain('«\u00a0b code b Bcc eve example com ’&amp; device t\u00a0»')
+    expect(text).toContain('«\u00a0b code b Bcc eve example com ’& device t\u00a0»')
     expect(text).not.toMatch(/^Bcc/m)
   })
 
@@ -198,13 +234,13 @@ describe('the layout of an e-mail', () => {
 
   test('may be the operator’s own, in which braces of the style sheet stay', () => {
     const layoutHtml = '<style>p{color:{colour}}</style><b dir="{direction}" title="{subject}">{content}</b>'
-    const values = { passkey: '{footer}"<i>' }
+    const values = { passkey: "Ada's & {footer}" }
     const { html } = render(
       { purpose: 'passkey_added', language: 'ar', values },
       given({ layoutHtml, colour: '#123456' }),
     )
     expect(html).toStartWith('<style>p{color:#123456}</style><b dir="rtl" title="')
-    expect(html).toContain('{footer}&lt;i&gt;')
+    expect(html).toContain('Ada’s &amp; footer')
   })
 })
 

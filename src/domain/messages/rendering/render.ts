@@ -5,6 +5,7 @@
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import { chosenName } from '../../../texts/chosen-name.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { oneLine } from '../../../texts/one-line.ts'
@@ -45,7 +46,8 @@ export function createRenderer(
     const template = templates[purpose]
     const link = linkOf(message.values)
     const facts = {
-      ...factsOf(message, channel === 'sms' ? SMS_QUOTES : quotes),
+      ...factsOf(message),
+      ...(channel === 'email' && namesOf(message, quotes)),
       ...(link !== null && { link }),
       service,
       minutes,
@@ -85,8 +87,7 @@ function quotesOf({ quotes: [open = '"', close = '"'] }: MessageTexts, tag: Lang
   return textDirection(tag) === 'rtl' ? [`${open}\u2068`, `\u2069${close}`] : [open, close]
 }
 
-/** SMS keep straight apostrophes and quotation marks: curly ones would cost them more than half of their length. */
-const SMS_QUOTES: [string, string] = ['"', '"']
+/** SMS keep straight apostrophes: curly ones would cost them more than half of their length. */
 const typographic = (text: string) =>
   text
     .replaceAll("'", '’')
@@ -100,17 +101,10 @@ function dateIn(language: Language, date: Date): string {
   return `${new Intl.DateTimeFormat(`${language}-u-nu-latn`, options).format(date)} UTC`
 }
 
-function factsOf(
-  { values }: QueuedMessage,
-  [open = '"', close = '"']: readonly string[],
-): Partial<MessageFacts> {
-  const { about, device, address, provider, passkey, left, removed } = values
-  // In quotation marks, since whoever holds a session chose it: it must not read as words of the service.
-  const quoted = (name: string) => `${open}${oneLine(name.replace(/["“”„«»]/g, ''), DEVICE_LENGTH)}${close}`
+function factsOf({ values }: QueuedMessage): Partial<MessageFacts> {
+  const { about, address, provider, left, removed } = values
   return {
-    ...(device ? { device: quoted(device) } : {}),
     ...(address ? { address: oneLine(address) } : {}),
-    ...(passkey ? { passkey: quoted(passkey) } : {}),
     ...(about ? { about: oneLine(about) } : {}),
     ...(provider ? { provider: oneLine(provider) } : {}),
     ...(left ? { left: oneLine(left) } : {}),
@@ -118,4 +112,18 @@ function factsOf(
   }
 }
 
-const DEVICE_LENGTH = 40
+/**
+ * Whoever holds a session chose them, so they are cleaned and in quotation marks: they must not read as words of the
+ * service. SMS have none.
+ */
+function namesOf(
+  { values }: QueuedMessage,
+  [open = '"', close = '"']: readonly string[],
+): Pick<MessageFacts, 'device' | 'passkey'> {
+  const device = chosenName(values.device ?? '')
+  const passkey = chosenName(values.passkey ?? '')
+  return {
+    ...(device && { device: `${open}${device}${close}` }),
+    ...(passkey && { passkey: `${open}${passkey}${close}` }),
+  }
+}

@@ -137,7 +137,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
       const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
       const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
-      await secondFactor
+      const isSecondFactor = await secondFactor
         .takeCode(tried, identifier, {
           typed: body.otp,
           caller,
@@ -149,7 +149,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       if (tried.lockedAt !== null) throw new AppError('account_locked')
       // Of several callers with right codes and one proof, the first one opens the session of that login.
       if (proof !== null && !(await proof.take())) throw new AppError('invalid_code')
-      const amr = first ? [first, 'otp', 'mfa'] : ['otp']
+      const amr = [...(first ? [first] : []), 'otp', ...(first && isSecondFactor ? ['mfa'] : [])]
       return sessionOpener.open({ account: tried, device, address, amr, newDigest })
     },
   }

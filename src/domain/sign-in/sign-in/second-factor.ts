@@ -40,9 +40,9 @@ export interface SecondFactor {
   sendCode(held: HeldFactors, identifier: Identifier, caller: Caller, named?: Identifier): Promise<void>
   /**
    * Takes a code that `sendCode` sent, a code of the app or a recovery code. Throws `invalid_code`,
-   * `too_many_attempts`, `too_many_requests`.
+   * `too_many_attempts`, `too_many_requests`. Returns whether the operator counts it as a second factor.
    */
-  takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<void>
+  takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean>
   /** The methods that can confirm a change inside a session while two-factor login is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
@@ -251,9 +251,17 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     throw new AppError('invalid_code')
   }
 
-  async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt): Promise<void> {
+  /** Returns whether the code was one that is sent. */
+  async function take(
+    account: Account | null,
+    sent: CodeBinding,
+    attempt: CodeAttempt,
+  ): Promise<{ wasSent: boolean }> {
     const { caller, name, byAddress = false, typed } = attempt
-    if (authenticators.isRecoveryCode(typed)) return takeRecoveryCode(account, sent, attempt)
+    if (authenticators.isRecoveryCode(typed)) {
+      await takeRecoveryCode(account, sent, attempt)
+      return { wasSent: false }
+    }
     const held = await find(account)
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
     const { purpose } = sent
@@ -267,6 +275,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       if (verdict === 'wrong') await noteWrongCode(account, attempt)
       return verdict
     })
+    return { wasSent: held.acceptsSentCodes }
   }
 
   return {
@@ -281,8 +290,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       const to = sendsTo && contact && mayGo ? { channel: contact.channel, language: sendsTo.language } : null
       await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group), to)
     },
-    takeCode: (account, identifier, attempt) =>
-      take(account, bindingOf(account, identifier, attempt.caller.group), attempt),
+    async takeCode(account, identifier, attempt) {
+      const { wasSent } = await take(account, bindingOf(account, identifier, attempt.caller.group), attempt)
+      const wasMailed = wasSent && contactFor(account, identifier)?.channel === 'email'
+      return allowEmail || !wasMailed
+    },
     async methodsInSession(account) {
       const held = await find(account)
       return methods(held, codeContacts(account)[0] ?? null)
@@ -296,7 +308,8 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       const { channel } = contact
       await outbox.sendCode(stepUpBinding(account), { channel, language: account.language })
     },
-    takeStepUp: (account, typed, caller) =>
-      take(account, stepUpBinding(account), { typed, caller, name: '' }),
+    async takeStepUp(account, typed, caller) {
+      await take(account, stepUpBinding(account), { typed, caller, name: '' })
+    },
   }
 }
