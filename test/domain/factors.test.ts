@@ -310,6 +310,22 @@ describe('with two_factor.allow_email = false', () => {
   const service = useService({ settings })
   const [password, email] = [PASSWORD, newEmail()]
 
+  test('a password and a mailed code are one factor, a password and an SMS are two', async () => {
+    const { person, bearer } = await signedIn(service, newEmail())
+    const amrBy = async (identifier: string) => {
+      expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
+      const otp = await service.inbox.nextCode(identifier)
+      const verified = await service.post('2fa/verify', { ...person, identifier, otp })
+      return decodeJwt(verified.body.access_token).amr
+    }
+    expect(await amrBy(person.identifier)).toEqual(['pwd', 'otp'])
+    const phone = newPhone()
+    await service.post('phone/change', { phone, password }, { bearer })
+    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
+    expect(await amrBy(phone)).toEqual(['pwd', 'otp', 'mfa'])
+    expect(await amrBy(person.identifier)).toEqual(['pwd', 'otp'])
+  })
+
   test('e-mail does not turn two factors on; SMS and an app do', async () => {
     const { person, bearer } = await signedIn(service, email)
     const refused = await service.post('2fa/enable', { password }, { bearer })
@@ -330,7 +346,8 @@ describe('with two_factor.allow_email = false', () => {
     await service.inbox.nextCode(phone)
     await service.post('2fa/request-otp', { identifier: email })
     const otp2 = await service.inbox.nextCode(phone)
-    expect((await service.post('2fa/verify', { ...person, otp: otp2 })).status).toBe(200)
+    const verified = await service.post('2fa/verify', { ...person, otp: otp2 })
+    expect(decodeJwt(verified.body.access_token).amr).toEqual(['pwd', 'otp', 'mfa'])
     await service.post('2fa/request-otp', {}, { bearer })
     const stepUp = { password, otp: await service.inbox.nextCode(phone) }
     expect((await service.post('2fa/recovery-codes', stepUp, { bearer })).status).toBe(200)
@@ -364,7 +381,8 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
     const { person } = await protectBySentCodes(before, newEmail())
     expect(await methodsOf(person)).toEqual([202, ['email']])
     const otp = await before.inbox.nextCode(person.identifier)
-    expect((await after.post('2fa/verify', { ...person, otp })).status).toBe(200)
+    const verified = await after.post('2fa/verify', { ...person, otp })
+    expect(decodeJwt(verified.body.access_token).amr).toEqual(['pwd', 'otp'])
   })
 
   test('keeps it beside a number that no SMS can reach', async () => {
