@@ -60,7 +60,7 @@ export const domainFolders: Record<string, string[]> = {
     'overview',
     'signing-keys',
   ],
-  operations: ['housekeeping', 'backups', 'doctor', 'health', 'dev'],
+  operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev'],
 }
 
 /** Every room as `folder/room`, lowest first. */

@@ -3,6 +3,8 @@
 import { Elysia } from 'elysia'
 import type { ReceiptService } from './domain/messages/sms-funnel/receipts.ts'
 import { createReceiptRoutes } from './domain/messages/sms-funnel/routes.ts'
+import { createClientSettingsRoutes } from './domain/operations/client-settings/routes.ts'
+import type { ClientSettings } from './domain/operations/client-settings/settings.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHealthRoutes } from './domain/operations/health/routes.ts'
 import { createContactRoutes } from './domain/self-service/contacts/routes.ts'
@@ -61,6 +63,7 @@ export interface AppServices {
   receipts: ReceiptService
   undo: UndoService
   keys: Pick<KeyService, 'published'>
+  clientSettings: ClientSettings
   /** Throws when a store does not answer. */
   ping: () => Promise<void>
 }
@@ -82,6 +85,7 @@ const table = `
   GET     /.well-known/jwks.json                   listKeys                 none      sessions/tokens
   GET     /.well-known/oauth-authorization-server  describeIssuer           none      sessions/tokens
   GET     /.well-known/openid-configuration        describeIssuerToOpenId   none      sessions/tokens
+  GET     /api/v1/auth/settings                    getSettings              none      operations/client-settings
   POST    /api/v1/auth/register                    register                 none      sign-in/registration
   POST    /api/v1/auth/verify-account              verifyAccount            none      sign-in/registration
   POST    /api/v1/auth/resend-verification         resendVerification       none      sign-in/registration
@@ -172,6 +176,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createHealthRoutes(services.ping))
     .use(createKeyRoutes(services.keys))
     .use(createDiscoveryRoutes(baseUrl))
+    .use(createClientSettingsRoutes(services.clientSettings))
     .use(createRegistrationRoutes(httpBase, services.registration))
     .use(createLoginRoutes(httpBase, services.login))
     .use(createLoginByCodeRoutes(httpBase, services.authentication.authenticate, services.loginByCode))

@@ -21,6 +21,7 @@ import { createReach } from './domain/messages/delivery/reach.ts'
 import { createSender } from './domain/messages/delivery/service.ts'
 import { createBreaker } from './domain/messages/senders/breaker.ts'
 import type { MessageSender } from './domain/messages/senders/sender.ts'
+import { clientSettings } from './domain/operations/client-settings/settings.ts'
 import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
@@ -164,7 +165,17 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   let scrapes: ScrapeListener | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const app = createApp(
-    { ...services, ping },
+    {
+      ...services,
+      ping,
+      clientSettings: clientSettings({
+        config,
+        catalog,
+        providers: services.providers.names,
+        loginTokenSeconds: services.firstFactorProofs.lifetimeSeconds,
+        intoMailbox: dev,
+      }),
+    },
     {
       baseUrl,
       devRoutes: (mailbox && options.createDevRoutes?.(mailbox, catalog)) ?? null,

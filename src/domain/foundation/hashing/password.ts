@@ -9,7 +9,7 @@ import { parsePhone } from '../identifiers/phone.ts'
 import { commonPasswordLines } from './common-password-list.ts' with { type: 'macro' }
 
 /** NIST requires that at least 64 are allowed; the maximum bounds the work for one password. */
-const MAXIMUM_CODE_POINTS = 256
+export const MAXIMUM_CODE_POINTS = 256
 
 /** NFKC joins only a few UTF-16 units into one code point, so a longer text is too long without being read. */
 const MAXIMUM_UNITS = MAXIMUM_CODE_POINTS * 8

@@ -13,6 +13,8 @@ import type { Attempt, Attempts, Tried, Verdict } from '../../limits/attempts/se
 import { callerGroups } from '../../limits/limits/callers.ts'
 import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
+export const CODE_DIGITS = 6
+
 export interface CodeBinding extends CodeKey {
   /** The destination of the code, exactly as stored. */
   destination: string
@@ -77,9 +79,12 @@ export function createCodeService(options: Options): CodeService {
 
   /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
   const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array) =>
-    (secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() % 1_000_000n)
+    (
+      secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() %
+      10n ** BigInt(CODE_DIGITS)
+    )
       .toString()
-      .padStart(6, '0')
+      .padStart(CODE_DIGITS, '0')
 
   const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
     secret.tag('code hash', subject, purpose, destination, digits)
