@@ -40,7 +40,12 @@ describe.each(shapes)('the second step on %s', (shape) => {
 
   test('a code of the app opens one session, whatever the number of callers and replicas', async () => {
     const { person, secret } = await protectByApp(service, newEmail())
-    expect(await callers({ ...person, otp: appCode(secret, now(), 1) })).toBe(1)
+    const otp = appCode(secret, now(), 1)
+    expect(await callers({ ...person, otp })).toBe(1)
+    // Repeating what was right is no guess, and uses up none of the tries of the day.
+    expect(failure(await verify({ ...person, otp }))).toEqual(invalidCode)
+    service.clock.advance(PERIOD_MS)
+    expect((await verify({ ...person, otp: appCode(secret, now(), 1) })).status).toBe(200)
   })
 
   test('a recovery code opens one session, whatever the number of callers and replicas', async () => {

@@ -39,8 +39,11 @@ type Enroller = AccountSession & SessionClient
 
 export interface Authenticators {
   find(account: Account | null): Promise<HeldFactors>
-  /** Uses up a code of the app and returns whether it was right; then no removal of two factors waits any more. */
-  useAppCode(held: HeldFactors, typed: string): Promise<boolean>
+  /**
+   * Uses up a code of the app. If it was right, no removal of two factors waits any more. `spent`: one of the app, which has
+   * accepted it or a later one before.
+   */
+  useAppCode(held: HeldFactors, typed: string): Promise<'right' | 'spent' | 'wrong'>
   /**
    * Somebody has just used the factor, which is not lost then: ends a removal of two factors that waits, and tells the owner
    * and the operator. Does nothing where none waits.
@@ -137,14 +140,15 @@ export function createAuthenticators(needs: Needs): Authenticators {
       const step = totp.match(sealed, typed, now)
       const matched = sealed !== null && step !== null ? { sealedSecret: sealed, step } : null
       const factorTry = { totp: matched, recoveryHash: null, lostApp: null }
-      return { isRight: matched !== null, isUsed: await store.use(idOf(account), factorTry, now) }
+      if (await store.use(idOf(account), factorTry, now)) return 'right'
+      return matched === null ? 'wrong' : 'spent'
     }
-    const { isRight, isUsed } = await tryCode(sealedSecret)
-    if (isUsed || !isRight) return isUsed
+    const verdict = await tryCode(sealedSecret)
+    if (verdict !== 'spent') return verdict
     // It was used before, or its secret was sealed anew since it was read.
     const { sealedSecret: present } = await store.find(idOf(account), config.passkeys.rpId)
     const isSame = present !== null && Buffer.from(present).equals(sealedSecret!)
-    return !isSame && (await tryCode(present)).isUsed
+    return isSame ? verdict : tryCode(present)
   }
 
   return {
@@ -163,10 +167,11 @@ export function createAuthenticators(needs: Needs): Authenticators {
       }
     },
     async useAppCode(held, typed) {
-      const isRight = await useAppCode(held, typed)
+      const verdict = await useAppCode(held, typed)
       const { account, stored } = held
-      if (isRight && account !== null && stored.removalAt !== null) await endRemoval(account, 'totp')
-      return isRight
+      if (verdict === 'right' && account !== null && stored.removalAt !== null)
+        await endRemoval(account, 'totp')
+      return verdict
     },
     isRecoveryCode: recoveryCodes.isRecoveryCode,
     async useRecoveryCode({ account, app, stored }, typed) {

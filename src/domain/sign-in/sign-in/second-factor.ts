@@ -76,7 +76,6 @@ interface Factor {
 /** Compares a typed code with the sent one, or with a decoy if the account takes no sent codes. */
 type CompareSent = (accepts: boolean) => Promise<Verdict>
 const noSentCode: CompareSent = async () => 'wrong'
-const verdictOf = (isRight: boolean): Verdict => (isRight ? 'right' : 'wrong')
 
 interface Needs {
   codes: CodeService
@@ -145,7 +144,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     {
       methods: ({ app }) => (app === 'usable' ? ['totp'] : []),
       reads: (typed) => !authenticators.isRecoveryCode(typed),
-      verify: async (held, typed) => verdictOf(await authenticators.useAppCode(held, typed)),
+      verify: (held, typed) => authenticators.useAppCode(held, typed),
     },
     {
       methods: ({ account, acceptsSentCodes }) =>
@@ -156,7 +155,8 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     {
       methods: ({ recoveryCodesLeft }) => (recoveryCodesLeft > 0 ? ['recovery_code'] : []),
       reads: authenticators.isRecoveryCode,
-      verify: async (held, typed) => verdictOf(await authenticators.useRecoveryCode(held, typed)),
+      verify: async (held, typed) =>
+        (await authenticators.useRecoveryCode(held, typed)) ? 'right' : 'wrong',
     },
   ]
 
