@@ -15,6 +15,7 @@ interface CreateOptions extends Options, FieldOptions {
 interface CodeOptions extends Options {
   lifetime?: string
   send?: string
+  removeFactors?: boolean
 }
 
 export function addPeopleCommands(add: (name: string, description: string) => Command): void {
@@ -32,6 +33,7 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .argument('<account>', NAME)
     .option('--send <channel>', 'send it by email or sms to a verified contact, and do not show it')
     .option('--lifetime <duration>', 'how long it holds, at most 24h', '1h')
+    .option('--remove-factors', 'its use removes every passkey and linked provider')
     .action(recover)
   add('export', 'print everything stored about a person, as JSON')
     .argument('<account>', NAME)
@@ -59,7 +61,10 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
   printResult(options, { expires_at }, `invited ${name}; the code holds until ${expires_at}`)
 }
 
-async function recover(name: string, { lifetime, send, ...options }: CodeOptions): Promise<void> {
+async function recover(
+  name: string,
+  { lifetime, send, removeFactors, ...options }: CodeOptions,
+): Promise<void> {
   if (send !== undefined && send !== 'email' && send !== 'sms')
     throw new CommandFailure(2, `--send must be email or sms, not ${send}`)
   const { code, expires_at } = await throughDoor(options, async (call) => {
@@ -69,6 +74,7 @@ async function recover(name: string, { lifetime, send, ...options }: CodeOptions
     return call<{ code: string | null; expires_at: string }>('POST', `accounts/${uuid}/recovery`, {
       lifetime,
       ...(send && { send }),
+      ...(removeFactors && { remove_factors: true }),
     })
   })
   printResult(

@@ -1,12 +1,15 @@
 /** Accounts that an administrator makes, invitations and recovery codes. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type AdminCall, createAdminClient, letterCodeIn } from '../helpers/admin-client.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
+import { createPasskey } from '../helpers/passkey-authenticator.ts'
+import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, ruleOn, type Shape } from '../helpers/service.ts'
+import { differingShapes, ruleOn, type Shape, startService, type TestService } from '../helpers/service.ts'
+import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -225,16 +228,86 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
       phone: '12',
       password: 'short',
       metadata: [1],
-      role_id: 2 ** 31,
     })
     expect(body.code).toBe('validation_failed')
     expect(body.errors.map(({ field }: { field: string }) => field)).toEqual([
       'email',
       'phone',
       'password',
-      'role_id',
       'metadata',
     ])
     expect((await call('POST', 'accounts', {})).body.errors[0].code).toBe('identifier_required')
   })
+})
+
+describe('passkeys and identities at a recovery', () => {
+  const origin = 'https://app.example.com'
+  let provider: PretendProvider
+  let service: TestService
+  beforeAll(async () => {
+    provider = await startPretendProvider()
+    const passkeys = { rp_id: 'example.com', origins: [origin] }
+    service = await startService({ settings: { ...socialSettings(provider.issuer), passkeys } })
+  }, 60_000)
+  afterAll(async () => {
+    await service?.close()
+    await provider?.stop()
+  })
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+
+  async function addPasskey(bearer: string) {
+    const proof = { password: registration('').password }
+    const { body } = await service.post('passkeys/registration/options', proof, { bearer })
+    const { credential } = createPasskey(body.options, origin)
+    expect((await service.post('passkeys/registration', { credential }, { bearer })).status).toBe(201)
+  }
+
+  async function person() {
+    const known = await service.signUp(newEmail())
+    const first = await service.logIn(known)
+    const uuid: string = first.account.uuid
+    await addPasskey(first.access_token)
+    provider.present(newPerson())
+    const code = await createSocialBrowser(service).obtainCode()
+    const link = { ...code, password: known.password }
+    expect((await service.post('identities/p1', link, { bearer: first.access_token })).status).toBe(201)
+    const left = async () => {
+      const passkeys = (await call('GET', `accounts/${uuid}/passkeys`)).body.items
+      const identities = (await call('GET', `accounts/${uuid}/identities`)).body.items
+      return [passkeys.length, identities.length]
+    }
+    return { ...known, uuid, left }
+  }
+
+  const cases = [
+    { body: {}, expected: [2, 1] },
+    { body: { remove_factors: false, send: 'email' }, expected: [2, 1] },
+    { body: { remove_factors: true }, expected: [0, 0] },
+    { body: { remove_factors: true, send: 'email' }, expected: [0, 0] },
+  ]
+  test('stay all without remove_factors, and go all with it, however old they are', async () => {
+    const people: Awaited<ReturnType<typeof person>>[] = []
+    for (const _ of cases) people.push(await person())
+    service.clock.advance(8 * DAY_MS)
+    for (const [i, one] of cases.entries()) await checkRecovery(people[i]!, one)
+  })
+
+  async function checkRecovery(
+    known: Awaited<ReturnType<typeof person>>,
+    { body, expected }: (typeof cases)[number],
+  ) {
+    const { identifier, uuid, left } = known
+    await addPasskey((await service.logIn(known)).access_token)
+    const made = await call('POST', `accounts/${uuid}/recovery`, body)
+    expect(made.status).toBe(200)
+    await service.delivered()
+    const otp = made.body.code ?? letterCodeIn(service.inbox.textsTo(identifier))
+    expect(await left()).toEqual([2, 1])
+    expect((await service.post('password/reset', { identifier, otp, ...chosen })).status).toBe(200)
+    expect(await left()).toEqual(expected)
+    await service.delivered()
+    const told = service.inbox.textsTo(identifier).at(-1)
+    const wentToo = expected[0] === 0
+    expect(told?.includes('retirés avec lui')).toBe(wentToo)
+  }
 })

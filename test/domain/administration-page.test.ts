@@ -264,6 +264,9 @@ describe('the page of administration', () => {
     expectRefusal(await change(uuid, { metadata: {} }), 'insufficient_scope')
     expectRefusal(await page.call('DELETE', `accounts/${uuid}`), 'insufficient_scope')
     expectRefusal(await page.call('GET', 'keys'), 'insufficient_scope')
+    const recover = (body: unknown) => page.call('POST', `accounts/${uuid}/recovery`, body)
+    expectRefusal(await recover({ send: 'email', remove_factors: true }), 'insufficient_scope')
+    expect((await recover({ send: 'email', remove_factors: false })).status).toBe(200)
     for (const one of [administrator.uuid, administrator.uuid.toUpperCase()]) {
       expectRefusal(await change(one, { locked: true }), 'insufficient_scope')
       expectRefusal(await page.call('DELETE', `accounts/${one}/sessions`), 'insufficient_scope')

@@ -176,6 +176,8 @@ export const accountCodes = pgTable(
     sentTo: text('sent_to'),
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at').notNull(),
+    /** Of a recovery code: its use removes every passkey and identity. */
+    removeFactors: boolean('remove_factors').notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.kind] }),

@@ -22,6 +22,7 @@ const put = defineStatement({
     hash: 'bytea',
     sentTo: 'text?',
     expiresAt: 'timestamptz',
+    removeFactors: 'boolean',
     now: 'timestamptz',
     ...noticeParamTypes,
   },
@@ -30,11 +31,11 @@ const put = defineStatement({
   with account as (select id, uuid from ${accounts} where id = ${p.accountId}),
   older as (select id from ${accountCodes} where account_id = ${p.accountId} and kind = ${p.kind}),
   put as (
-    insert into ${accountCodes} (account_id, kind, id, hash, sent_to, created_at, expires_at)
-    select id, ${p.kind}, ${p.id}, ${p.hash}, ${p.sentTo}, ${p.now}, ${p.expiresAt} from account
+    insert into ${accountCodes} (account_id, kind, id, hash, sent_to, created_at, expires_at, remove_factors)
+    select id, ${p.kind}, ${p.id}, ${p.hash}, ${p.sentTo}, ${p.now}, ${p.expiresAt}, ${p.removeFactors} from account
     on conflict (account_id, kind) do update
        set id = excluded.id, hash = excluded.hash, sent_to = excluded.sent_to, created_at = excluded.created_at,
-           expires_at = excluded.expires_at),
+           expires_at = excluded.expires_at, remove_factors = excluded.remove_factors),
   replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select id from older)` })}),
   queued as (${queueNotices(p, sql`account`)})
   select uuid from account`,
@@ -53,11 +54,12 @@ export async function putAccountCode(
   return true
 }
 
-const eventOf = (account: string, { kind, sentTo, expiresAt }: NewAccountCode): NewEvent => ({
+const eventOf = (account: string, { kind, sentTo, expiresAt, removeFactors }: NewAccountCode): NewEvent => ({
   type: kind === 'recovery' ? 'recovery.created' : 'account.invited',
   account,
   data: {
     sent_by: sentTo === null ? null : sentTo.startsWith('+') ? 'sms' : 'email',
     expires_at: expiresAt.toISOString(),
+    ...(removeFactors && { remove_factors: true }),
   },
 })

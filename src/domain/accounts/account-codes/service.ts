@@ -35,6 +35,8 @@ export interface CodeWish {
   kind: AccountCodeKind
   lifetimeSeconds: number
   sendTo: Contact | null
+  /** Of a recovery: its use removes every passkey and identity. */
+  removeFactors?: boolean | undefined
 }
 
 export interface AccountCodes {
@@ -118,7 +120,7 @@ export function createAccountCodes(needs: Needs): AccountCodes {
 
   async function prepare(
     holder: CodeHolder,
-    { kind, lifetimeSeconds, sendTo }: CodeWish,
+    { kind, lifetimeSeconds, sendTo, removeFactors = false }: CodeWish,
   ): Promise<PreparedCode> {
     const sentTo = sendTo && (await admit(sendTo, kind))
     const expiresAt = new Date(clock.now().getTime() + lifetimeSeconds * 1000)
@@ -131,7 +133,7 @@ export function createAccountCodes(needs: Needs): AccountCodes {
       code: { subject: id, purpose: kind, group: 'owner', seed },
     })
     const hash = saltedHash(holder.uuid, letters)
-    const code = { id, kind, hash, sentTo: sentTo?.key ?? null, expiresAt }
+    const code = { id, kind, hash, sentTo: sentTo?.key ?? null, expiresAt, removeFactors }
     return { code, messages, shown: sendTo === null ? groupLetters(letters) : null }
   }
 

@@ -17,10 +17,12 @@ const openRow = {
   codeKind: column<AccountCodeKind>('text'),
   codeHash: 'bytea',
   codeSentTo: 'text?',
+  codeRemoveFactors: 'boolean',
 } as const
 
 const openOf = (named: SQL, now: SQL) => sql`
-  select account.*, code.kind as code_kind, code.hash as code_hash, code.sent_to as code_sent_to
+  select account.*, code.kind as code_kind, code.hash as code_hash, code.sent_to as code_sent_to,
+         code.remove_factors as code_remove_factors
     from (${named}) named join ${accounts} account on account.id = named.id
     join ${accountCodes} code on code.account_id = account.id
    where code.expires_at > ${now}`
@@ -90,11 +92,13 @@ export function createAccountCodeStore(database: Database): AccountCodeStore {
   }
 }
 
-function toOpen<Row extends { codeKind: AccountCodeKind; codeHash: Uint8Array; codeSentTo: string | null }>({
-  codeKind,
-  codeHash,
-  codeSentTo,
-  ...account
-}: Row) {
-  return { kind: codeKind, hash: codeHash, sentTo: codeSentTo, account }
+function toOpen<
+  Row extends {
+    codeKind: AccountCodeKind
+    codeHash: Uint8Array
+    codeSentTo: string | null
+    codeRemoveFactors: boolean
+  },
+>({ codeKind, codeHash, codeSentTo, codeRemoveFactors, ...account }: Row) {
+  return { kind: codeKind, hash: codeHash, sentTo: codeSentTo, removeFactors: codeRemoveFactors, account }
 }

@@ -16,6 +16,8 @@ export interface NewAccountCode {
   /** In comparable form; null where it goes out with no message. */
   sentTo: string | null
   expiresAt: Date
+  /** Its use removes every passkey and identity. */
+  removeFactors: boolean
 }
 
 /** A code that is about to be made: the limits allow it, and its messages are written. */
@@ -30,6 +32,7 @@ export interface OpenAccountCode {
   kind: AccountCodeKind
   hash: Uint8Array
   sentTo: string | null
+  removeFactors: boolean
 }
 
 export interface AccountCodeStore {

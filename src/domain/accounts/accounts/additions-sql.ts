@@ -53,14 +53,15 @@ export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind']
 
 /**
  * CTEs that remove the rest, for the account of the CTE `proved` with its columns `id`, `since` and `lost_contact`, and
- * `removed`, one row with the names of all that went, a line each; null where nothing did.
+ * `removed`, one row with the names of all that went, a line each; null where nothing did. `goes` may decide otherwise
+ * than by what is recent.
  */
-export function removeRecentAdditions(p: Placeholders<'now'>): SQL {
+export function removeAdditions(p: Placeholders<'now'>, goes = (recent: SQL) => recent): SQL {
   const removals = additions.map(
     ({ name, table, addedAt, addedBy, label }) => sql`
     ${sql.raw(`no_${name}`)} as (
       delete from ${table} using proved
-       where ${table}.account_id = proved.id and ${isRecent(p, addedBy, addedAt, sql`proved.since`)}
+       where ${table}.account_id = proved.id and ${goes(isRecent(p, addedBy, addedAt, sql`proved.since`))}
       returning ${label} as label)`,
   )
   const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)

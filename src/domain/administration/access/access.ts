@@ -104,13 +104,14 @@ const SUPPORT_FIELDS = new Set(['locked', 'locked_reason'])
 type Body = Record<string, unknown> | null
 
 /** Of the scopes that support staff have in part, what they may do with them. A delay is up to the operation. */
-const supportMay: Partial<Record<Scope, Record<string, (body: Body) => boolean>>> = {
+const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, unknown>) => boolean>>> = {
   'accounts:write': {
-    'PATCH /admin/v1/accounts/:uuid': (body) =>
-      Object.keys(body ?? {}).every((field) => SUPPORT_FIELDS.has(field)),
+    'PATCH /admin/v1/accounts/:uuid': (body = {}) =>
+      Object.keys(body).every((field) => SUPPORT_FIELDS.has(field)),
   },
   'accounts:recover': {
-    'POST /admin/v1/accounts/:uuid/recovery': (body) => body?.send === 'email' || body?.send === 'sms',
+    'POST /admin/v1/accounts/:uuid/recovery': ({ send, remove_factors } = {}) =>
+      (send === 'email' || send === 'sms') && remove_factors !== true,
     'DELETE /admin/v1/accounts/:uuid/two-factor': () => true,
   },
 }
@@ -137,7 +138,7 @@ function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Bo
   if (!scopesOf(caller).includes(access)) return false
   const isSupport = caller.type === 'administrator' && caller.role === 'support'
   const limited = isSupport ? supportMay[access] : undefined
-  return limited === undefined || limited[`${method} ${path}`]?.(body) === true
+  return limited === undefined || limited[`${method} ${path}`]?.(body ?? {}) === true
 }
 
 /** Throws `insufficient_scope`. */

@@ -125,7 +125,10 @@ export function createPeopleRoutes(
           { headers, caller, path, body },
           {
             async make() {
-              const { code, expiresAt } = await people.recover(params.uuid, body)
+              const { code, expiresAt } = await people.recover(params.uuid, {
+                ...body,
+                removeFactors: body.remove_factors,
+              })
               const expires_at = expiresAt.toISOString()
               return { id: expires_at, answer: { status: 200 as const, code, expires_at } }
             },
@@ -136,6 +139,12 @@ export function createPeopleRoutes(
         body: t.Object({
           send: t.Optional(t.Union([t.Literal('email'), t.Literal('sms')])),
           lifetime: lifetime('At most `24h`; default `1h`'),
+          remove_factors: t.Optional(
+            t.Boolean({
+              description:
+                'The use of the code removes every passkey and every linked provider; default `false`: none. Two factors stay on',
+            }),
+          ),
         }),
         response: {
           200: answer(

@@ -63,12 +63,16 @@ export interface PeopleService {
    */
   invite(uuid: string, options?: { lifetime?: string | undefined }): Promise<{ expiresAt: Date }>
   /**
-   * A code with which the person chooses a new password: shown, or sent to a verified contact. It never turns two factors
-   * off. Throws what `invite` does; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
+   * A code with which the person chooses a new password: shown, or sent to a verified contact. With `removeFactors` its use
+   * removes every passkey and identity, otherwise none. It never turns two factors off. Throws what `invite` does; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
    */
   recover(
     uuid: string,
-    options?: { send?: 'email' | 'sms' | undefined; lifetime?: string | undefined },
+    options?: {
+      send?: 'email' | 'sms' | undefined
+      lifetime?: string | undefined
+      removeFactors?: boolean | undefined
+    },
   ): Promise<{ code: string | null; expiresAt: Date }>
 }
 
@@ -234,14 +238,14 @@ export function createPeopleService(needs: Needs): PeopleService {
       return accountCodes.issue(account, invitation(sendTo, lifetime))
     },
 
-    async recover(uuid, { send, lifetime } = {}) {
+    async recover(uuid, { send, lifetime, removeFactors } = {}) {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
       const account = await accountAdministration.find(uuid)
       if (account.accountConfirmedAt === null) throw new AppError('no_verified_contact')
       const sendTo =
         send === undefined ? null : verifiedContacts(account).find(({ channel }) => channel === send)
       if (sendTo === undefined) throw new AppError('no_verified_contact')
-      return accountCodes.issue(account, { kind: 'recovery', lifetimeSeconds, sendTo })
+      return accountCodes.issue(account, { kind: 'recovery', lifetimeSeconds, sendTo, removeFactors })
     },
   }
 }

@@ -15,7 +15,7 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../../accounts/accounts/account-sql.ts'
-import { isRecentContact, removeRecentAdditions } from '../../accounts/accounts/additions-sql.ts'
+import { isRecentContact, removeAdditions } from '../../accounts/accounts/additions-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
@@ -48,6 +48,19 @@ const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) => endi
 /** For the notice. */
 const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
 
+/** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
+type Going = 'recent' | 'all' | 'none'
+
+const byWish =
+  ({ going }: Placeholders<'going'>) =>
+  (recent: SQL) =>
+    sql`(${going} = 'all' or ${going} = 'recent' and ${recent})`
+
+const goingWith = ({ kind, removeFactors }: MatchedCode): Going => {
+  if (kind !== 'recovery') return 'recent'
+  return removeFactors ? 'all' : 'none'
+}
+
 const resetRow = { newlyConfirmed: 'boolean' } as const
 
 /**
@@ -68,6 +81,7 @@ const resetBy = (kind: Identifier['kind']) => {
       key: 'text',
       digest: 'text',
       keptDevice: 'bytea?',
+      going: 'text',
       ...noticeParamTypes,
     },
     row: resetRow,
@@ -89,7 +103,7 @@ const resetBy = (kind: Identifier['kind']) => {
                 case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact,
                 old.account_confirmed_at is null as newly_confirmed),
     ${endOtherClaims(p, kind)},
-    ${removeRecentAdditions(p)},
+    ${removeAdditions(p, byWish(p))},
     overtaken as (${endLaterLinks(p, sql`proved`)}),
     ${resetEndings(p)}
     select newly_confirmed from proved`,
@@ -99,8 +113,7 @@ const resetBy = (kind: Identifier['kind']) => {
 const reset = { email: resetBy('email'), phone: resetBy('phone') }
 
 /**
- * By a code that proves no contact: an administrator knows who has it. What a session added lately opens nothing any more;
- * the contacts stay, since no code says which of them is the owner's.
+ * By a code that proves no contact: an administrator knows who has it. The contacts stay, since no code says which of them is the owner's.
  */
 const resetByAdministrator = defineStatement({
   name: 'passwords.reset_by_administrator',
@@ -108,6 +121,7 @@ const resetByAdministrator = defineStatement({
     accountId: 'bigint',
     digest: 'text',
     keptDevice: 'bytea?',
+    going: 'text',
     now: 'timestamptz',
     ...noticeParamTypes,
   },
@@ -118,7 +132,7 @@ const resetByAdministrator = defineStatement({
          set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
        where id = ${p.accountId}
       returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact),
-    ${removeRecentAdditions(p)},
+    ${removeAdditions(p, byWish(p))},
     ${resetEndings(p)}
     select false as newly_confirmed from proved`,
 })
@@ -158,14 +172,16 @@ const eventsOfReset = (
 export function createPasswordStore(database: Database): PasswordStore {
   /** Uses the code up and sets the password, or does neither. */
   const resetOnce = (
-    { account, ...code }: MatchedCode,
+    matched: MatchedCode,
     proved: Identifier | null,
     { digest, keptDevice, notices }: NewPassword,
     now: Date,
   ) =>
     retryDeadlocks(() =>
       database.transaction(async (transaction) => {
-        const params = { accountId: account.id, digest, keptDevice, now, ...noticeParams(notices) }
+        const { account, ...code } = matched
+        const going = goingWith(matched)
+        const params = { accountId: account.id, digest, keptDevice, going, now, ...noticeParams(notices) }
         await holdAccount(transaction, account.id)
         if (!(await spendAccountCode(transaction, account.id, code, now))) return null
         // The contact may have gone since the code was sent there; the account it was made for is the same.
@@ -190,7 +206,7 @@ export function createPasswordStore(database: Database): PasswordStore {
         updateLockedAccount(
           database,
           reset[kind],
-          { accountId, key, digest, keptDevice, now, ...noticeParams(notices) },
+          { accountId, key, digest, keptDevice, going: 'recent', now, ...noticeParams(notices) },
           { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
         ),
       )

@@ -24,7 +24,8 @@ export interface PasswordStore {
   reset(account: Account, identifier: Identifier, password: NewPassword, now: Date): Promise<boolean>
   /**
    * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it was
-   * sent, and no other. Returns false if somebody else used it first.
+   * sent, and no other. Of passkeys and
+   * identities a recovery code removes all if the administrator said so, and otherwise none. Returns false if somebody else used it first.
    */
   resetByCode(matched: MatchedCode, password: NewPassword, now: Date): Promise<boolean>
   /**

@@ -21,7 +21,7 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../../accounts/accounts/account-sql.ts'
-import { isRecentContact, removeRecentAdditions } from '../../accounts/accounts/additions-sql.ts'
+import { isRecentContact, removeAdditions } from '../../accounts/accounts/additions-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import {
@@ -117,7 +117,7 @@ const restoreOf = (of: Identifier['kind']) => {
       select old.id, link.kind, old.${sql.raw(of)}, old.${keyColumn}, old.${verifiedAt}, ${p.now}, link.session_id, true
         from old, link where old.${verifiedAt} is not null and old.${keyColumn} <> link.destination_key),
     ${endOtherClaims(p, of)},
-    ${removeRecentAdditions({ now: sql`proved.replaced_at` })},
+    ${removeAdditions({ now: sql`proved.replaced_at` })},
     no_app as (
       delete from ${totpFactors} using proved where account_id = proved.id and not proved.had_app returning account_id),
     no_recovery_codes as (
