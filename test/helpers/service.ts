@@ -29,19 +29,22 @@ import { eachSecond, waitFor } from './wait.ts'
 
 /** The three storage shapes. */
 export type Shape = 'embedded' | 'postgres' | 'redis'
-export const shapes: Shape[] = ['embedded', 'postgres', 'redis']
+/** `bun run test:quick` is content with the production shape. */
+const isQuick = process.env.POTERNE_TEST_QUICK === '1'
+
+export const shapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'postgres', 'redis']
 
 /**
  * Both databases, and both kinds of stores for codes and counters: what `postgres` has, one of these two has as well. For
  * tests that need no race of many callers.
  */
-export const differingShapes: Shape[] = ['embedded', 'redis']
+export const differingShapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'redis']
 
 /**
  * For limits: many callers at once are what tries them, and the embedded database, which costs most, answers one after the
  * other. The contract suites try its counters in any case, and a soak these tests as well.
  */
-export const racingShapes: Shape[] = reduced(['postgres', 'redis'], shapes)
+export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 'redis'], shapes)
 
 /** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
 export function ruleOn(shape: Shape): typeof test {
