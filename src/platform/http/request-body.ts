@@ -52,7 +52,10 @@ export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknow
   const wrong = findUnkeepable(value)
   if (wrong.length > 0)
     throw new AppError('validation_failed', {
-      fields: wrong.map((field) => ({ field: readableField(field), code: 'invalid_value' as const })),
+      fields: wrong.map((path) => ({
+        field: readableField(namedField(path)),
+        code: 'invalid_value' as const,
+      })),
     })
   return value as Record<string, unknown>
 }
@@ -154,6 +157,9 @@ function findUnkeepable(value: object, path = ''): string[] {
     return typeof inner === 'object' && inner !== null ? findUnkeepable(inner, field) : []
   })
 }
+
+/** Only the keys inside `metadata` are the caller's own; a key inside any other field means that the field is wrong. */
+const namedField = (path: string) => (path.startsWith('metadata.') ? path : (path.split('.')[0] as string))
 
 /** From what another service sends, which cannot be asked to send it otherwise. */
 function dropShadowing(value: unknown): void {
