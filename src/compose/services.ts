@@ -1,4 +1,4 @@
-/** Every service, in the order in which they need each other. Nothing runs and nothing is written here. */
+/** Every service, folder by folder in the order in which they need each other. Nothing runs and nothing is written here. */
 import { createAccountCodeSending, createAccountCodes } from '../domain/accounts/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/accounts/owner-notices.ts'
 import { createKnownDevices } from '../domain/accounts/devices/service.ts'
@@ -88,7 +88,7 @@ function createSendingCodes(
 }
 
 /** What the services are built on. */
-export interface Foundation {
+export interface Ground {
   catalog: Catalog
   clock: Clock
   config: Config
@@ -103,133 +103,171 @@ export interface Foundation {
   breaker: Breaker
 }
 
-export function createServices(foundation: Foundation) {
-  const { config, secret, clock, logger, metrics, stores, reaches, breaker } = foundation
-  // What notices it is built before what sends it.
-  let sendToOperator: TellOperator | null = null
-  const tellOperator: TellOperator = (purpose, about) => sendToOperator?.(purpose, about)
-  const funnel = createFunnel({
-    store: stores.smsFunnel,
-    ...{ breaker, clock, logger, metrics, config, tellOperator },
-  })
-  const hashing = createHashing(foundation)
-  const { limits: limitStore, codes: codeStore } = stores
-  const guarded = withPumpingGuard(limitStore, { closedUntil: funnel.closedUntil })
+/** Each function below builds one folder of the domain on top of those before it, and gives all of them. */
+function createFoundation(ground: Ground) {
+  // Who notices something for the operator is built before what sends it.
+  let send: TellOperator | null = null
+  const tellOperator: TellOperator = (purpose, about) => send?.(purpose, about)
+  return {
+    ...ground,
+    tellOperator,
+    tellOperatorBy: (sending: TellOperator) => {
+      send = sending
+    },
+    hashing: createHashing(ground),
+    events: createGatheredEvents(ground),
+    eventTail: createEventTail(ground),
+  }
+}
+
+/** The funnel of SMS comes with the limits, which ask it for the ranges of numbers that are closed. */
+function createLimits(below: ReturnType<typeof createFoundation>) {
+  const { stores, config, tellOperator } = below
+  const funnel = createFunnel({ ...below, store: stores.smsFunnel })
   const limits = createLimitService({
-    store: guarded,
-    ...{ secret, clock, logger, metrics, config, reaches },
+    ...below,
+    store: withPumpingGuard(stores.limits, { closedUntil: funnel.closedUntil }),
     onAlarm: () => tellOperator('operator_wrong_codes'),
     onDry: (pool) => tellOperator('operator_pool_dry', pool),
   })
   const attempts = createAttempts({
+    ...below,
     store: stores.attempts,
-    secret,
-    clock,
     attemptsPerDay: config.codes.attemptsPerDay,
     onWrong: limits.noteWrongCode,
   })
+  return { ...below, funnel, limits, attempts }
+}
+
+/** A message may carry a link of a folder above: the links are made from the secret alone. */
+function createMessages(below: ReturnType<typeof createLimits>) {
+  const { stores, config, funnel, limits, secret } = below
+  const { baseUrl } = config.server
   const codes = createCodeService({
-    store: codeStore,
-    attempts,
-    secret,
-    clock,
+    ...below,
+    store: stores.codes,
     config: config.codes,
-    metrics,
     onRight: funnel.verified,
   })
-  const devices = createKnownDevices({ store: stores.devices, secret, clock })
-  const events = createGatheredEvents(foundation)
-  const eventTail = createEventTail(foundation)
-  const { baseUrl } = config.server
   const removalLinks = createRemovalLinks({ secret, baseUrl })
   const undoLinks = createUndoLinks({ secret, baseUrl })
-  const base = {
-    ...foundation,
-    funnel,
-    events,
-    eventTail,
-    hashing,
-    limits,
-    attempts,
+  const delivery = createDelivery({
+    ...below,
     codes,
-    devices,
-    ...createTokens(foundation),
-  }
-  const receipts = createReceiptService({ store: stores.smsFunnel, funnel, limits, clock, config })
-  const { worker, outbox, refusedAddresses } = createDelivery({
-    ...base,
     linkOf: ({ removal, undo }) => {
       if (undo !== undefined) return undoLinks.linkTo(undo)
       return removal === undefined ? null : removalLinks.linkTo(removal)
     },
-    sendingCodes: createSendingCodes(codes, createAccountCodeSending(base)),
+    sendingCodes: createSendingCodes(codes, createAccountCodeSending(below)),
     strangersTurn: limits.strangersTurn,
   })
-  sendToOperator = createOperatorNotices({ limits, outbox, config, logger })
-  const notices = createOwnerNotices(base)
-  const accountCodes = createAccountCodes({ ...base, notices })
-  const authenticators = createAuthenticators({ ...base, notices, tellOperator })
-  const recentSignIn = createRecentSignIn(base)
-  const sessionOpener = createSessionOpener({ ...base, notices, outbox })
-  const assertions = createPasskeyAssertions({ ...base, notices, authenticators })
-  const { confirmByPasskey } = assertions
-  const core = {
-    ...base,
-    outbox,
-    receipts,
-    refusedAddresses,
-    undoLinks,
+  below.tellOperatorBy(createOperatorNotices({ ...below, outbox: delivery.outbox }))
+  const receipts = createReceiptService({ ...below, store: stores.smsFunnel })
+  return { ...below, ...delivery, codes, undoLinks, receipts }
+}
+
+function createAccounts(below: ReturnType<typeof createMessages>) {
+  const notices = createOwnerNotices(below)
+  return {
+    ...below,
     notices,
-    accountCodes,
+    devices: createKnownDevices({ ...below, store: below.stores.devices }),
+    accountCodes: createAccountCodes({ ...below, notices }),
+  }
+}
+
+function createSessions(accounts: ReturnType<typeof createAccounts>) {
+  const below = { ...accounts, ...createTokens(accounts) }
+  return {
+    ...below,
+    authentication: createAuthentication(below),
+    recentSignIn: createRecentSignIn(below),
+    sessionOpener: createSessionOpener(below),
+    sessions: createSessionService(below),
+  }
+}
+
+function createCredentials(below: ReturnType<typeof createSessions>) {
+  const authenticators = createAuthenticators(below)
+  return {
+    ...below,
     authenticators,
-    secrets: createSecrets({ ...base, authenticators }),
-    sessionOpener,
-    recentSignIn,
+    secrets: createSecrets({ ...below, authenticators }),
+    providers: createProviderService(below),
+  }
+}
+
+function createWaysIn(credentials: ReturnType<typeof createCredentials>) {
+  const assertions = createPasskeyAssertions(credentials)
+  const { confirmByPasskey } = assertions
+  const withFactors = {
+    ...credentials,
     confirmByPasskey,
+    ...createSignIn({ ...credentials, confirmByPasskey }),
   }
-  const signingIn = { ...core, ...createSignIn(core), providers: createProviderService(core) }
-  const shared = { ...signingIn, ...createIdentities(signingIn) }
-  const exports = createExports(shared)
-  const accountAdministration = createAccountAdministration({ ...shared, exports })
-  const administrators = createAdministratorService(shared)
-  const twoFactorRemovals = createTwoFactorRemovals({ ...shared, tellOperator })
-  const undo = createUndoService(shared)
-  const services = {
-    ...shared,
-    authentication: createAuthentication(shared),
-    registration: createRegistrationService(shared),
-    login: createLoginService(shared),
-    loginByCode: createLoginByCodeService(shared),
-    sessions: createSessionService(shared),
-    me: createAccountService(shared),
-    exports,
-    twoFactor: createTwoFactorService(shared),
-    passkeys: createPasskeys(shared, assertions),
-    passwords: createPasswordsService(shared),
-    contacts: createContactsService({ ...shared, undo }),
-    idempotency: createIdempotency(shared),
-    administrators,
-    administratorReach: createAdministratorReach({ ...shared, administrators }),
-    pageSessions: createPageSessions(shared),
-    administrationTokens: createTokenService(shared),
-    undo,
+  const below = { ...withFactors, ...createIdentities(withFactors) }
+  return {
+    ...below,
+    registration: createRegistrationService(below),
+    login: createLoginService(below),
+    loginByCode: createLoginByCodeService(below),
+    twoFactor: createTwoFactorService(below),
+    passkeys: createPasskeys(below, assertions),
+    passwords: createPasswordsService(below),
+    social: createSocialService(below),
+    undo: createUndoService(below),
+  }
+}
+
+function createSelfService(below: ReturnType<typeof createWaysIn>) {
+  return {
+    ...below,
+    me: createAccountService(below),
+    exports: createExports(below),
+    contacts: createContactsService(below),
+    twoFactorRemovals: createTwoFactorRemovals(below),
+  }
+}
+
+function createAdministration(below: ReturnType<typeof createSelfService>) {
+  const accountAdministration = createAccountAdministration(below)
+  const administrators = createAdministratorService(below)
+  return {
+    ...below,
     accountAdministration,
-    people: createPeopleService({ ...shared, accountAdministration, administrators }),
-    backups: createBackupService({
-      store: stores.backups,
-      files: foundation.database.files,
-      ...{ clock, logger, at: config.backup.at },
-      make: createBackupMaker(config, foundation.database, clock),
-    }),
-    accountFactors: createAccountFactors({ ...shared, accountAdministration, twoFactorRemovals }),
-    twoFactorRemovals,
-    auditTrail: createAuditTrail(shared),
-    overview: createOverview(shared),
-    limitAdministration: createLimitAdministration(shared),
-    messageAdministration: createMessageAdministration({ ...shared, accountAdministration }),
-    social: createSocialService(shared),
+    administrators,
+    idempotency: createIdempotency(below),
+    administratorReach: createAdministratorReach({ ...below, administrators }),
+    pageSessions: createPageSessions(below),
+    administrationTokens: createTokenService(below),
+    people: createPeopleService({ ...below, accountAdministration, administrators }),
+    accountFactors: createAccountFactors({ ...below, accountAdministration }),
+    auditTrail: createAuditTrail(below),
+    overview: createOverview(below),
+    limitAdministration: createLimitAdministration(below),
+    messageAdministration: createMessageAdministration({ ...below, accountAdministration }),
   }
-  return { services, worker }
+}
+
+function createOperations(below: ReturnType<typeof createAdministration>) {
+  const { stores, database, config, clock, logger } = below
+  const backups = createBackupService({
+    store: stores.backups,
+    files: database.files,
+    ...{ clock, logger, at: config.backup.at },
+    make: createBackupMaker(config, database, clock),
+  })
+  return { ...below, backups }
+}
+
+/** Every service, and the worker that sends what the services queue. */
+export function createServices(ground: Ground) {
+  const foundation = createFoundation(ground)
+  const waysIn = createWaysIn(
+    createCredentials(createSessions(createAccounts(createMessages(createLimits(foundation))))),
+  )
+  const services = createOperations(createAdministration(createSelfService(waysIn)))
+  return { services, worker: services.worker }
 }
 
 /** Every service by its name in compose/. A room names the ones that it needs by their own types. */
