@@ -7,6 +7,7 @@ export const errorStatus = {
   invalid_credentials: 401,
   invalid_token: 401,
   token_expired: 401,
+  login_expired: 401,
   unknown_passkey: 401,
   account_unconfirmed: 403,
   account_locked: 403,
@@ -34,6 +35,7 @@ export const errorStatus = {
   two_factor_not_enabled: 409,
   no_verified_contact: 409,
   password_not_set: 409,
+  use_another_method: 409,
   not_resendable: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -106,7 +108,7 @@ export interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
   retryAfterSeconds?: number
-  /** Only, and always, with `two_factor_required`: what can serve as `otp`. */
+  /** Only, and always, with `two_factor_required` and `use_another_method`: what can serve as `otp`. */
   twoFactor?: { methods: TwoFactorMethod[] }
   /** Only, and always, with `unknown_passkey`: what the browser should forget. */
   passkey?: UnknownPasskey

@@ -15,6 +15,7 @@ setDefaultTimeout(20_000)
 
 const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const invalidCode = [422, 'invalid_code']
+const loginExpired = [401, 'login_expired']
 const [OWNER, OTHER] = [from('198.51.100.20'), from('203.0.113.30')]
 
 /** As a change of the server secret leaves it: another key sealed it. */
@@ -52,25 +53,59 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
           .map(failure)
           .map(String),
       ),
-    ).toEqual(new Set([String(invalidCode)]))
+    ).toEqual(new Set([String(invalidCode), String(loginExpired)]))
   })
 
-  test('a token of somebody else, of ten minutes ago or of another password is a wrong code', async () => {
+  test('a token of somebody else, of ten minutes ago or of another password has expired', async () => {
     const { identifier, token, secret, recoveryCodes, bearer } = await begun()
     const foreign = (await begun()).token
     const verify = (login_token: string, otp = appCode(secret, now(), 1)) =>
       service.post('2fa/verify', { identifier, otp, login_token }, OWNER)
     for (const wrong of [foreign, '', 'x'.repeat(43), 'x'.repeat(5000)]) {
-      expectRefusal(await verify(wrong), 'invalid_code')
+      expectRefusal(await verify(wrong), 'login_expired')
     }
     const next = 'another horse battery'
     const change = { current_password: PASSWORD, password: next, password_confirmation: next }
     await service.post('password/change', { ...change, otp: recoveryCodes[0] }, { bearer })
-    expectRefusal(await verify(token), 'invalid_code')
+    expectRefusal(await verify(token), 'login_expired')
     const late = (await service.post('login', { identifier, password: next }, OWNER)).body.two_factor
       .login_token
     service.clock.advance(10 * 60_000 + 1000)
-    expectRefusal(await verify(late), 'invalid_code')
+    expectRefusal(await verify(late), 'login_expired')
+  })
+
+  test('a token that does not hold costs no attempt, and tells nothing of the account', async () => {
+    const { identifier, token, secret } = await begun()
+    const verify = async (name: string, login_token: string, otp: string) => {
+      const { status, body } = await service.post('2fa/verify', { identifier: name, otp, login_token }, OTHER)
+      return { ...body, status, request_id: '' }
+    }
+    const known = await verify(identifier, 'x'.repeat(43), '000000')
+    expect(failure({ status: known.status, body: known })).toEqual(loginExpired)
+    expect(await verify(newEmail(), 'x'.repeat(43), '000000')).toEqual(known)
+    // More than the 20 of a day, and with the right code, which stays unused.
+    const otp = appCode(secret, now(), 1)
+    for (let n = 0; n < 21; n++) expect(await verify(identifier, 'x'.repeat(43), otp)).toEqual(known)
+    expect((await verify(identifier, token, otp)).status).toBe(200)
+    expect(await verify(identifier, token, otp)).toEqual(known)
+  })
+
+  test('who proved who they are is told to use the app; strangers are told what everybody is told', async () => {
+    const { identifier, token, bearer } = await begun()
+    const foreign = (await begun()).token
+    const before = await service.delivered()
+    const ask = (body: object, caller: object = OTHER) => service.post('2fa/request-otp', body, caller)
+    for (const answer of [await ask({ identifier, login_token: token }), await ask({}, { bearer })]) {
+      expectRefusal(answer, 'use_another_method')
+      expect(answer.body.two_factor).toEqual({ methods: ['totp'] })
+    }
+    const stranger = await ask({ identifier: newEmail() })
+    expect(stranger.status).toBe(201)
+    for (const fields of [{}, { login_token: 'x'.repeat(43) }, { login_token: foreign }]) {
+      const { status, body } = await ask({ identifier, ...fields })
+      expect({ status, body }).toEqual({ status: 201, body: stranger.body })
+    }
+    expect(await service.delivered()).toBe(before)
   })
 
   test('a login that named a fingerprint is not finished from its address alone', async () => {

@@ -73,11 +73,13 @@ function errorExample(code: ErrorCode) {
     errorCode: code,
     fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
     retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
-    twoFactor: code === 'two_factor_required' ? { methods: ['totp' as const] } : undefined,
+    twoFactor: namesMethods(code) ? { methods: ['totp' as const] } : undefined,
     passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
   }
   return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
 }
+
+const namesMethods = (code: ErrorCode) => code === 'two_factor_required' || code === 'use_another_method'
 
 function tellsWhen(code: ErrorCode): boolean {
   return errorStatus[code] === 429 || code === 'server_busy'
@@ -108,7 +110,8 @@ function errorComponents(): Json {
         retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait, as in Retry-After.' },
         two_factor: {
           type: 'object',
-          description: 'With `two_factor_required`: the methods that can provide `otp`.',
+          description:
+            'With `two_factor_required` and `use_another_method`: the methods that can provide `otp`.',
           required: ['methods'],
           properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
         },

@@ -44,6 +44,7 @@ export function createLoginByCodeRoutes(
             'country_not_allowed',
             'channel_not_available',
             'two_factor_not_enabled',
+            'use_another_method',
             'invalid_token',
             'token_expired',
           ),
@@ -53,7 +54,7 @@ export function createLoginByCodeRoutes(
           operationId: 'requestTwoFactorCode',
           summary: 'Request a code to log in with, or to confirm a change with',
           description:
-            'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
+            'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app; with a valid `login_token` or access token the answer for such an account is `use_another_method`, whose `two_factor.methods` says what serves instead. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
           security: [...bearerSecurity, {}],
         },
       },
@@ -80,6 +81,7 @@ export function createLoginByCodeRoutes(
         response: {
           200: signedInAnswer,
           ...errorResponses(
+            'login_expired',
             'invalid_code',
             'too_many_attempts',
             'too_many_requests',

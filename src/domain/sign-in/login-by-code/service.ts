@@ -1,6 +1,7 @@
 /**
  * Login by one-time code. An account with two-factor login needs its password too, in this call or in a login of the
- * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong.
+ * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong; only a token that
+ * does not hold is named, alike for every account, before the code is looked at.
  */
 
 import { AppError } from '../../../errors.ts'
@@ -35,17 +36,17 @@ export interface VerifyBody {
 }
 
 export interface LoginByCodeService {
-  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
+  /** Reveals nothing of the account without its `login_token`. Throws `use_another_method`, `too_many_requests`, `country_not_allowed`. */
   requestCode(
     body: { identifier?: string | null | undefined; login_token?: string | null | undefined },
     client: ProvingClient,
   ): Promise<void>
   /**
    * Inside a session: sends a code that confirms a change of the account. Throws `two_factor_not_enabled`,
-   * `too_many_requests`, `country_not_allowed`.
+   * `use_another_method`, `too_many_requests`, `country_not_allowed`.
    */
   requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
-  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
+  /** Throws `login_expired`, `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
   verify(
     body: VerifyBody,
     device: Device,
@@ -94,6 +95,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     }
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
     const proof = await firstFactorProofs.find(claimed, client, token)
+    if (token !== null && proof === null) throw new AppError('login_expired')
     if (token === null && !account?.twoFactorEnabled) return { passes: true, ...noFirstFactor }
     return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
   }
@@ -111,7 +113,10 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
       }
       const { identifier, key, account } = await findNamedAccount(accounts, typed, defaultCountry)
-      const caller = await callerOf(account, client, login_token ?? null)
+      const { caller, proof } = await callerOf(account, client, login_token ?? null)
+      if (proof !== null && account?.twoFactorEnabled) {
+        secondFactor.requireSentCodes(await secondFactor.find(account))
+      }
       await limits.charge(limits.counters.codeRequests(caller))
       const named = key === identifier.key ? identifier : decoyIdentifier(typed)
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
@@ -147,8 +152,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         .catch((error: unknown) => noteFailure(account, error))
       if (tried === null) return noteFailure(account, new AppError('invalid_code'))
       if (tried.lockedAt !== null) throw new AppError('account_locked')
-      // Of several callers with right codes and one proof, the first one opens the session of that login.
-      if (proof !== null && !(await proof.take())) throw new AppError('invalid_code')
+      if (proof !== null) await spend(proof)
       const amr = [...(first ? [first] : []), 'otp', ...(first && isSecondFactor ? ['mfa'] : [])]
       return sessionOpener.open({ account: tried, device, address, amr, newDigest })
     },
@@ -159,15 +163,15 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     account: Account | null,
     client: ProvingClient,
     loginToken: string | null,
-  ): Promise<Caller> {
+  ): Promise<{ caller: Caller; proof: FirstFactorProof | null }> {
     const recognized = await devices.recognize(account, client)
-    if (loginToken === null) return recognized
+    if (loginToken === null) return { caller: recognized, proof: null }
     const proof = await firstFactorProofs.find(
       account ?? { uuid: '', passwordDigest: null },
       client,
       loginToken,
     )
-    return withFirstFactor(recognized, proof?.factor ?? null, account, client)
+    return { caller: withFirstFactor(recognized, proof?.factor ?? null, account, client), proof }
   }
 
   /** The contact to which a code goes; the named one if the account has none. */
@@ -175,6 +179,11 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     const contact = account && secondFactor.recipientOf(account, named)
     return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
   }
+}
+
+/** Of several callers with right codes and one proof, the first one opens the session of that login. */
+async function spend(proof: FirstFactorProof): Promise<void> {
+  if (!(await proof.take())) throw new AppError(proof.by === 'token' ? 'login_expired' : 'invalid_code')
 }
 
 function withFirstFactor(

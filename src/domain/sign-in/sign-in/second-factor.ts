@@ -38,6 +38,8 @@ export interface SecondFactor {
    * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
    */
   sendCode(held: HeldFactors, identifier: Identifier, caller: Caller, named?: Identifier): Promise<void>
+  /** Throws `use_another_method` if no codes are sent to the account. Call it only after the first factor was verified. */
+  requireSentCodes(held: HeldFactors): void
   /**
    * Takes a code that `sendCode` sent, a code of the app or a recovery code. Throws `invalid_code`,
    * `too_many_attempts`, `too_many_requests`. Returns whether the operator counts it as a second factor.
@@ -46,8 +48,8 @@ export interface SecondFactor {
   /** The methods that can confirm a change inside a session while two-factor login is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
-   * Sends a code that confirms a change inside a session to the first verified contact. Sends none if the account has
-   * an app or if two-factor login is off. Throws `too_many_requests`, `country_not_allowed`.
+   * Sends a code that confirms a change inside a session to the first verified contact; none if two-factor login is off.
+   * Throws `use_another_method`, `too_many_requests`, `country_not_allowed`.
    */
   sendStepUpCode(account: Account, caller: Caller): Promise<void>
   /** As `takeCode`, for a change inside a session. */
@@ -278,11 +280,17 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     return { wasSent: held.acceptsSentCodes }
   }
 
+  function requireSentCodes(held: HeldFactors): void {
+    if (held.acceptsSentCodes) return
+    throw new AppError('use_another_method', { twoFactor: { methods: methods(held, null) } })
+  }
+
   return {
     find,
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
+    requireSentCodes,
     async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier) {
       const sendsTo = acceptsSentCodes ? account : null
       const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
@@ -300,10 +308,10 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       return methods(held, codeContacts(account)[0] ?? null)
     },
     async sendStepUpCode(account, caller) {
+      if (account.twoFactorEnabled) requireSentCodes(await find(account))
       const [contact] = codeContacts(account)
       const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
       if (!contact || !identifier || !account.twoFactorEnabled) return
-      if (!(await find(account)).acceptsSentCodes) return
       await limits.charge(limits.counters.codes(caller, identifier, 'step_up', true))
       const { channel } = contact
       await outbox.sendCode(stepUpBinding(account), { channel, language: account.language })
