@@ -10,6 +10,7 @@ export class DataDirectoryRefused extends Error {
   override name = 'DataDirectoryRefused'
 }
 
+const missing = { throwIfNoEntry: false } as const
 /** Of the data directory: the database's own. */
 export const DATABASE_DIRECTORY = 'postgres'
 /** What others may do with a file: nothing here. */
@@ -26,7 +27,7 @@ export function prepareDataDirectory(dataDir: string): void {
   const path = resolve(dataDir)
   const database = join(path, DATABASE_DIRECTORY)
   try {
-    const owner = ownerOf(database) ?? ownerOf(path)
+    const owner = ownerOfData(path, database)
     if (owner !== null) actAs(owner, existsSync(database) ? database : path)
     else mkdirSync(path, { recursive: true, mode: 0o700 })
     if (existsSync(database)) makePrivate(database)
@@ -56,8 +57,11 @@ export function findForeignFile(directory: string): { file: string; owner: strin
 /** For messages: the name and the number, as `id` prints them. */
 export const currentUser = (): string => nameOf(process.geteuid?.() ?? 0)
 
-function ownerOf(path: string): Owner | null {
-  const found = statSync(path, { throwIfNoEntry: false })
+/** Root never stays root where another user may put a link in the place of the database: it could lead anywhere. */
+function ownerOfData(path: string, database: string): Owner | null {
+  const owners = [lstatSync(database, missing), statSync(database, missing), statSync(path, missing)]
+  const other = process.geteuid?.() === 0 && owners.find((owner) => owner !== undefined && owner.uid !== 0)
+  const found = other || owners.find((owner) => owner !== undefined)
   return found ? { uid: found.uid, gid: found.gid } : null
 }
 

@@ -4,12 +4,14 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -225,6 +227,29 @@ if (process.getuid?.() === 0) {
       })
       expect([await named.exited, asked.length]).toEqual([0, 1])
       await listener.stop(true)
+    })
+
+    test('follows no link of the owner as root: what it leads to stays as it is', async () => {
+      const { directory, run } = newPlace()
+      chownSync(directory, NOBODY, NOBODY)
+      const elsewhere = mkdtempSync(join(place, 'root-'))
+      chmodSync(elsewhere, 0o755)
+      writeFileSync(join(elsewhere, 'file'), '')
+      const link = join(directory, 'postgres')
+      symlinkSync(elsewhere, link)
+      // Root's own link in a directory of somebody else could be another one a moment later.
+      for (const owner of [NOBODY, 0]) {
+        lchownSync(link, owner, owner)
+        const { code, error } = run(['keys', 'list'])
+        expect([code, error]).toEqual([
+          1,
+          expect.stringContaining('cannot be used by the user nobody (65534)'),
+        ])
+        expect(lstatSync(elsewhere).mode & 0o777).toBe(0o755)
+        expect(
+          filesOf(directory).filter((file) => file.startsWith(`${directory}/`) && file !== link),
+        ).toEqual([join(link, 'file')])
+      }
     })
 
     test('is refused with one line where it is not root', async () => {
