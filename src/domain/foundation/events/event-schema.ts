@@ -2,6 +2,7 @@
 import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { eventTypes } from './event.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
@@ -16,7 +17,12 @@ export const eventSchema = component(
   t.Object(
     {
       id: integer(),
-      type: t.String({ examples: ['login.succeeded'] }),
+      // Only described, not checked: a replica of a later version may have stored a type that this one does not know.
+      type: t.String({
+        enum: [...eventTypes],
+        examples: ['login.succeeded'],
+        description: 'What happened: see docs/events.md. Later versions may add types',
+      }),
       created_at: timeField(),
       outcome: t.Union([t.Literal('success'), t.Literal('failure')]),
       account: nullable(

@@ -1,0 +1,17 @@
+/** docs/events.md and the interface description name every type of event, and no other. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { eventTypes } from '../../src/domain/foundation/events/event.ts'
+
+const read = (path: string) => Bun.file(join(import.meta.dir, '../..', path)).text()
+
+test('the table of docs/events.md has a sentence for each type, in the order of the code', async () => {
+  const rows = [...(await read('docs/events.md')).matchAll(/^\| `([a-z_.]+)` \| (.+) \|$/gm)]
+  expect(rows.map(([, type]) => type as string)).toEqual([...eventTypes])
+  for (const [, , sentence] of rows) expect((sentence as string).length).toBeGreaterThan(15)
+})
+
+test('the interface description enumerates them', async () => {
+  const { components } = JSON.parse(await read('docs/openapi.json'))
+  expect(components.schemas.Event.properties.type.enum).toEqual([...eventTypes])
+})
