@@ -40,6 +40,10 @@ export function upgradeCommand(): Command {
       '--environment <file>',
       'the environment file of the unit, for what the configuration calls ${NAME}',
     )
+    .option(
+      '--from <file>',
+      'bring the embedded database to the engine of this executable: the one that ran before, which alone can read the old files',
+    )
     .option('--check', 'only say whether there is a newer release')
     .option('--to <version>', 'only this version')
     .option('--back', 'go back to the executable that was replaced last')
