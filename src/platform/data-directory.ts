@@ -54,6 +54,15 @@ export function findForeignFile(directory: string): { file: string; owner: strin
   return null
 }
 
+/** What to do about such a file. */
+export function describeForeignFile(directory: string): string | null {
+  const foreign = findForeignFile(directory)
+  return (
+    foreign &&
+    `${foreign.file} belongs to ${foreign.owner}, but this is ${currentUser()}: give everything in it to one user (chown -R)`
+  )
+}
+
 /** For messages: the name and the number, as `id` prints them. */
 export const currentUser = (): string => nameOf(process.geteuid?.() ?? 0)
 

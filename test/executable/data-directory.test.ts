@@ -27,7 +27,7 @@ import {
 import { newDirectory } from '../helpers/run-directory.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const NOBODY = 65534
 const filesOf = (directory: string) =>

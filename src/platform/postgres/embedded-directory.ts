@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { DATABASE_DIRECTORY, DataDirectoryRefused } from '../data-directory.ts'
+import { DATABASE_DIRECTORY, DataDirectoryRefused, describeForeignFile } from '../data-directory.ts'
 import { flush } from '../flush.ts'
 
 /** Of the PostgreSQL inside PGlite. Another one cannot read these files. */
@@ -27,18 +27,25 @@ export class OtherEngine extends DataDirectoryRefused {
   }
 }
 
-/** A database is only ever made where there is nothing. */
+/** A database is only ever made where there is nothing. What cannot be read, as by another user, is something. */
 export function isNewDirectory(directory: string): boolean {
-  return !existsSync(directory) || readdirSync(directory).length === 0
+  if (!existsSync(directory)) return true
+  try {
+    return readdirSync(directory).length === 0
+  } catch {
+    return false
+  }
 }
 
 /** Null where there is no database yet. Throws DataDirectoryRefused where files are there, but not those of a database. */
 export function readEngine(directory: string): string | null {
   if (isNewDirectory(directory)) return null
-  const refuse = (why: string): never => {
+  const refuse = (
+    why: string,
+    remedy = `put that file back (it holds "${ENGINE_VERSION}"), restore a backup, or name another directory`,
+  ): never => {
     throw new DataDirectoryRefused(
-      `storage.data_dir: ${resolve(directory)} holds files, but its PG_VERSION ${why}, so that nothing was changed there: ` +
-        `put that file back (it holds "${ENGINE_VERSION}"), restore a backup, or name another directory`,
+      `storage.data_dir: ${resolve(directory)} holds files, but its PG_VERSION ${why}, so that nothing was changed there: ${remedy}`,
     )
   }
   try {
@@ -46,7 +53,9 @@ export function readEngine(directory: string): string | null {
     return /^\d+$/.test(engine) ? engine : refuse('names no version')
   } catch (error) {
     if (error instanceof DataDirectoryRefused) throw error
-    return refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown cause'})`)
+    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
+    const foreign = code === 'EACCES' ? describeForeignFile(directory) : null
+    return refuse(`cannot be read (${code})`, foreign ?? undefined)
   }
 }
 

@@ -9,10 +9,9 @@ import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { removeOldTrials } from '../backup/workspace.ts'
 import {
-  currentUser,
   DATABASE_DIRECTORY,
   DataDirectoryRefused,
-  findForeignFile,
+  describeForeignFile,
   prepareDataDirectory,
 } from '../data-directory.ts'
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
@@ -427,10 +426,9 @@ async function openFirst(directory: string, options?: InstanceOptions): Promise<
     if (error instanceof DataDirectoryRefused) throw error
     const path = resolve(directory)
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown cause'
-    const foreign = existsSync(path) ? findForeignFile(path) : null
-    const remedy = foreign
-      ? `${foreign.file} belongs to ${foreign.owner}, but this is ${currentUser()}: give everything in it to one user (chown -R)`
-      : 'it is no database of this version of poterne, or it is damaged: restore a backup, or name another directory'
+    const remedy =
+      (existsSync(path) ? describeForeignFile(path) : null) ??
+      'it is no database of this version of poterne, or it is damaged: restore a backup, or name another directory'
     throw new DataDirectoryRefused(`storage.data_dir: ${path} cannot be opened (${reason}): ${remedy}`)
   }
 }
