@@ -46,8 +46,12 @@ export function makeSnapshotDirectory(dataDir: string): { path: string; handOver
   }
 }
 
-/** Whether it is such a copy, by its name and kind: who reads one removes it afterwards. */
+/**
+ * Whether it is such a copy, by its name and kind: who reads one removes it afterwards. A path that ends in a slash
+ * would be looked at through a link.
+ */
 export const isSnapshotDirectory = (path: string): boolean =>
+  !path.endsWith('/') &&
   /^snapshot-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(basename(path)) &&
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
