@@ -1,6 +1,14 @@
 /** `poterne accounts`, `sessions` and `events`: over a socket, and on the database where no service runs. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { nameOfUser as userNameOf } from '../../src/platform/data-directory.ts'
@@ -86,6 +94,32 @@ describe('over the socket of a service with the embedded database', () => {
     expect([readFileSync(file, 'utf8'), readlinkSync(link)]).toEqual(['precious', file])
   })
 
+  test('a service that names something else as its copy makes backup remove nothing', async () => {
+    const precious = join(directory, 'precious')
+    const link = join(directory, `snapshot-${crypto.randomUUID()}`)
+    mkdirSync(precious)
+    writeFileSync(join(precious, 'file'), 'precious')
+    symlinkSync(precious, link)
+    let named = precious
+    const fake = join(directory, 'fake.sock')
+    const server = Bun.serve({
+      unix: fake,
+      fetch: () => Response.json({ status: 200, directory: named, refused: null }),
+    })
+    const passphraseFile = join(directory, 'passphrase')
+    writeFileSync(passphraseFile, 'a passphrase of some length')
+    const words = ['backup', 'x.backup', '--passphrase-file', passphraseFile, '--socket', fake]
+    for (named of [precious, link, `${link}/`]) {
+      const { exitCode, error } = await run(words, directory)
+      expect([exitCode, error]).toEqual([
+        1,
+        'the service that answers names a directory that is no copy of a database\n',
+      ])
+    }
+    await server.stop(true)
+    expect(readFileSync(join(link, 'file'), 'utf8')).toBe('precious')
+  }, 60_000)
+
   test('who runs a command is known by name, or by number', async () => {
     const of = async (wrapper: string[], env: Record<string, string>) => {
       const args = ['keys', 'rotate', '--socket', socket]
@@ -127,7 +161,7 @@ describe('over the socket of a service with the embedded database', () => {
       expect([name, ran.exitCode, ran.error]).toEqual([name, 0, ''])
       expect(() => JSON.parse(ran.out)).not.toThrow()
     }
-  })
+  }, 180_000)
 
   test('events are followed as they happen, and printed for log collectors', async () => {
     const person = await service.signUp(newEmail())

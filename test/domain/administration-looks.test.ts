@@ -40,6 +40,22 @@ describe('on two replicas', () => {
     expect(await countOf()).toBe(before + shown + more)
   })
 
+  test('the log line of a call names its caller, and nobody where an account calls', async () => {
+    const call = operatorOf(service)
+    const person = await service.signUp(newEmail())
+    const { access_token } = await service.logIn(person)
+    await service.get('me', { bearer: access_token as string })
+    const { body } = await call('GET', `accounts?query=${encodeURIComponent(person.identifier)}`)
+    await call('GET', `accounts/${body.items[0].uuid}/sessions`)
+    const callersAt = (route: string) =>
+      service.log
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.route === route)
+        .map(({ caller }) => caller)
+    expect(callersAt('/admin/v1/accounts/:uuid/sessions')).toEqual(['operator root'])
+    expect(callersAt('/api/v1/auth/me')).toEqual([undefined])
+  })
+
   test('a phone number is found by its beginning in any spelling', async () => {
     const call = operatorOf(service)
     const phone = newPhone()

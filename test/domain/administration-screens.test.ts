@@ -241,6 +241,33 @@ describe('the page of administration', () => {
     await context.close()
   })
 
+  test('it asks before it ends sessions or removes a contact, and does nothing where that is declined', async () => {
+    const { person } = await addAdministrator(service, 'owner')
+    const bob = await service.signUp(newEmail())
+    await service.logIn(bob)
+    const path = `accounts/${(await asOperator(service, 'GET', `accounts?query=${bob.identifier}`)).body.items[0].uuid}`
+    const sessionsOfBob = async () => (await asOperator(service, 'GET', `${path}/sessions`)).body.items.length
+    const { page, context, problems } = await open()
+    await signIn(page, person)
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/${path}`)
+    await heading(page, bob.identifier)
+    const removals: string[] = []
+    page.on('request', (request) => request.method() === 'DELETE' && removals.push(request.url()))
+    for (const label of ['End all sessions', 'End', 'Remove']) {
+      await page.locator(`main button:text-is("${label}")`).first().click()
+      await page.waitForSelector('dialog[open]')
+      await page.keyboard.press('Escape')
+      await page.waitForSelector('dialog', { state: 'detached' })
+    }
+    expect([removals, await sessionsOfBob()]).toEqual([[], 1])
+    await press(page, 'End all sessions')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect([removals.length, await sessionsOfBob()]).toEqual([1, 0])
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
   test('a refused sign-in says why, and a session that ended leads back to it', async () => {
     const { person, uuid } = await addAdministrator(service, 'viewer')
     const { page, context } = await open()

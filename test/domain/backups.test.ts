@@ -296,6 +296,22 @@ async function writeOlderBackup(session: CopySession, secret: Uint8Array): Promi
   return file
 }
 
+test('a backup that holds no account is kept only where that is asked for', async () => {
+  const { url } = await createDatabase()
+  const settings = { server: { secret: 'cd'.repeat(32) }, database: { url } }
+  const file = join(newDirectory('empty'), 'auth.backup')
+  const refused = await poterne(['backup', file], settings)
+  expect([refused.code, refused.error]).toEqual([
+    1,
+    expect.stringMatching(/holds no account: name the right one with --config.* --allow-empty\n$/),
+  ])
+  expect(readdirSync(dirname(file))).toEqual([])
+  const kept = await poterne(['backup', file, '--allow-empty'], settings)
+  expect([kept.error, kept.code]).toEqual(['warning: it holds no account\n', 0])
+  expect(kept.out).toContain(' 0 accounts, ')
+  expect(readdirSync(dirname(file))).toEqual(['auth.backup'])
+})
+
 test('a backup of an older version is brought up to date', async () => {
   const { url } = await createDatabase({ migrated: false })
   const database = await connectServer({ url, poolSize: 1 })
