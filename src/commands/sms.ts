@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { SmsReportRow } from '../domain/messages/sms-funnel/report.ts'
 import { stages } from '../domain/messages/sms-funnel/store.ts'
-import { addDoorCommand, type Options, throughDoor } from './door.ts'
+import { addDoorCommand, listAll, type Options, throughDoor } from './door.ts'
 import { printJson, printTable } from './print.ts'
 
 const NOTHING = 'No SMS in this time.\n'
@@ -28,8 +28,8 @@ function readDays(text: string): number {
 }
 
 async function report({ days, ...options }: Options & { days: number }): Promise<void> {
-  const { items } = await throughDoor(options, (call) =>
-    call<{ items: SmsReportRow[] }>('GET', `sms/report?days=${days}`),
+  const items = await throughDoor(options, (call) =>
+    listAll<SmsReportRow>(call, 'sms/report', { days: String(days) }, Number.POSITIVE_INFINITY),
   )
   if (options.json) return printJson(items)
   if (items.length === 0) process.stdout.write(NOTHING)

@@ -132,6 +132,36 @@ describe.each(shapes)('administration on %s', (shape) => {
     expect((await service.get('me', { bearer })).status).toBe(401)
   })
 
+  test('every list comes in pages, each item once, and refuses a cursor of another list', async () => {
+    const { person, uuid } = await signedIn()
+    await Promise.all([1, 2, 3].map(() => service.logIn(person)))
+    await call('POST', 'keys/rotate', {})
+    const cursorOf = (text: string) => Buffer.from(text).toString('base64url')
+    const lists = [
+      ...['sessions', 'passkeys', 'identities'].map((name) => `accounts/${uuid}/${name}`),
+      ...['keys', 'sms/report', 'tokens', 'administrators', 'messages', 'events', 'accounts'],
+    ]
+    for (const list of lists) {
+      for (const wrong of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', `cursor=${cursorOf('other 1')}`])
+        expect([list, wrong, (await call('GET', `${list}?${wrong}`)).status]).toEqual([list, wrong, 422])
+      const { body } = await call('GET', `${list}?limit=200`)
+      expect(Object.keys(body).sort()).toEqual(['items', 'next_cursor', 'status'])
+    }
+    for (const list of [`accounts/${uuid}/sessions`, 'keys']) {
+      const whole = (await call('GET', list)).body
+      expect(whole.items.length).toBeGreaterThan(1)
+      expect(whole.next_cursor).toBeNull()
+      const found: unknown[] = []
+      for (let cursor = ''; cursor !== null; ) {
+        const { body } = await call('GET', `${list}?limit=1${cursor && `&cursor=${cursor}`}`)
+        expect(body.items).toHaveLength(1)
+        found.push(...body.items)
+        cursor = body.next_cursor
+      }
+      expect(found).toEqual(whole.items)
+    }
+  })
+
   test('erasing leaves nothing but the uuid in the audit trail', async () => {
     const { person, bearer, uuid } = await signedIn()
     const reason = `asked for by the sister of ${person.identifier}`

@@ -114,19 +114,19 @@ export function createAccountAdministrationRoutes(
     )
     .get(
       '/accounts/:uuid/sessions',
-      async ({ params }) => ({
+      async ({ params, query }) => ({
         status: 200 as const,
-        items: await accounts.listSessions(params.uuid),
-        next_cursor: null,
+        ...(await accounts.listSessions(params.uuid, query)),
       }),
       {
+        query: t.Object(pageQuery),
         response: {
           200: answer(
             'AccountSessions',
-            { status: t.Literal(200), items: t.Array(session), next_cursor: t.Null() },
+            { status: t.Literal(200), items: t.Array(session), next_cursor: nullable(t.String()) },
             'The sessions of the account, last used first.',
           ),
-          ...notFound,
+          ...errorResponses('account_not_found', 'validation_failed'),
         },
         detail: detail('listAccountSessions', 'List the sessions of an account'),
       },

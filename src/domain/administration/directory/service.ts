@@ -7,7 +7,7 @@ import { invalid } from '../../../platform/http/read-values.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { accountRecord } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { type Page, readPage, toPage } from '../../foundation/events/page.ts'
+import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
@@ -67,7 +67,8 @@ export interface AccountAdministration {
   export(uuid: string): Promise<AccountExport>
   /** For good. */
   erase(uuid: string): Promise<void>
-  listSessions(uuid: string): Promise<SessionRecord[]>
+  /** Those used last first. Throws `validation_failed`. */
+  listSessions(uuid: string, query: PageQuery): Promise<Page<SessionRecord>>
   endSessions(uuid: string): Promise<void>
   /** Throws `session_not_found`. */
   endSession(uuid: string, sessionId: string): Promise<void>
@@ -174,9 +175,11 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       if (!(await erasure.eraseByOperator(account.id, messages, clock.now())))
         throw new AppError('account_not_found')
     },
-    async listSessions(uuid) {
+    async listSessions(uuid, query) {
       const account = await view(uuid)
-      return (await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())).map(sessionRecord)
+      const all = (await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())).map(sessionRecord)
+      const keyOf = ({ last_used_at, id }: SessionRecord) => `${last_used_at} ${id}`
+      return pageOf(query, all, { list: 'sessions', keyOf, newestFirst: true })
     },
     async endSessions(uuid) {
       const account = await require(uuid)

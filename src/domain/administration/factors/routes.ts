@@ -5,6 +5,7 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { type AdminCaller, isDelayed } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
 import type { AccountFactors } from './service.ts'
@@ -41,7 +42,7 @@ export function createAccountFactorRoutes(
   guard: Guard<AdminCaller>,
   factors: AccountFactors,
 ) {
-  const notFound = errorResponses('account_not_found')
+  const listErrors = errorResponses('account_not_found', 'validation_failed')
   return new Elysia({ name: 'account-factors', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
@@ -73,15 +74,16 @@ export function createAccountFactorRoutes(
     )
     .get(
       '/accounts/:uuid/passkeys',
-      async ({ params }) => ({ ...done, items: await factors.listPasskeys(params.uuid), next_cursor: null }),
+      async ({ params, query }) => ({ ...done, ...(await factors.listPasskeys(params.uuid, query)) }),
       {
+        query: t.Object(pageQuery),
         response: {
           200: answer(
             'AccountPasskeys',
-            { status: t.Literal(200), items: t.Array(passkey), next_cursor: t.Null() },
+            { status: t.Literal(200), items: t.Array(passkey), next_cursor: nullable(t.String()) },
             'The passkeys of the account.',
           ),
-          ...notFound,
+          ...listErrors,
         },
         detail: detail('listAccountPasskeys', 'List the passkeys of an account'),
       },
@@ -99,19 +101,16 @@ export function createAccountFactorRoutes(
     )
     .get(
       '/accounts/:uuid/identities',
-      async ({ params }) => ({
-        ...done,
-        items: await factors.listIdentities(params.uuid),
-        next_cursor: null,
-      }),
+      async ({ params, query }) => ({ ...done, ...(await factors.listIdentities(params.uuid, query)) }),
       {
+        query: t.Object(pageQuery),
         response: {
           200: answer(
             'AccountIdentities',
-            { status: t.Literal(200), items: t.Array(identity), next_cursor: t.Null() },
+            { status: t.Literal(200), items: t.Array(identity), next_cursor: nullable(t.String()) },
             'The sign-in providers of the account.',
           ),
-          ...notFound,
+          ...listErrors,
         },
         detail: detail('listAccountIdentities', 'List the linked identities of an account'),
       },

@@ -3,6 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { type Page, type PageQuery, pageOf } from '../../foundation/events/page.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
@@ -12,9 +13,9 @@ import type { AccountFactorStore } from './store.ts'
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
   removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
-  /** Throw `account_not_found`. */
-  listPasskeys(uuid: string): Promise<PasskeyRecord[]>
-  listIdentities(uuid: string): Promise<IdentityRecord[]>
+  /** Oldest first. Throw `account_not_found`, `validation_failed`. */
+  listPasskeys(uuid: string, query: PageQuery): Promise<Page<PasskeyRecord>>
+  listIdentities(uuid: string, query: PageQuery): Promise<Page<IdentityRecord>>
   /** Throws `account_not_found`, `passkey_not_found`. */
   removePasskey(uuid: string, id: string): Promise<void>
   /** Throws `account_not_found`, `identity_not_found`. */
@@ -56,25 +57,29 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       const account = await accountAdministration.find(uuid)
       return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
     },
-    async listPasskeys(uuid) {
+    async listPasskeys(uuid, query) {
       const { id } = await accountAdministration.view(uuid)
-      return (await passkeys.list(id)).map((passkey) => ({
+      const all = (await passkeys.list(id)).map((passkey) => ({
         id: passkey.id,
         name: passkey.name,
         created_at: passkey.createdAt.toISOString(),
         last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
         backed_up: passkey.backedUp,
       }))
+      const keyOf = (passkey: PasskeyRecord) => `${passkey.created_at} ${passkey.id}`
+      return pageOf(query, all, { list: 'passkeys', keyOf })
     },
-    async listIdentities(uuid) {
+    async listIdentities(uuid, query) {
       const { id } = await accountAdministration.view(uuid)
-      return (await store.listIdentities(id)).map((identity) => ({
+      const all = (await store.listIdentities(id)).map((identity) => ({
         id: identity.id,
         provider: identity.provider,
         provider_uid: identity.subject,
         email: identity.email,
         created_at: identity.createdAt.toISOString(),
       }))
+      const keyOf = (identity: IdentityRecord) => String(identity.id).padStart(16, '0')
+      return pageOf(query, all, { list: 'identities', keyOf })
     },
     async removePasskey(uuid, id) {
       const account = await accountAdministration.find(uuid)

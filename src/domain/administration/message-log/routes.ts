@@ -105,22 +105,19 @@ export function createMessageRoutes(
         detail: detail('retryMessage', 'Send a refused message again'),
       },
     )
-    .get(
-      '/sms/report',
-      async ({ query }) => ({ ...done, items: await messages.smsReport(query.days), next_cursor: null }),
-      {
-        query: t.Object({
-          days: numberText('1 to 365, today included; default 7'),
-        }),
-        response: {
-          200: answer(
-            'SmsReport',
-            { status: t.Literal(200), items: t.Array(reportRow), next_cursor: t.Null() },
-            'SMS by gateway and country.',
-          ),
-          ...errorResponses('validation_failed'),
-        },
-        detail: detail('reportSms', 'Count SMS by gateway and country'),
+    .get('/sms/report', async ({ query }) => ({ ...done, ...(await messages.smsReport(query)) }), {
+      query: t.Object({
+        ...pageQuery,
+        days: numberText('1 to 365, today included; default 7'),
+      }),
+      response: {
+        200: answer(
+          'SmsReport',
+          { status: t.Literal(200), items: t.Array(reportRow), next_cursor: nullable(t.String()) },
+          'SMS by gateway and country.',
+        ),
+        ...errorResponses('validation_failed'),
       },
-    )
+      detail: detail('reportSms', 'Count SMS by gateway and country'),
+    })
 }

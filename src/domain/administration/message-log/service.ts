@@ -4,7 +4,7 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
-import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
@@ -20,6 +20,10 @@ export interface MessageQuery extends PageQuery {
   since?: string | undefined
 }
 
+export interface SmsReportQuery extends PageQuery {
+  days?: string | undefined
+}
+
 export interface MessageAdministration {
   /** Newest first. Throws `validation_failed`. */
   list(query: MessageQuery): Promise<Page<MessageRecord>>
@@ -28,7 +32,7 @@ export interface MessageAdministration {
   /** Sends a message again that was refused. Throws `message_not_found`, `not_resendable`. */
   retry(id: string): Promise<void>
   /** Throws `validation_failed`. */
-  smsReport(days: string | undefined): Promise<SmsReportRow[]>
+  smsReport(query: SmsReportQuery): Promise<Page<SmsReportRow>>
 }
 
 export type MessageRecord = ReturnType<typeof messageRecord>
@@ -71,9 +75,10 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
         throw new AppError('not_resendable')
       outbox.wake()
     },
-    async smsReport(text = '7') {
+    async smsReport({ days: text = '7', ...query }) {
       const days = readNumber('days', text, { minimum: 1, maximum: MOST_DAYS })
-      return smsReport(await funnel.report(days))
+      const keyOf = ({ gateway, country }: SmsReportRow) => `${gateway} ${country}`
+      return pageOf(query, smsReport(await funnel.report(days)), { list: 'sms', keyOf })
     },
   }
 }

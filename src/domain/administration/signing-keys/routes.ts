@@ -6,6 +6,8 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { pageQuery } from '../../foundation/events/event-schema.ts'
+import { pageOf } from '../../foundation/events/page.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
@@ -48,15 +50,19 @@ export function createSigningKeyRoutes(
     .use(guard)
     .get(
       '/keys',
-      async () => ({ status: 200 as const, items: (await keys.list()).map(toKey), next_cursor: null }),
+      async ({ query }) => {
+        const page = pageOf(query, (await keys.list()).map(toKey), { list: 'keys', keyOf: orderOf })
+        return { status: 200 as const, ...page }
+      },
       {
+        query: t.Object(pageQuery),
         response: {
           200: answer(
             'SigningKeys',
-            { status: t.Literal(200), items: t.Array(key), next_cursor: t.Null() },
+            { status: t.Literal(200), items: t.Array(key), next_cursor: nullable(t.String()) },
             'The signing keys, oldest first.',
           ),
-          ...errorResponses(),
+          ...errorResponses('validation_failed'),
         },
         detail: detail('listSigningKeys', 'List the signing keys'),
       },
@@ -120,6 +126,8 @@ export function createSigningKeyRoutes(
       },
     )
 }
+
+const orderOf = ({ signs_from, kid }: ReturnType<typeof toKey>) => `${signs_from} ${kid}`
 
 type KeyDescription = Awaited<ReturnType<Keys['list']>>[number]
 

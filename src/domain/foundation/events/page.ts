@@ -17,13 +17,48 @@ export interface Page<Item> {
 
 /** Throws `validation_failed`. `after`: the id of the last item of the page before; null for the first page. */
 export function readPage({ limit, cursor }: PageQuery, maximum = MAXIMUM_LIMIT) {
-  const rows = limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
+  const rows = readLimit(limit, maximum)
   const after = cursor === undefined ? null : parseWholeNumber(textOf(cursor), { minimum: 1 })
   const isCursor = cursor === undefined || after !== null
   if (rows === null || !isCursor)
     throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
   return { limit: rows, after }
 }
+
+const readLimit = (limit: string | undefined, maximum: number) =>
+  limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
+
+/**
+ * A page of a short list that is read whole, in the order of its keys. The cursor names its list and the key of the last
+ * item, which need not be there any more. Throws `validation_failed`.
+ */
+export function pageOf<Item>(
+  { limit, cursor }: PageQuery,
+  items: Item[],
+  {
+    list,
+    keyOf,
+    newestFirst = false,
+  }: { list: string; keyOf: (item: Item) => string; newestFirst?: boolean },
+): Page<Item> {
+  const rows = readLimit(limit, MAXIMUM_LIMIT)
+  const prefix = `${list} `
+  const isCursor = cursor === undefined || textOf(cursor).startsWith(prefix)
+  if (rows === null || !isCursor)
+    throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
+  const last = cursor === undefined ? null : textOf(cursor).slice(prefix.length)
+  const [before, after] = newestFirst ? [1, -1] : [-1, 1]
+  const sorted = items.toSorted((one, other) => (keyOf(one) < keyOf(other) ? before : after))
+  const rest = last === null ? sorted : sorted.filter((item) => isAfter(keyOf(item), last, newestFirst))
+  const page = rest.slice(0, rows)
+  const end = rest.length > rows ? page.at(-1) : undefined
+  return {
+    items: page,
+    next_cursor: end === undefined ? null : Buffer.from(prefix + keyOf(end)).toString('base64url'),
+  }
+}
+
+const isAfter = (key: string, last: string, newestFirst: boolean) => (newestFirst ? key < last : key > last)
 
 const textOf = (cursor: string) => Buffer.from(cursor, 'base64url').toString()
 

@@ -26,9 +26,9 @@ export async function accountScreen(uuid, refresh) {
   const path = `accounts/${uuid}`
   const [{ account }, sessions, passkeys, identities] = await Promise.all([
     call('GET', path),
-    call('GET', `${path}/sessions`),
-    call('GET', `${path}/passkeys`),
-    call('GET', `${path}/identities`),
+    call('GET', `${path}/sessions?limit=200`),
+    call('GET', `${path}/passkeys?limit=200`),
+    call('GET', `${path}/identities?limit=200`),
   ])
   const context = { account, path, act: actions(refresh) }
   return [
