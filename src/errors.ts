@@ -35,6 +35,7 @@ export const errorStatus = {
   two_factor_not_enabled: 409,
   no_verified_contact: 409,
   password_not_set: 409,
+  password_already_set: 409,
   use_another_method: 409,
   not_resendable: 409,
   body_too_large: 413,

@@ -45,6 +45,7 @@ export const ar: Texts = {
     two_factor_not_enabled: 'التحقق بخطوتين غير مفعّل.',
     no_verified_contact: 'ليس في حسابك بريد إلكتروني أو رقم هاتف تم التحقق منه.',
     password_not_set: 'ليست لحسابك كلمة مرور.',
+    password_already_set: 'هذا الحساب مؤكَّد وله كلمة مرور، ولا يحتاج إلى دعوة.',
     use_another_method: 'لا تُرسل رموز إلى هذا الحساب. يرجى استخدام طريقة أخرى.',
     not_resendable: 'لا يمكن إرسال هذه الرسالة مرة أخرى.',
     body_too_large: 'محتوى الطلب أكبر من اللازم.',

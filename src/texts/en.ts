@@ -42,6 +42,7 @@ export const en: Texts = {
     two_factor_not_enabled: 'Two-factor authentication is not enabled.',
     no_verified_contact: 'Your account has no verified e-mail address or phone number.',
     password_not_set: 'Your account has no password.',
+    password_already_set: 'This account is confirmed and has a password: it needs no invitation.',
     use_another_method: 'No code is sent to this account. Please use another method.',
     not_resendable: 'This message cannot be sent again.',
     body_too_large: 'The request body is too large.',

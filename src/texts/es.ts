@@ -45,6 +45,7 @@ export const es: Texts = {
     two_factor_not_enabled: 'La verificación en dos pasos no está activada.',
     no_verified_contact: 'Su cuenta no tiene ninguna dirección de correo ni número de teléfono verificados.',
     password_not_set: 'Su cuenta no tiene contraseña.',
+    password_already_set: 'Esta cuenta está confirmada y tiene contraseña: no necesita invitación.',
     use_another_method: 'No se envían códigos a esta cuenta. Utilice otro método.',
     not_resendable: 'Este mensaje no se puede volver a enviar.',
     body_too_large: 'El cuerpo de la solicitud es demasiado grande.',

@@ -47,6 +47,7 @@ export const pt: Texts = {
     two_factor_not_enabled: 'A autenticação de dois fatores não está ativada.',
     no_verified_contact: 'A sua conta não tem nenhum endereço de e-mail nem número de telefone verificado.',
     password_not_set: 'A sua conta não tem senha.',
+    password_already_set: 'Esta conta está confirmada e tem senha: não precisa de convite.',
     use_another_method: 'Não são enviados códigos para esta conta. Utilize outro método.',
     not_resendable: 'Esta mensagem não pode ser enviada de novo.',
     body_too_large: 'O corpo do pedido é demasiado grande.',

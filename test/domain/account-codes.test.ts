@@ -59,6 +59,7 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
     onlySuccess(answers, 'invalid_code')
     const { account } = await service.logIn({ identifier: email, password: PASSWORD })
     expect(account).toMatchObject({ uuid, role_id: 3, account_confirmed: true })
+    expectRefusal(await call('POST', `accounts/${uuid}/invite`, {}), 'password_already_set')
     expect((await typesOf(uuid)).sort()).toEqual(
       [
         'login.succeeded',

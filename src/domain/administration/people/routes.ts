@@ -113,7 +113,7 @@ export function createPeopleRoutes(
             { status: t.Literal(200), expires_at: timeField() },
             'The invitation is on its way.',
           ),
-          ...errorResponses(...sendingErrors),
+          ...errorResponses('password_already_set', ...sendingErrors),
         },
         detail: detail('inviteAccount', 'Send another invitation'),
       },

@@ -59,12 +59,14 @@ export interface PeopleService {
   removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails>
   /**
    * Sends a code with which the person chooses a password; an older one is dead. Throws `account_not_found`,
-   * `no_verified_contact`, `channel_not_available`, `too_many_requests`, `validation_failed`.
+   * `password_already_set` where it is confirmed and has one, `no_verified_contact`, `channel_not_available`,
+   * `too_many_requests`, `validation_failed`.
    */
   invite(uuid: string, options?: { lifetime?: string | undefined }): Promise<{ expiresAt: Date }>
   /**
    * A code with which the person chooses a new password: shown, or sent to a verified contact. With `removeFactors` its use
-   * removes every passkey and identity, otherwise none. It never turns two factors off. Throws what `invite` does; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
+   * removes every passkey and identity, otherwise none. It never turns two factors off. Throws what `invite` does but
+   * `password_already_set`; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
    */
   recover(
     uuid: string,
@@ -135,11 +137,10 @@ export function createPeopleService(needs: Needs): PeopleService {
     return { ...contacts, primary, metadata }
   }
 
-  const invitation = (sendTo: Contact, lifetime?: string): CodeWish => ({
-    kind: 'invitation',
-    lifetimeSeconds: readLifetime(lifetime, lifetimes.invitation),
-    sendTo,
-  })
+  const invitation = (
+    sendTo: Contact,
+    lifetimeSeconds: number = lifetimes.invitation.byDefault,
+  ): CodeWish => ({ kind: 'invitation', lifetimeSeconds, sendTo })
 
   /** Before the account is made, so that a refusal leaves none. */
   function firstInvitation(
@@ -232,10 +233,13 @@ export function createPeopleService(needs: Needs): PeopleService {
     },
 
     async invite(uuid, { lifetime } = {}) {
+      const lifetimeSeconds = readLifetime(lifetime, lifetimes.invitation)
       const account = await accountAdministration.find(uuid)
+      if (account.accountConfirmedAt !== null && account.passwordDigest !== null)
+        throw new AppError('password_already_set')
       const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
       if (sendTo === null) throw new AppError('no_verified_contact')
-      return accountCodes.issue(account, invitation(sendTo, lifetime))
+      return accountCodes.issue(account, invitation(sendTo, lifetimeSeconds))
     },
 
     async recover(uuid, { send, lifetime, removeFactors } = {}) {
