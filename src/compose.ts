@@ -184,7 +184,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       trustedProxies,
       corsOrigins,
       logger,
-      ...(dev && { onInternalError: printStack }),
+      ...(dev && { onInternalError: printStack, showsCauses: true }),
       documentation: docs ? { baseUrl, version: version.version } : null,
       secureCookies: hasSecureCookies(config),
       probes,

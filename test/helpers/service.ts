@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { stringify } from 'smol-toml'
 import { compose, type Service } from '../../src/compose.ts'
+import { createSender } from '../../src/domain/messages/delivery/service.ts'
+import { createBreaker } from '../../src/domain/messages/senders/breaker.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { describeProblem } from '../../src/platform/config/report.ts'
@@ -73,6 +75,8 @@ export function createTestClock(): TestClock {
 }
 
 export interface ServiceOptions {
+  /** What --dev answers; messages go to the mail server and the gateway nevertheless. */
+  dev?: boolean
   /** Default: redis, the production shape. */
   shape?: Shape
   settings?: Settings
@@ -202,9 +206,12 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const logger = createLogger({ clock, level, write: (line) => log.push(line) })
   const inside = await compose({
     config: loaded.config,
-    dev: false,
+    dev: options.dev ?? false,
     clock,
     logger,
+    ...(options.dev && {
+      sender: createSender(loaded.config, null, { clock, breaker: createBreaker(clock) }),
+    }),
     ...(options.network && { network: options.network }),
   })
   inside.app.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })

@@ -139,6 +139,18 @@ describe('with --dev', () => {
     },
   )
 
+  test('passkeys may be used on the pages that may call the service', () => {
+    const page = 'http://localhost:5173'
+    const passkeysOf = (own: string) => {
+      directory.write('config.toml', `[server]\ncors_origins = ["${page}"]\n${own}`)
+      return [true, false].map((dev) => configOf({ dev }).passkeys.origins)
+    }
+    expect(passkeysOf('')).toEqual([['http://localhost:8080', page], []])
+    const site = 'https://example.com'
+    expect(passkeysOf('[passkeys]\nrp_id = "example.com"')).toEqual([[site, page], [site]])
+    directory.write('config.toml', '')
+  })
+
   test.each(['127.0.0.1', '127.8.9.1', '::1', 'localhost'])('the loopback host %s stays', (host) => {
     expect(configOf({ dev: true, env: { POTERNE_SERVER_HOST: host } }).server.host).toBe(host)
   })

@@ -68,6 +68,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     values.passkeys.rpId = 'localhost'
     values.passkeys.origins = [`http://localhost:${values.server.port}`]
   }
+  // Pages under development run on ports of their own, and may call the service already.
+  if (dev) values.passkeys.origins = withPages(values)
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
   return { ok: true, file: path, config: toConfig(values, textFiles), settings, warnings }
 }
@@ -102,6 +104,11 @@ function checkDefaultAddress({ baseUrl, host, port }: SchemaValues['server'], re
 function defaultBaseUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+function withPages({ passkeys: { rpId, origins }, server }: SchemaValues): string[] {
+  const sites = origins.length > 0 ? origins : [`https://${rpId}`]
+  return [...new Set([...sites, ...server.corsOrigins])]
 }
 
 /** An Android app is an origin by the SHA-256 of its certificate, in base64url without padding. */

@@ -19,10 +19,17 @@ export interface ErrorBody {
   retry_after?: number
   two_factor?: { methods: TwoFactorMethod[] }
   passkey?: UnknownPasskey
+  /** Only with --dev: as in the log. */
+  cause?: string
   request_id: string
 }
 
-export function errorAnswerBody(failure: Failure, texts: Texts, requestId: string): ErrorBody {
+export function errorAnswerBody(
+  failure: Failure,
+  texts: Texts,
+  requestId: string,
+  showsCause = false,
+): ErrorBody {
   const { errorCode, fields, retryAfterSeconds, twoFactor, passkey } = failure
   return {
     status: errorStatus[errorCode],
@@ -32,11 +39,12 @@ export function errorAnswerBody(failure: Failure, texts: Texts, requestId: strin
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     ...(twoFactor && { two_factor: twoFactor }),
     ...(passkey && { passkey }),
+    ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,
   }
 }
 
-export function errorAnswer(failure: Failure, texts: Texts, requestId: string): Response {
+export function errorAnswer(failure: Failure, texts: Texts, requestId: string, showsCause = false): Response {
   const { errorCode, retryAfterSeconds } = failure
   const headers = new Headers()
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
@@ -44,7 +52,7 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string): 
     headers.set('www-authenticate', 'Bearer error="invalid_token"')
   }
   if (failure.page) return pageAnswer(failure.page, errorStatus[errorCode], headers)
-  const body = errorAnswerBody(failure, texts, requestId)
+  const body = errorAnswerBody(failure, texts, requestId, showsCause)
   return Response.json(body, { status: body.status, headers })
 }
 

@@ -49,6 +49,8 @@ export interface HttpBaseOptions {
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
+  /** With --dev: error answers have the `cause` that the log has. */
+  showsCauses?: boolean
   /** How long a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
   /** Says to `poterne doctor` how its request arrived. */
@@ -119,6 +121,7 @@ export function createHttpBase({
   listsTakeQueries = false,
   logger,
   onInternalError,
+  showsCauses = false,
   bodyDeadlineMs = BODY_DEADLINE_MS,
   probes,
   onAnswer,
@@ -177,7 +180,7 @@ export function createHttpBase({
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
     exchange.failure = failure
     if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
-    const answer = errorAnswer(failure, exchange.client.texts, exchange.client.requestId)
+    const answer = errorAnswer(failure, exchange.client.texts, exchange.client.requestId, showsCauses)
     if (failure.errorCode === 'method_not_allowed') answer.headers.set('allow', methods.join(', '))
     return answer
   }

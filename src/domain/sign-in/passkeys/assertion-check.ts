@@ -15,7 +15,7 @@ import type { NewSession } from '../../sessions/sessions/store.ts'
 import type { ChallengePurpose, Challenges } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
-import { challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
+import { causeOfRefusal, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
 /** A valid signature that was not used yet. */
 export type CheckedAssertion = PasskeyUse
@@ -84,7 +84,9 @@ export function createAssertionCheck(
         })
       }
       const assertion = await verifyAssertion(credential, bytes, relyingParty, found.passkey)
-      if (assertion === null || found.passkey.rpId !== relyingParty.id) throw new AppError('invalid_passkey')
+      if (assertion === null || found.passkey.rpId !== relyingParty.id) {
+        throw new AppError('invalid_passkey', { cause: causeOfRefusal(credential, relyingParty) })
+      }
       if (purpose.kind !== 'login' && isYoung(found.passkey)) throw new AppError('passkey_too_new')
       return { ...found, challenge, assertion }
     },

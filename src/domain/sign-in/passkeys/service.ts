@@ -23,7 +23,13 @@ import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
 import { amrOf, type Passkey } from './passkey.ts'
 import type { PasskeyStore } from './store.ts'
-import { ALGORITHMS, challengeOf, type RelyingParty, verifyRegistration } from './verification.ts'
+import {
+  ALGORITHMS,
+  causeOfRefusal,
+  challengeOf,
+  type RelyingParty,
+  verifyRegistration,
+} from './verification.ts'
 
 export interface Client {
   address: string
@@ -185,7 +191,9 @@ export function createPasskeyService(
       const provedChallenge = open('proved_registration')
       const challenge = provedChallenge ?? open('registration')
       const made = bytes && challenge && (await verifyRegistration(credential, bytes, relyingParty))
-      if (!made) throw new AppError('invalid_passkey')
+      if (!made) {
+        throw new AppError('invalid_passkey', { cause: causeOfRefusal(credential, relyingParty) })
+      }
       const [first] = await store.list(account.id)
       const now = clock.now()
       const passkey = {

@@ -84,6 +84,15 @@ function isFramed(credential: { response: { clientDataJSON: string } }): boolean
   return crossOrigin === true || topOrigin !== undefined
 }
 
+/** For the log: the mistake that integrators make most, a page whose origin the configuration does not list. */
+export function causeOfRefusal(
+  credential: { response: { clientDataJSON: string } },
+  { origins }: RelyingParty,
+): 'origin_not_listed' | undefined {
+  const { origin } = clientDataOf(credential)
+  return typeof origin === 'string' && !origins.includes(origin) ? 'origin_not_listed' : undefined
+}
+
 /** The new credential; null where anything about it is wrong. */
 export async function verifyRegistration(
   credential: Attestation,
