@@ -8,7 +8,7 @@ import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import { runAsRequest } from '../platform/request-context.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
-import { loginName } from './door.ts'
+import { confirm, loginName } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
@@ -19,6 +19,7 @@ type Options = CommandOptions & {
   secretFile?: string
   passphraseFile?: string
   json?: boolean
+  yes?: boolean
 }
 
 export function restoreCommand(): Command {
@@ -50,6 +51,13 @@ async function restoreFile(file: string, options: Options): Promise<void> {
           keepSessions: options.keepSessions === true,
           now: new Date(),
           onProgress: bar.show,
+          approve: ({ accounts, newestAt, backupMadeAt }) => {
+            bar.end()
+            return confirm(
+              `${accounts} accounts, the newest of ${newestAt.toISOString()}, are replaced by the backup of ${backupMadeAt}. Replace them?`,
+              options.yes,
+            )
+          },
         }),
       ),
     )
@@ -79,6 +87,13 @@ function keysOf(config: Config, { passphraseFile }: Options, givenSecret: Uint8A
   ]
 }
 
+const keysSentence = {
+  backup: 'The keys of codes and known devices are those of the backup.',
+  replaced: 'The keys of codes and known devices are those of the database that was replaced.',
+  fresh:
+    'The server secret of the backup is not accepted any more: signing keys and the keys of codes and known devices are made anew.',
+}
+
 function report(restored: Restored, { redis }: Config, { keepSessions }: Options): void {
   const { rows, backupMadeAt, erased, revokedKeys, revokedTokens, administrators, locked } = restored
   const { endedSessions, droppedMessages, lost } = restored
@@ -95,8 +110,14 @@ function report(restored: Restored, { redis }: Config, { keepSessions }: Options
       (each) => `${each.lost} ${each.name.replace('_', ' ')} open under none of the known secrets.`,
     ),
     restored.knewLater
-      ? `Applied again from the database that was replaced: ${erased.length} erasures, ${revokedKeys.length} revoked keys, ${locked.length} locks, ${revokedTokens.length} revoked tokens, ${administrators.length} changes of administrators.`
+      ? `Applied again from the database that was replaced: ${erased.length} erasures, ${revokedKeys.length} withdrawn keys, ${locked.length} locks, ${revokedTokens.length} revoked tokens, ${administrators.length} changes of administrators.`
       : `Not known: erasures, revoked keys and locks since ${backupMadeAt}, revoked tokens and removed administrators. Apply them again (poterne accounts erase, keys revoke, accounts lock, tokens revoke, admins remove).`,
+    ...(restored.knewLater && !restored.knewErasures
+      ? [
+          `Not known: whether more people were erased since ${backupMadeAt}; the replaced database had forgotten older erasures.`,
+        ]
+      : []),
+    keysSentence[restored.lastingKeys],
     `Not known: what people changed since ${backupMadeAt}. Passwords, contacts and second factors are those of that time.`,
     ...(redis.urls.length > 0
       ? ['Empty Redis before poterne starts: its codes and counters are of later.']

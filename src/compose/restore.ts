@@ -4,8 +4,11 @@ import type { FileHandle } from 'node:fs/promises'
 import { recordEvents } from '../domain/foundation/events/event-sql.ts'
 import {
   type Cleansed,
+  chooseKeys,
   cleanse,
+  type LastingKeysFrom,
   openSealedRows,
+  presentOfSame,
   readLaterKnowledge,
 } from '../domain/operations/backups/restored.ts'
 import { type BackupKey, secretKeyId } from '../platform/backup/keys.ts'
@@ -36,6 +39,14 @@ export interface RestoreOptions {
   now: Date
   onProgress: Progress
   signal: AbortSignal
+  /** Asked before accounts are replaced; throws where the answer is no. */
+  approve(replaced: Replaced): Promise<void>
+}
+
+export interface Replaced {
+  accounts: number
+  newestAt: Date
+  backupMadeAt: string
 }
 
 export interface Restored extends Cleansed {
@@ -44,6 +55,10 @@ export interface Restored extends Cleansed {
   replaced: boolean
   /** False: what the replaced database knew could not be read, or there was none. */
   knewLater: boolean
+  /** False: erasures since the backup may have been forgotten since. */
+  knewErasures: boolean
+  /** Where the keys are from that name rows and hash codes. */
+  lastingKeys: LastingKeysFrom
   /** Rows that were sealed anew, under the secret of this configuration. */
   sealedAnew: number
   /** What did not open when it was backed up, either. */
@@ -91,12 +106,21 @@ async function restoreFrom(file: FileHandle, options: RestoreOptions): Promise<R
         'the database',
       )
     await requireAlone(target)
+    if (state.hasAccounts) await options.approve(await describeReplaced(target, manifest))
     const restored = await replaceData(target, { ...options, file, manifest, state, secrets, kept })
     if (target.kind === 'embedded') await target.query('checkpoint')
     return restored
   } finally {
     await target.close()
   }
+}
+
+async function describeReplaced(target: CopySession, manifest: Manifest): Promise<Replaced> {
+  const [found] = await target.query<{ count: number; newest: string }>(
+    `select count(*)::int as count, to_char(max(created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as newest
+       from accounts`,
+  )
+  return { accounts: found!.count, newestAt: new Date(found!.newest), backupMadeAt: manifest.created_at }
 }
 
 interface Replacement extends Omit<RestoreOptions, 'file'> {
@@ -116,17 +140,24 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
   try {
     await target.query(`set local lock_timeout = '10s'`)
     const knowledge = state.isOwnVersion
-      ? await readLaterKnowledge(database, new Date(manifest.created_at))
+      ? await readLaterKnowledge(
+          database,
+          createStores(options.config, database, null).secrets,
+          new Date(manifest.created_at),
+        )
       : null
     await loadBackup(target, file, { keys, manifest, now, onProgress, signal })
     onProgress('finishing', 1)
     const [current, ...others] = options.secrets
-    const sealed = await openSealedRows(
-      createStores(options.config, database, null),
-      createServerSecret(current!, others),
-      options.kept,
-    )
-    const cleansed = await cleanse(database, knowledge, { keepSessions, now })
+    const stores = createStores(options.config, database, null)
+    const secret = createServerSecret(current!, others)
+    const sealed = await openSealedRows(stores, secret, options.kept)
+    const present = await presentOfSame(database, knowledge)
+    const lastingKeys = await chooseKeys(database, {
+      ...{ secrets: stores.secrets, secret, present, kept: options.kept },
+      backupSecretId: manifest.secret_key_id,
+    })
+    const cleansed = await cleanse(database, knowledge, { present, keepSessions, now })
     const { erased, revokedKeys, revokedTokens, administrators, locked } = cleansed
     const about = { made_at: manifest.created_at, rows: rowsIn(manifest), replaced: state.hasAccounts }
     await recordEvents(
@@ -152,7 +183,9 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
       backupMadeAt: manifest.created_at,
       rows: rowsIn(manifest),
       replaced: state.hasAccounts,
-      knewLater: knowledge !== null && state.hasAccounts,
+      knewLater: present !== null,
+      knewErasures: present !== null && knowledge!.knowsErasures,
+      lastingKeys,
       sealedAnew: sealed.reduce((sum, { sealedAnew }) => sum + sealedAnew, 0),
       lost: sealed.filter(({ lost }) => lost > 0).map(({ name, lost }) => ({ name, lost })),
     }

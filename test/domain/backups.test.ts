@@ -2,7 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import pino from 'pino'
+import { createSecretStore } from '../../src/domain/credentials/secrets/store-postgres.ts'
 import { createBackupService, lastDue } from '../../src/domain/operations/backups/service.ts'
 import { createBackupStore } from '../../src/domain/operations/backups/store-postgres.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
@@ -11,8 +13,11 @@ import type { Manifest } from '../../src/platform/backup/manifest.ts'
 import { encodeRecord, recordKinds } from '../../src/platform/backup/records.ts'
 import { createSealedFile } from '../../src/platform/backup/sealed-file.ts'
 import { type CopySession, openServerCopy } from '../../src/platform/postgres/copy.ts'
+import type { Database } from '../../src/platform/postgres/database.ts'
 import { applyMigrations, ownMigrations } from '../../src/platform/postgres/migrate.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
+import { defineStatement } from '../../src/platform/postgres/statement.ts'
+import { createServerSecret } from '../../src/platform/secret.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
@@ -178,7 +183,9 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const restore = (settings: Settings, ...more: string[]) =>
       poterne(['restore', file, ...sealing, ...more], settings)
     if (shape === 'redis') {
-      expect((await restore(service.storage, '--replace')).error).toContain('stop every replica first')
+      expect((await restore(service.storage, '--replace', '--yes')).error).toContain(
+        'stop every replica first',
+      )
     }
     await service.inside.close()
     expect(await restore(service.storage)).toEqual({
@@ -187,12 +194,17 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     })
     const damaged = join(newDirectory('backup'), 'damaged')
     writeFileSync(damaged, content.subarray(0, -20))
-    const refused = await poterne(['restore', damaged, '--replace', ...sealing], service.storage)
+    const refused = await poterne(['restore', damaged, '--replace', '--yes', ...sealing], service.storage)
     expect(refused).toEqual({ out: '', code: 1, error: `${damaged} is damaged or cut off\n` })
-    const replaced = await restore(service.storage, '--replace')
+    const asked = await restore(service.storage, '--replace')
+    expect([asked.out, asked.code]).toEqual(['', 2])
+    expect(asked.error).toMatch(
+      /\d+ accounts, the newest of 20\d\d-\S+Z, are replaced by the backup of 20\d\d-\S+Z\. Replace them\? Say so with --yes\./,
+    )
+    const replaced = await restore(service.storage, '--replace', '--yes')
     expect([replaced.error, replaced.code]).toEqual(['', 0])
     expect(replaced.out).toContain(
-      '1 erasures, 1 revoked keys, 1 locks, 1 revoked tokens, 2 changes of administrators',
+      '1 erasures, 1 withdrawn keys, 1 locks, 1 revoked tokens, 2 changes of administrators',
     )
     const again = await startService({ shape, storage: service.storage })
     try {
@@ -253,6 +265,111 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       expect(await signInWithApp(elsewhere)).toBe(200)
     } finally {
       await elsewhere.close()
+    }
+  })
+})
+
+const rawStatement = (text: string) =>
+  defineStatement({ name: `test.${crypto.randomUUID()}`, params: {}, sql: () => sql.raw(text) })
+
+/** A restore refuses a database to which others are connected. */
+async function onDatabase<T>({ database }: Settings, work: (database: Database) => Promise<T>): Promise<T> {
+  const connected = await connectServer({ url: database!.url as string, poolSize: 1 })
+  try {
+    return await work(connected)
+  } finally {
+    await connected.close()
+  }
+}
+
+describe('a restore after the events were swept', () => {
+  const restore = (file: string, settings: Settings) =>
+    poterne(['restore', file, '--replace', '--yes', '--json', '--passphrase-file', passphraseFile], settings)
+
+  async function backedUp() {
+    const service = await startService({ shape: 'redis' })
+    const { administrators, administrationTokens, keys } = service.inside.services
+    const [ada, bob] = [await service.signUp(newEmail()), await service.signUp(newEmail())]
+    const { administrator } = await administrators.put(ada.identifier, 'owner')
+    const operator = { type: 'operator', id: 'ada', name: 'ada' } as const
+    const wish = { name: 'script', scopes: ['accounts:read'], expires_in: '90d' } as const
+    const { record: token } = await administrationTokens.create(operator, wish)
+    const file = join(newDirectory('swept'), 'auth.backup')
+    const made = await poterne(
+      ['backup', file, '--passphrase-file', passphraseFile, '--with-secret'],
+      service.storage,
+    )
+    expect([made.error, made.code]).toEqual(['', 0])
+    const key = keys.signingKey().kid
+    return { service, file, bob, administrator, token, key }
+  }
+
+  test('still knows who was erased, removed and revoked, and says what it cannot know', async () => {
+    const { service, file, bob, administrator, token, key } = await backedUp()
+    const { administrators, administrationTokens, keys, accountAdministration } = service.inside.services
+    const uuid = (await service.logIn(bob)).account.uuid as string
+    await accountAdministration.erase(uuid)
+    await administrators.remove(administrator.uuid)
+    await administrationTokens.revoke(token.id)
+    await keys.revoke(key)
+    await service.inside.close()
+    const run = (text: string) =>
+      onDatabase(service.storage, (database) => database.all(rawStatement(text), {}))
+    await run(`select sweep_events('2100-01-01', 100000)`)
+    const first = JSON.parse((await restore(file, service.storage)).out)
+    expect(first).toMatchObject({
+      ...{ erased: [uuid], administrators: [{ uuid: administrator.uuid, role: null }] },
+      ...{ revokedTokens: [token.id], revokedKeys: [key] },
+      ...{ knewLater: true, knewErasures: true, lastingKeys: 'replaced' },
+    })
+    // As after an upgrade from a version that swept erasures.
+    await run(`select sweep_events('2100-01-01', 100000)`)
+    await run(`update erased_accounts set erased_at = '2100-01-01' where uuid::text like '00000000-%'`)
+    expect(JSON.parse((await restore(file, service.storage)).out)).toMatchObject({
+      ...{ erased: [uuid], knewLater: true, knewErasures: false },
+    })
+    // Another service: nothing of it is held against the backup.
+    await run('delete from accounts')
+    await run('delete from erased_accounts')
+    await run(`select sweep_events('2100-01-01', 100000)`)
+    await run('delete from erased_accounts')
+    expect(JSON.parse((await restore(file, service.storage)).out)).toMatchObject({
+      ...{ erased: [], administrators: [], revokedTokens: [], knewLater: false, lastingKeys: 'backup' },
+    })
+    await Promise.all([service.smtp.stop(), service.gateway.stop()])
+  })
+
+  test('does not bring back the keys of a secret that leaked', async () => {
+    const { service, file, key } = await backedUp()
+    await service.inside.close()
+    const fresh = { ...service.storage, server: { ...service.storage.server, secret: 'ef'.repeat(32) } }
+    const revoked = await poterne(['secret', 'revoke', '--yes'], fresh)
+    expect([revoked.error, revoked.code]).toEqual(['', 0])
+    const lasting = async () => {
+      const stores = await onDatabase(service.storage, (database) =>
+        createSecretStore(database).listLastingKeys(),
+      )
+      const secret = createServerSecret(Buffer.from('ef'.repeat(32), 'hex'), [])
+      return stores
+        .map(
+          ({ label, sealedKey }) => `${label} ${secret.tryToOpen('lasting key', sealedKey)!.bytes.toHex()}`,
+        )
+        .sort()
+    }
+    const before = await lasting()
+    expect(JSON.parse((await restore(file, fresh)).out)).toMatchObject({
+      ...{ lastingKeys: 'replaced', revokedKeys: [key] },
+    })
+    expect(await lasting()).toEqual(before)
+    const { url } = await createDatabase({ migrated: false })
+    const elsewhere = { ...fresh, database: { url } }
+    expect(JSON.parse((await restore(file, elsewhere)).out)).toMatchObject({ lastingKeys: 'fresh' })
+    const again = await startService({ shape: 'redis', storage: elsewhere })
+    try {
+      expect(again.inside.services.keys.signingKey().kid).not.toBe(key)
+    } finally {
+      await again.close()
+      await Promise.all([service.smtp.stop(), service.gateway.stop()])
     }
   })
 })

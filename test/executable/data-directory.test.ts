@@ -178,7 +178,7 @@ if (process.getuid?.() === 0) {
       const sealing = ['--passphrase-file', passphrase]
       expect(run(['backup', file, ...sealing, '--with-secret'])).toEqual({ code: 0, error: '' })
       expect([lstatSync(file).uid, lstatSync(file).mode & 0o777]).toEqual([0, 0o600])
-      expect(run(['restore', file, ...sealing, '--replace'])).toEqual({ code: 0, error: '' })
+      expect(run(['restore', file, ...sealing, '--replace', '--yes'])).toEqual({ code: 0, error: '' })
       expect(run(['accounts', 'show', 'ada@example.com'], asNobody)).toEqual({ code: 0, error: '' })
       expect(filesOf(directory).filter((each) => lstatSync(each).uid !== NOBODY)).toEqual([])
       expect(readdirSync(own).sort()).toEqual(['auth.backup', 'passphrase'])

@@ -124,6 +124,7 @@ const duringRestore = (whileRunning: boolean) => () =>
       'restore',
       file,
       '--replace',
+      '--yes',
       '--keep-sessions',
       ...passphraseArgs,
       ...service.configArgs,

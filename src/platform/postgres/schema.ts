@@ -714,6 +714,15 @@ export const eventDetails = pgTable(
   ],
 )
 
+/**
+ * Who was erased, for longer than events are kept, so that a restore does not bring them back: `sweep_events` moves them
+ * here. The row of the nil uuid says since when none is missing.
+ */
+export const erasedAccounts = pgTable('erased_accounts', {
+  uuid: uuid('uuid').primaryKey(),
+  erasedAt: time('erased_at').notNull(),
+})
+
 /** The accounts that may sign in on the page of administration. */
 export const administrators = pgTable('administrators', {
   accountId: bigint('account_id', { mode: 'number' })

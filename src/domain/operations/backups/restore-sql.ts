@@ -9,6 +9,7 @@ import {
   administrationTokens,
   administrators,
   codes,
+  erasedAccounts,
   eventDetails,
   events,
   messages,
@@ -20,12 +21,53 @@ import {
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { deleteAccounts, forgetEventDetails } from '../../accounts/accounts/erasure-sql.ts'
 
+const NIL_UUID = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`)
+
 export const findErased = defineStatement({
   name: 'restore.find_erased',
   params: {},
   row: { account: 'uuid' },
-  sql: () =>
-    sql`select distinct account from ${events} where type = 'account.erased' and account is not null`,
+  sql: () => sql`
+  select account from ${events} where type = 'account.erased' and account is not null
+  union select uuid from ${erasedAccounts} where uuid <> ${NIL_UUID}`,
+})
+
+/** Since when no erasure was forgotten: events are swept oldest first, and erasures are kept since the note of the nil uuid. */
+export const findErasuresSince = defineStatement({
+  name: 'restore.find_erasures_since',
+  params: {},
+  row: { since: 'timestamptz' },
+  sql: () => sql`
+  select least(erased_at, (select created_at from ${events} order by id limit 1)) as since
+    from ${erasedAccounts} where uuid = ${NIL_UUID}`,
+})
+
+/** Some accounts by which the backup and what it replaces are known to be of one service. */
+export const findOldestAccounts = defineStatement({
+  name: 'restore.find_oldest_accounts',
+  params: {},
+  row: { uuid: 'uuid' },
+  sql: () => sql`select uuid from ${accounts} order by id limit 1000`,
+})
+
+export const hasOneOf = defineStatement({
+  name: 'restore.has_one_of',
+  params: { uuids: 'text' },
+  row: { found: 'boolean' },
+  sql: (p) => sql`
+  select exists (select 1 from ${accounts}
+    where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)) as found`,
+})
+
+/** Whether an earlier state was restored since: then what is not there may have been added after that state. */
+export const wentBack = defineStatement({
+  name: 'restore.went_back',
+  params: { since: 'timestamptz' },
+  row: { found: 'boolean' },
+  sql: (p) => sql`
+  select exists (select 1 from ${events}
+    where type = 'backup.restored' and created_at > ${p.since}
+      and (data->>'made_at')::timestamptz < ${p.since}) as found`,
 })
 
 export const findRevokedKeys = defineStatement({
@@ -35,24 +77,26 @@ export const findRevokedKeys = defineStatement({
   sql: () => sql`select distinct data->>'kid' as kid from ${events} where type = 'key.revoked'`,
 })
 
-export const findRevokedTokens = defineStatement({
-  name: 'restore.find_revoked_tokens',
+export const findSigningKeys = defineStatement({
+  name: 'restore.find_signing_keys',
   params: {},
-  row: { uuid: 'uuid' },
-  sql: () => sql`select uuid from ${administrationTokens} where revoked_at is not null`,
+  row: { kid: 'text' },
+  sql: () => sql`select kid from ${signingKeys}`,
 })
 
-/** What last became of each administrator; without a role: no administrator any more. */
-export const findAdministratorChanges = defineStatement({
-  name: 'restore.find_administrator_changes',
+export const findTokens = defineStatement({
+  name: 'restore.find_tokens',
   params: {},
-  row: { uuid: 'uuid', role: 'text?' },
+  row: { uuid: 'uuid' },
+  sql: () => sql`select uuid from ${administrationTokens} where revoked_at is null`,
+})
+
+export const findAdministrators = defineStatement({
+  name: 'restore.find_administrators',
+  params: {},
+  row: { uuid: 'uuid', role: 'text' },
   sql: () => sql`
-  select distinct on (account) account as uuid,
-         case when type <> 'administrator.removed' then data->>'role' end as role
-    from ${events}
-   where type in ('administrator.added', 'administrator.removed', 'administrator.role_changed') and account is not null
-   order by account, id desc`,
+  select uuid, role from ${administrators} join ${accounts} on ${accounts}.id = account_id`,
 })
 
 export const findLocked = defineStatement({
@@ -108,6 +152,15 @@ export const forgetErasedAgain = defineStatement({
   select ((select count(*) from messages_gone) + (select count(*) from details_gone))::int as count`,
 })
 
+export const keepErased = defineStatement({
+  name: 'restore.keep_erased',
+  params: { uuids: 'text', now: 'timestamptz' },
+  sql: (p) => sql`
+  insert into ${erasedAccounts} (uuid, erased_at)
+  select value::uuid, ${p.now} from jsonb_array_elements_text(${p.uuids}::jsonb) as value
+  on conflict do nothing`,
+})
+
 export const revokeKeysAgain = defineStatement({
   name: 'restore.revoke_keys_again',
   params: { kids: 'text' },
@@ -116,33 +169,43 @@ export const revokeKeysAgain = defineStatement({
   delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
 })
 
-export const revokeTokensAgain = defineStatement({
-  name: 'restore.revoke_tokens_again',
+/** All but `kids`. */
+export const revokeOtherKeys = defineStatement({
+  name: 'restore.revoke_other_keys',
+  params: { kids: 'text' },
+  row: { kid: 'text' },
+  sql: (p) => sql`
+  delete from ${signingKeys}
+   where kid not in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
+})
+
+export const revokeOtherTokens = defineStatement({
+  name: 'restore.revoke_other_tokens',
   params: { uuids: 'text', now: 'timestamptz' },
   row: { uuid: 'uuid' },
   sql: (p) => sql`
   update ${administrationTokens} set revoked_at = ${p.now}
    where revoked_at is null
-     and uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
+     and uuid not in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
   returning uuid`,
 })
 
-/** Who was added since is added by hand: the account may not be there. */
+/** Those that were added since are added by hand: the account may not be there. */
 export const changeAdministratorsAgain = defineStatement({
   name: 'restore.change_administrators_again',
-  params: { changes: 'text' },
+  params: { present: 'text' },
   row: { uuid: 'uuid', role: 'text?' },
   sql: (p) => sql`
   with later as materialized (
-    select account.id, account.uuid, change.role
-      from jsonb_to_recordset(${p.changes}::jsonb) as change (uuid uuid, role text)
-      join ${accounts} account using (uuid)),
+    select account.id, account.uuid, present.role
+      from ${administrators} join ${accounts} account on account.id = account_id
+      left join jsonb_to_recordset(${p.present}::jsonb) as present (uuid uuid, role text) using (uuid)),
   removed as (
     delete from ${administrators} using later where account_id = later.id and later.role is null
     returning later.uuid),
   changed as (
     update ${administrators} set role = later.role from later
-     where account_id = later.id and later.role is not null and ${administrators}.role <> later.role
+     where account_id = later.id and ${administrators}.role <> later.role
     returning later.uuid, later.role)
   select uuid, null::text as role from removed union all select uuid, role from changed`,
 })

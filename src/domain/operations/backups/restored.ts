@@ -1,19 +1,31 @@
 /** What is done to a restored database before anybody sees it. Everything runs in the transaction of the restore. */
+import { randomBytes } from 'node:crypto'
 import type { Executor } from '../../../platform/postgres/database.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
-import { type Vault, type VaultStores, vaultsOf } from '../../credentials/secrets/vaults.ts'
+import { lastingLabels, type ServerSecret } from '../../../platform/secret.ts'
+import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/store.ts'
+import { LASTING_KEY, type Vault, type VaultStores, vaultsOf } from '../../credentials/secrets/vaults.ts'
 import * as statements from './restore-sql.ts'
 
 /** What the replaced database knows and a backup of earlier cannot know. */
 export interface LaterKnowledge {
   erased: string[]
+  /** Whether these are all erasures since the backup. */
+  knowsErasures: boolean
   revokedKeys: string[]
-  revokedTokens: string[]
-  administrators: AdministratorChange[]
   locked: { uuid: string; locked_at: Date | null; locked_reason: string | null }[]
   endedSessions: string[]
   /** The ids of the recovery codes, invitations and removals of two factors that are open. */
   open: string[]
+  /** What it has, against which a backup of the same service is held. Null: it went back to before the backup since. */
+  present: Present | null
+}
+
+interface Present {
+  oldestAccounts: string[]
+  signingKeys: string[]
+  tokens: string[]
+  administrators: { uuid: string; role: string }[]
+  lastingKeys: SealedLastingKey[]
 }
 
 /** Without a role: an administrator no longer. */
@@ -23,26 +35,36 @@ export interface AdministratorChange {
 }
 
 /** `since`: when the backup was made. */
-export async function readLaterKnowledge(replaced: Executor, since: Date): Promise<LaterKnowledge> {
-  const [erased, keys, tokens, administrators, locked, ended, open] = [
-    await replaced.all(statements.findErased, {}),
-    await replaced.all(statements.findRevokedKeys, {}),
-    await replaced.all(statements.findRevokedTokens, {}),
-    await replaced.all(statements.findAdministratorChanges, {}),
-    await replaced.all(statements.findLocked, {}),
-    await replaced.all(statements.findEndedSessions, { since }),
-    await replaced.all(statements.findOpen, {}),
-  ]
+export async function readLaterKnowledge(
+  replaced: Executor,
+  secrets: Pick<SecretStore, 'listLastingKeys'>,
+  since: Date,
+): Promise<LaterKnowledge> {
+  const erased = await replaced.all(statements.findErased, {})
+  const erasures = await replaced.first(statements.findErasuresSince, {})
+  const keys = await replaced.all(statements.findRevokedKeys, {})
+  const locked = await replaced.all(statements.findLocked, {})
+  const ended = await replaced.all(statements.findEndedSessions, { since })
+  const open = await replaced.all(statements.findOpen, {})
+  const back = await replaced.first(statements.wentBack, { since })
   return {
     erased: erased.map(({ account }) => account),
+    knowsErasures: erasures !== null && erasures.since <= since && !back!.found,
     revokedKeys: keys.flatMap(({ kid }) => kid ?? []),
-    revokedTokens: tokens.map(({ uuid }) => uuid),
-    administrators,
     locked: locked.map(({ uuid, lockedAt, lockedReason }) => ({
       ...{ uuid, locked_at: lockedAt, locked_reason: lockedReason },
     })),
     endedSessions: ended.map(({ id }) => id),
     open: open.map(({ id }) => id),
+    present: back!.found
+      ? null
+      : {
+          oldestAccounts: (await replaced.all(statements.findOldestAccounts, {})).map(({ uuid }) => uuid),
+          signingKeys: (await replaced.all(statements.findSigningKeys, {})).map(({ kid }) => kid),
+          tokens: (await replaced.all(statements.findTokens, {})).map(({ uuid }) => uuid),
+          administrators: await replaced.all(statements.findAdministrators, {}),
+          lastingKeys: await secrets.listLastingKeys(),
+        },
   }
 }
 
@@ -58,44 +80,101 @@ export interface Cleansed {
 
 const nothingLater: LaterKnowledge = {
   erased: [],
+  knowsErasures: false,
   revokedKeys: [],
-  revokedTokens: [],
-  administrators: [],
   locked: [],
   endedSessions: [],
   open: [],
+  present: null,
+}
+
+/** Null where the replaced database is of another service, or went back to before the backup. */
+export async function presentOfSame(
+  restored: Executor,
+  knowledge: LaterKnowledge | null,
+): Promise<Present | null> {
+  if (!knowledge?.present) return null
+  const uuids = JSON.stringify([...knowledge.present.oldestAccounts, ...knowledge.erased])
+  return (await restored.first(statements.hasOneOf, { uuids }))!.found ? knowledge.present : null
 }
 
 /** `knowledge` null: there was no database before, or none that this version can read. */
 export async function cleanse(
   restored: Executor,
   knowledge: LaterKnowledge | null,
-  { keepSessions, now }: { keepSessions: boolean; now: Date },
+  { present, keepSessions, now }: { present: Present | null; keepSessions: boolean; now: Date },
 ): Promise<Cleansed> {
-  const { erased, revokedKeys, revokedTokens, administrators, locked, endedSessions, open } =
-    knowledge ?? nothingLater
-  const gone = await restored.all(statements.eraseAgain, { uuids: JSON.stringify(erased) })
+  const { erased, revokedKeys, locked, endedSessions, open } = knowledge ?? nothingLater
+  const uuids = JSON.stringify(erased)
+  const gone = await restored.all(statements.eraseAgain, { uuids })
+  await restored.all(statements.keepErased, { uuids, now })
   const revoked = await restored.all(statements.revokeKeysAgain, { kids: JSON.stringify(revokedKeys) })
-  const tokens = await restored.all(statements.revokeTokensAgain, {
-    uuids: JSON.stringify(revokedTokens),
-    now,
-  })
-  const changed = await restored.all(statements.changeAdministratorsAgain, {
-    changes: JSON.stringify(administrators),
-  })
+  const { otherKeys, tokens, changed } =
+    present === null ? { otherKeys: [], tokens: [], changed: [] } : await takeAway(restored, { present, now })
   const lockedAgain = await restored.all(statements.lockAgain, { locks: JSON.stringify(locked), now })
   const ids = keepSessions ? JSON.stringify(endedSessions) : null
   const ended = await restored.first(statements.endSessionsAgain, { ids, now })
   const underWay = await restored.first(statements.forgetUnderWay, { open: JSON.stringify(open) })
   return {
     erased: gone.map(({ uuid }) => uuid),
-    revokedKeys: revoked.map(({ kid }) => kid),
+    revokedKeys: [...revoked, ...otherKeys].map(({ kid }) => kid),
     revokedTokens: tokens.map(({ uuid }) => uuid),
     administrators: changed,
     locked: lockedAgain.map(({ uuid }) => uuid),
     endedSessions: ended!.count,
     droppedMessages: underWay!.messages,
   }
+}
+
+/** Signing keys, tokens and administrators that the replaced database no longer had. */
+async function takeAway(restored: Executor, { present, now }: { present: Present; now: Date }) {
+  const { signingKeys, tokens, administrators } = present
+  return {
+    otherKeys: await restored.all(statements.revokeOtherKeys, { kids: JSON.stringify(signingKeys) }),
+    tokens: await restored.all(statements.revokeOtherTokens, { uuids: JSON.stringify(tokens), now }),
+    changed: await restored.all(statements.changeAdministratorsAgain, {
+      present: JSON.stringify(administrators),
+    }),
+  }
+}
+
+export type LastingKeysFrom = 'backup' | 'replaced' | 'fresh'
+
+/**
+ * The secret that sealed the backup may have leaked since: then whoever has it knows its keys. Those of the replaced
+ * database stay, or fresh ones are made, and no signing key of the backup stays where the secret is not accepted.
+ */
+export async function chooseKeys(
+  restored: Executor,
+  {
+    secrets,
+    secret,
+    present,
+    kept,
+    backupSecretId,
+  }: {
+    secrets: Pick<SecretStore, 'listLastingKeys' | 'putLastingKey'>
+    secret: ServerSecret
+    present: Present | null
+    /** The ids of the secrets that are accepted from now on. */
+    kept: ReadonlySet<string>
+    backupSecretId: string
+  },
+): Promise<LastingKeysFrom> {
+  const known = (present?.lastingKeys ?? []).flatMap(({ label, sealedKey }) => {
+    const opened = secret.tryToOpen(LASTING_KEY, sealedKey)
+    return opened === null || !kept.has(opened.sealedBy.id) ? [] : [{ label, key: opened.bytes }]
+  })
+  const from = known.length > 0 ? 'replaced' : kept.has(backupSecretId) ? 'backup' : 'fresh'
+  if (from === 'backup') return from
+  const keys = new Map(known.map(({ label, key }) => [label, key] as const))
+  const before = new Map((await secrets.listLastingKeys()).map((each) => [each.label, each.sealedKey]))
+  for (const label of lastingLabels) {
+    const sealedKey = secret.seal(LASTING_KEY, keys.get(label) ?? randomBytes(32))
+    await secrets.putLastingKey({ label, sealedKey }, before.get(label) ?? null)
+  }
+  if (from === 'fresh') await restored.all(statements.revokeOtherKeys, { kids: '[]' })
+  return from
 }
 
 export interface SealedCount {
