@@ -22,7 +22,7 @@ export function accountsCommand(): Command {
   )
   const add = (name: string, description: string) => addDoorCommand(command, name, description)
   add('list', 'search accounts, newest first')
-    .argument('[query]', `${NAME}, or at least three characters to begin with`)
+    .argument('[query]', QUERY)
     .option('--locked', 'only those that are locked')
     .option('--unconfirmed', 'only those that nobody confirmed')
     .option('--role <id>', 'only those with this role')
@@ -59,7 +59,12 @@ interface ListOptions extends Options {
   limit?: string
 }
 
+const QUERY = `${NAME}, an id, or at least three characters to begin with`
+
 async function list(query: string | undefined, options: ListOptions): Promise<void> {
+  const typed = query?.trim() ?? ''
+  if (typed !== '' && typed.length < 3 && !/^\d+$/.test(typed))
+    throw new CommandFailure(2, `a search is ${QUERY}, not ${typed}`)
   const wanted = {
     query,
     locked: options.locked ? 'true' : undefined,

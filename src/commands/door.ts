@@ -153,6 +153,15 @@ export function readLimit(text: string | undefined): number {
   throw new CommandFailure(2, `--limit must be a number from 1, not ${text}`)
 }
 
+/** An option that takes one of a few values, which its help and its refusal name. */
+export const oneOf = (option: string, values: readonly string[]) => (text: string) => {
+  if (values.includes(text)) return text
+  throw new CommandFailure(2, `${option} must be ${listed(values)}, not ${text}`)
+}
+
+export const listed = (values: readonly string[]): string =>
+  `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
+
 interface NamedAccount {
   uuid: string
   email: string | null

@@ -1,18 +1,23 @@
 /** `poterne messages list | retry` and `poterne limits lift`: what became of messages, and what keeps them away. */
 import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/service.ts'
+import { messageStates } from '../domain/administration/message-log/store.ts'
 import {
   addDoorCommand,
   findAccount,
   limitOption,
   listAll,
+  listed,
   NAME,
   type Options,
+  oneOf,
   readLimit,
   sinceOption,
   throughDoor,
 } from './door.ts'
 import { printJson, printResult, printTable } from './print.ts'
+
+const channels = ['email', 'sms']
 
 interface ListOptions extends Options {
   account?: string
@@ -27,8 +32,8 @@ export function messagesCommand(): Command {
   const command = new Command('messages').description('see what became of messages, and send one again')
   addDoorCommand(command, 'list', 'print messages, newest first; never a code')
     .option('--account <account>', `to this person: ${NAME}`)
-    .option('--state <state>', 'waiting, sent, delivered, refused or expired')
-    .option('--channel <channel>', 'email or sms')
+    .option('--state <state>', listed(messageStates), oneOf('--state', messageStates))
+    .option('--channel <channel>', listed(channels), oneOf('--channel', channels))
     .option('--gateway <name>', 'taken by this gateway')
     .option(...sinceOption)
     .option(...limitOption)

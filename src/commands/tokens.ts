@@ -1,11 +1,13 @@
 /** `poterne tokens …`: what scripts and back ends sign in to administration with. */
 import { Command } from 'commander'
+import { scopes } from '../domain/administration/access/access.ts'
 import {
   addDoorCommand,
   confirm,
   limitOption,
   listAll,
   type Options,
+  oneOf,
   readLimit,
   throughDoor,
 } from './door.ts'
@@ -24,7 +26,7 @@ interface Token {
 
 interface CreateOptions extends Options {
   name?: string
-  scopes?: string
+  scopes?: string[]
   expires: string
   address?: string[]
 }
@@ -34,7 +36,7 @@ export function tokensCommand(): Command {
   const add = (name: string, description: string) => addDoorCommand(command, name, description)
   add('create', 'make a token, and print it this once')
     .option('--name <name>', 'what it is for')
-    .option('--scopes <scopes>', 'what it may do, such as accounts:read,events:read')
+    .option('--scopes <scopes>', `what it may do, with commas between them: ${scopes.join(', ')}`, readScopes)
     .option('--expires <duration>', 'when it ends, at most 365d', '90d')
     .option('--address <range...>', 'from where alone it is taken, such as 203.0.113.0/24')
     .action(create)
@@ -47,6 +49,9 @@ export function tokensCommand(): Command {
   return command
 }
 
+const readScopes = (text: string) =>
+  text.split(',').map((scope) => oneOf('each of --scopes', scopes)(scope.trim()))
+
 async function create({ name, scopes, expires, address, ...options }: CreateOptions): Promise<void> {
   if (name === undefined || scopes === undefined)
     throw new CommandFailure(
@@ -55,7 +60,7 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
     )
   const body = {
     name,
-    scopes: scopes.split(',').map((scope) => scope.trim()),
+    scopes,
     expires_in: expires,
     ...(address !== undefined && { addresses: address }),
   }

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { scopes } from '../../src/domain/administration/access/access.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { nameOfUser as userNameOf } from '../../src/platform/data-directory.ts'
 import { newEmail } from '../helpers/api-client.ts'
@@ -118,6 +119,29 @@ describe('over the socket of a service with the embedded database', () => {
     }
     await server.stop(true)
     expect(readFileSync(join(link, 'file'), 'utf8')).toBe('precious')
+  }, 60_000)
+
+  test('a refusal names what is allowed, and so does the help', async () => {
+    for (const [words, sentence] of [
+      [
+        ['tokens', 'create', '--name', 'x', '--scopes', 'accounts:read,all'],
+        /^each of --scopes must be accounts:read, .*, events:read or tokens:write, not all\n$/,
+      ],
+      [
+        ['messages', 'list', '--state', 'gone'],
+        /^--state must be waiting, sent, delivered, refused or expired, not gone\n$/,
+      ],
+      [['messages', 'list', '--channel', 'fax'], /^--channel must be email or sms, not fax\n$/],
+      [
+        ['accounts', 'list', 'da'],
+        /^a search is an e-mail address, .*, an id, or at least three characters to begin with, not da\n$/,
+      ],
+    ] as const) {
+      const { exitCode, error } = await over(...words)
+      expect([exitCode, error]).toEqual([2, expect.stringMatching(sentence)])
+    }
+    const { out } = await run(['tokens', 'create', '--help'], directory)
+    for (const scope of scopes) expect(out).toContain(scope)
   }, 60_000)
 
   test('who runs a command is known by name, or by number', async () => {
