@@ -262,6 +262,10 @@ if (process.getuid?.() === 0) {
         `poterne failed: storage.data_dir: ${directory}/postgres belongs to the user root (0), but this is the user nobody ` +
           '(65534), whose files would keep the service from opening it: run the command as the user root (0), or as root\n',
       )
+      const closed = join(directory, 'closed')
+      mkdirSync(closed, { mode: 0o700 })
+      const there = run(['keys', 'list'], [...asNobody, 'env', `POTERNE_STORAGE_DATA_DIR=${closed}`])
+      expect(there.error).toContain(`${closed} cannot be used by the user nobody (65534) (EACCES)`)
     })
 
     test('is refused with the file that belongs to somebody else', async () => {

@@ -2,7 +2,7 @@
  * What the directory of the embedded database holds, looked at before PostgreSQL sees it: nothing, a database of this
  * engine, one of another engine, or something that must not be touched.
  */
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DATABASE_DIRECTORY, DataDirectoryRefused, describeForeignFile } from '../data-directory.ts'
 import { flush } from '../flush.ts'
@@ -29,9 +29,8 @@ export class OtherEngine extends DataDirectoryRefused {
 
 /** A database is only ever made where there is nothing. What cannot be read, as by another user, is something. */
 export function isNewDirectory(directory: string): boolean {
-  if (!existsSync(directory)) return true
   try {
-    return readdirSync(directory).length === 0
+    return statSync(directory, { throwIfNoEntry: false }) === undefined || readdirSync(directory).length === 0
   } catch {
     return false
   }
