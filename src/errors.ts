@@ -31,6 +31,7 @@ export const errorStatus = {
   account_exists: 409,
   last_sign_in_method: 409,
   passkey_limit: 409,
+  identity_limit: 409,
   two_factor_already_enabled: 409,
   two_factor_not_enabled: 409,
   no_verified_contact: 409,

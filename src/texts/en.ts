@@ -38,6 +38,7 @@ export const en: Texts = {
       'You already have an account with this e-mail address: sign in to it, then link this provider.',
     last_sign_in_method: 'This is your last way to sign in: it cannot be removed.',
     passkey_limit: 'Your account has as many passkeys as it may have: remove one first.',
+    identity_limit: 'Your account is linked to as many other accounts as it may be: unlink one first.',
     two_factor_already_enabled: 'Two-factor authentication is already enabled.',
     two_factor_not_enabled: 'Two-factor authentication is not enabled.',
     no_verified_contact: 'Your account has no verified e-mail address or phone number.',

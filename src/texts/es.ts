@@ -41,6 +41,7 @@ export const es: Texts = {
       'Ya tiene una cuenta con esta dirección de correo: inicie sesión en ella y después vincule este proveedor.',
     last_sign_in_method: 'Es su última forma de iniciar sesión: no se puede quitar.',
     passkey_limit: 'Su cuenta ya tiene todas las llaves de acceso posibles: quite una primero.',
+    identity_limit: 'Su cuenta ya está vinculada a todas las cuentas posibles: desvincule una primero.',
     two_factor_already_enabled: 'La verificación en dos pasos ya está activada.',
     two_factor_not_enabled: 'La verificación en dos pasos no está activada.',
     no_verified_contact: 'Su cuenta no tiene ninguna dirección de correo ni número de teléfono verificados.',

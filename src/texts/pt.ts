@@ -43,6 +43,7 @@ export const pt: Texts = {
       'Já tem uma conta com este endereço de e-mail: inicie sessão nela e depois associe este fornecedor.',
     last_sign_in_method: 'É a sua última forma de iniciar sessão: não pode ser removida.',
     passkey_limit: 'A sua conta já tem todas as chaves de acesso possíveis: remova uma primeiro.',
+    identity_limit: 'A sua conta já está ligada a todas as contas possíveis: desligue uma primeiro.',
     two_factor_already_enabled: 'A autenticação de dois fatores já está ativada.',
     two_factor_not_enabled: 'A autenticação de dois fatores não está ativada.',
     no_verified_contact: 'A sua conta não tem nenhum endereço de e-mail nem número de telefone verificado.',

@@ -164,15 +164,16 @@ export function createContactsService(needs: Needs): ContactsService {
 
     async remove(signedIn, kind, proof, client) {
       const { account } = signedIn
-      const admit = () => {
+      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+      const admit = async () => {
         if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+        if (await store.isLastMethod(account.id, kind, usable)) throw new AppError('last_sign_in_method')
       }
       await reauthentication.require(signedIn, proof, client, { admit })
       const [told] = await Promise.all([
         toldOf(signedIn, kind, purposes[kind].removal, client),
         codes.kill(account.uuid),
       ])
-      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
       const outcome = await store.remove(signedIn, kind, usable, told, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
       if (outcome === 'not_found') throw new AppError('contact_not_found')

@@ -152,13 +152,36 @@ const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 /** `id` is null if the contact was not removed. */
 type RemoveRow = { found: boolean } & (Account | { id: null })
 
+const mayGo = (
+  p: Placeholders<keyof typeof signInMethodParamTypes>,
+  of: Identifier['kind'],
+  wasVerified: SQL,
+) => {
+  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
+  return sql`(${accounts}.${other.verifiedAt} is not null
+              or not ${wasVerified} and (
+                ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
+                or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))`
+}
+
+const isLastMethodOf = (of: Identifier['kind']) =>
+  defineStatement({
+    name: `contacts.is_last_method_of_${of}`,
+    params: signInMethodParamTypes,
+    row: { isLast: 'boolean' },
+    sql: (p) => sql`
+    select not ${mayGo(p, of, sql`(${unqualifiedColumns[of].verifiedAt} is not null)`)} as is_last
+      from ${accounts} where id = ${p.accountId}`,
+  })
+
+const isLastMethod = { email: isLastMethodOf('email'), phone: isLastMethodOf('phone') }
+
 /**
  * The last verified contact stays whatever else opens the account: notices and resets go there. A contact that nobody
  * verified is removed unless it is all that the owner can type beside the password.
  */
 const removeOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
-  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
   return defineStatement({
     name: `contacts.remove_of_${of}`,
     params: { ...signInMethodParamTypes, notices: 'text', ...keepParamTypes },
@@ -170,10 +193,7 @@ const removeOf = (of: Identifier['kind']) => {
          set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
         from before
        where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
-         and (${accounts}.${other.verifiedAt} is not null
-              or before.verified_at is null and (
-                ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
-                or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))
+         and ${mayGo(p, of, sql`(before.verified_at is not null)`)}
       returning ${accounts}.*),
     ${keepReplaced(
       p,
@@ -250,6 +270,10 @@ export function createContactStore(database: Database): ContactStore {
           },
         ),
       ),
+    async isLastMethod(accountId, kind, { providers, rpId }) {
+      const params = { accountId, usable: JSON.stringify(providers), rpId }
+      return (await database.first(isLastMethod[kind], params))?.isLast === true
+    },
     async remove({ account, sessionId }, kind, { providers, rpId }, { notices, ...kept }, now) {
       const usable = JSON.stringify(providers)
       const owner = { accountId: account.id, sessionId, usable, rpId }

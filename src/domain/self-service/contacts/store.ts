@@ -43,6 +43,12 @@ export interface ContactStore {
     told: ContactNotices,
     now: Date,
   ): Promise<Account | null>
+  /** Whether the contact, which the account has, is one that must stay. */
+  isLastMethod(
+    accountId: number,
+    kind: Identifier['kind'],
+    usable: { providers: string[]; rpId: string | null },
+  ): Promise<boolean>
   /**
    * Removes the contact of that kind, ends pending messages with codes for the account, and queues the notices. A verified
    * contact is kept for seven days, so that it can come back. `last_sign_in_method`: it is the last verified one, or it is

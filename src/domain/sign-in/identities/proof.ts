@@ -12,6 +12,16 @@ import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { SpentTokenStore } from './spent-token-store.ts'
 
+type Optional = string | null | undefined
+
+/** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
+export interface Brought {
+  code?: Optional
+  code_verifier?: Optional
+  id_token?: Optional
+  nonce?: Optional
+}
+
 export interface IdentityProofs {
   /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
   issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string>
@@ -20,6 +30,8 @@ export interface IdentityProofs {
    * meantime.
    */
   takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
+  /** The identity that a call brings, while nothing is used up; null where it proves none. */
+  look(provider: string, brought: Brought): Promise<ProvedIdentity | null>
   /** Throws `invalid_token`, also for a token that was used before. */
   takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>
 }
@@ -55,6 +67,21 @@ export function createIdentityProofs({ stores, providers, clock }: Needs): Ident
       if (!timingSafeEqual(sha256(codeVerifier), expected)) throw new AppError('invalid_code')
       providers.get(identity.provider)
       return identity
+    },
+
+    async look(name, { code, code_verifier, id_token, nonce }) {
+      if (id_token) {
+        const identity = await providers
+          .get(name)
+          .readIdToken?.(id_token, nonce ?? '')
+          .catch(() => null)
+        return identity ? { ...identity, provider: name } : null
+      }
+      const ticket = await tickets.find(codeKey(code ?? ''), clock.now())
+      if (ticket === null) return null
+      const { identity, codeChallenge } = ticket as { identity: ProvedIdentity; codeChallenge: string }
+      const expected = Buffer.from(codeChallenge, 'base64url')
+      return timingSafeEqual(sha256(code_verifier ?? ''), expected) ? identity : null
     },
 
     async takeIdToken(name, idToken, nonce) {

@@ -22,8 +22,10 @@ export interface IdentityResolver {
    * account has verified its e-mail address and the provider is not authoritative enough to open that account.
    */
   accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
-  /** Links it to the account and notifies the owner. False if it is already linked to an account. */
+  /** Links it to the account and notifies the owner. False if it is linked to an account already, or if there are too many. */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
+  /** Whether nothing would open the account without the identities of that provider. */
+  isLastMethod(account: Account, provider: string): Promise<boolean>
   /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
   unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
 }
@@ -36,6 +38,9 @@ interface Needs {
   stores: { identities: IdentityStore; accounts: AccountStore }
 }
 
+/** More than anybody has; each is a way in that its owner has to know. */
+export const MAXIMUM_IDENTITIES = 10
+
 /** An attempt fails only because another call completed something in between, so a few are enough. */
 const TRIES = 10
 
@@ -43,6 +48,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   const { providers, notices, clock, config } = needs
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
+  const usable = { providers: providers.names, rpId: config.passkeys.rpId }
 
   /** A provider that is no longer configured has only its name. */
   async function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
@@ -99,12 +105,11 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     },
     async link(signedIn, identity) {
       const notices = await noticesFor(signedIn.account, 'identity_linked', identity.provider)
-      const linked = await store.link(signedIn, identity, notices, clock.now())
-      return linked
+      return store.link(signedIn, identity, MAXIMUM_IDENTITIES, notices, clock.now())
     },
+    isLastMethod: ({ id }, provider) => store.isLastMethod(id, provider, usable),
     async unlink(signedIn, provider) {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
-      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
       return store.unlink(signedIn, provider, usable, about, clock.now())
     },
   }

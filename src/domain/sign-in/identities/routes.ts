@@ -86,6 +86,7 @@ export function createIdentityRoutes(
           ...errorResponses(
             'provider_not_found',
             'identity_taken',
+            'identity_limit',
             'provider_unavailable',
             ...ownerProofErrors,
           ),

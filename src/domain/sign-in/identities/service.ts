@@ -1,23 +1,16 @@
 /** The linked identities of somebody who is signed in: listing, linking, unlinking, but never the last sign-in method. */
 
 import { AppError, type FieldError } from '../../../errors.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
-import type { IdentityProofs } from './proof.ts'
-import type { IdentityResolver } from './resolver.ts'
+import type { Brought, IdentityProofs } from './proof.ts'
+import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'
 import type { IdentityStore } from './store.ts'
 
-type Optional = string | null | undefined
-
-/** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
-export interface LinkBody extends OwnerProof {
-  code?: Optional
-  code_verifier?: Optional
-  id_token?: Optional
-  nonce?: Optional
-}
+export type LinkBody = OwnerProof & Brought
 
 /** As clients see it. */
 export interface IdentityRecord {
@@ -68,17 +61,27 @@ export function createIdentityService(needs: Needs): IdentityService {
 
   const list = async ({ account }: Authenticated) => (await store.list(account.id)).map(record)
 
+  const isFull = async ({ account }: Authenticated) =>
+    (await store.list(account.id)).length >= MAXIMUM_IDENTITIES
+
   return {
     list,
     async link(signedIn, provider, body, client) {
       providers.get(provider)
       requireOneProof(body)
-      await reauthentication.require(signedIn, body, client)
+      // Before a second factor is used up. What is brought here is used up by the call itself.
+      const admit = async () => {
+        if (await isFull(signedIn)) throw new AppError('identity_limit')
+        const brought = await identityProofs.look(provider, body)
+        if (brought !== null) requireOwn(await store.findAccount(brought), signedIn)
+      }
+      await reauthentication.require(signedIn, body, client, { admit })
       const identity = await prove(provider, body)
       if (!(await identityResolver.link(signedIn, identity))) {
         const holder = await store.findAccount(identity)
+        requireOwn(holder, signedIn)
+        if (holder === null && (await isFull(signedIn))) throw new AppError('identity_limit')
         if (holder === null) throw new AppError('invalid_token', { cause: 'account changed' })
-        if (holder.id !== signedIn.account.id) throw new AppError('identity_taken')
       }
       return list(signedIn)
     },
@@ -86,6 +89,8 @@ export function createIdentityService(needs: Needs): IdentityService {
       const admit = async () => {
         const held = await store.list(signedIn.account.id)
         if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')
+        if (await identityResolver.isLastMethod(signedIn.account, provider))
+          throw new AppError('last_sign_in_method')
       }
       await reauthentication.require(signedIn, proof, client, { admit })
       const outcome = await identityResolver.unlink(signedIn, provider)
@@ -95,6 +100,10 @@ export function createIdentityService(needs: Needs): IdentityService {
       return list(signedIn)
     },
   }
+}
+
+function requireOwn(holder: Account | null, { account }: Authenticated): void {
+  if (holder !== null && holder.id !== account.id) throw new AppError('identity_taken')
 }
 
 function record({ provider, subject, email, createdAt }: LinkedIdentity): IdentityRecord {

@@ -64,12 +64,13 @@ const linkTo = (
 
 const link = defineStatement({
   name: 'identities.link',
-  params: { ...linkParamTypes, sessionId: 'uuid', digestWhenChecked: 'text?' },
+  params: { ...linkParamTypes, sessionId: 'uuid', digestWhenChecked: 'text?', limit: 'int' },
   row: { id: 'bigint' },
   sql: (p) =>
     linkTo(
       p,
-      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
+      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}
+      and (select count(*) from ${identities} where account_id = ${p.accountId}) < ${p.limit}`,
       sql`${p.sessionId}`,
     ),
 })
@@ -148,6 +149,16 @@ const list = defineStatement({
   select provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
 })
 
+const leftWithout = (p: Placeholders<'provider' | keyof typeof signInMethodParamTypes>) =>
+  otherSignInMethods(p, { identities: sql`provider <> ${p.provider}` })
+
+const isLastMethod = defineStatement({
+  name: 'identities.is_last_method',
+  params: { ...signInMethodParamTypes, provider: 'text' },
+  row: { isLast: 'boolean' },
+  sql: (p) => sql`select not exists (${leftWithout(p)}) as is_last`,
+})
+
 const unlink = defineStatement({
   name: 'identities.unlink',
   params: {
@@ -161,7 +172,7 @@ const unlink = defineStatement({
   sql: (p) => sql`
   with named as (
     select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
-  left_over as (${otherSignInMethods(p, { identities: sql`provider <> ${p.provider}` })}),
+  left_over as (${leftWithout(p)}),
   removed as (
     delete from ${identities} using named
      where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
@@ -178,11 +189,12 @@ const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
 export function createIdentityStore(database: Database): IdentityStore {
   return {
     findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
-    async link({ account: { id, uuid, passwordDigest }, sessionId }, identity, notices, now) {
+    async link({ account: { id, uuid, passwordDigest }, sessionId }, identity, limit, notices, now) {
       const params = {
         accountId: id,
         sessionId,
         digestWhenChecked: passwordDigest,
+        limit,
         now,
         ...paramsOf(identity),
         ...noticeParams(notices),
@@ -223,6 +235,10 @@ export function createIdentityStore(database: Database): IdentityStore {
       }
     },
     list: (accountId) => database.all(list, { accountId }),
+    async isLastMethod(accountId, provider, { providers, rpId }) {
+      const params = { accountId, provider, usable: JSON.stringify(providers), rpId }
+      return (await database.first(isLastMethod, params))?.isLast === true
+    },
     async unlink({ account, sessionId }, provider, { providers, rpId }, notices, now) {
       const usable = JSON.stringify(providers)
       const params = {

@@ -21,10 +21,16 @@ export type EmailOfNew = 'verified' | 'claimed' | 'none'
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
-   * Links the identity to the account and queues the notices. False if it is already linked to an account, if the
-   * session has ended, or if the password has changed since the account was read.
+   * Links the identity to the account and queues the notices. False if it is already linked to an account, if the account
+   * has `limit` identities, if the session has ended, or if the password has changed since the account was read.
    */
-  link(signedIn: AccountSession, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
+  link(
+    signedIn: AccountSession,
+    identity: ProvedIdentity,
+    limit: number,
+    notices: NewMessage[],
+    now: Date,
+  ): Promise<boolean>
   /**
    * The same, based only on the provider's statement about the e-mail address. False also if the address is not verified
    * by the account any more, or if the account has another identity of that issuer: then the address was given to somebody
@@ -45,6 +51,12 @@ export interface IdentityStore {
   ): Promise<Account | null>
   /** Oldest first. */
   list(accountId: number): Promise<LinkedIdentity[]>
+  /** Whether nothing would open the account without the identities of that provider. */
+  isLastMethod(
+    accountId: number,
+    provider: string,
+    usable: { providers: string[]; rpId: string | null },
+  ): Promise<boolean>
   /**
    * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
    * left: a password with an identifier, a passkey of `usable.rpId`, or an identity of one of `usable.providers`.

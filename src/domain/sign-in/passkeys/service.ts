@@ -233,19 +233,16 @@ export function createPasskeyService(
     async remove(signedIn, id, proof, client) {
       const { account, claims } = signedIn
       const passkey = (await store.list(account.id)).find((one) => one.id === id)
+      const named = { id, rpId: relyingParty.id }
       await requireOwner(signedIn, proof, client, async () => {
         if (!passkey) throw new AppError('passkey_not_found')
+        if (await store.isLastMethod(account.id, named, providers.names))
+          throw new AppError('last_sign_in_method')
       })
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await noticesOf(account, 'passkey_removed', passkey.name)
       const owner = { account, sessionId: claims.sessionId }
-      const outcome = await store.remove(
-        owner,
-        { id, rpId: relyingParty.id },
-        providers.names,
-        about,
-        clock.now(),
-      )
+      const outcome = await store.remove(owner, named, providers.names, about, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token')
       if (outcome === 'not_found') throw new AppError('passkey_not_found')
       if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

@@ -206,6 +206,13 @@ const rename = defineStatement({
   update ${passkeys} set name = ${p.name} where account_id = ${p.accountId} and id = ${p.id} returning ${selected}`,
 })
 
+const isLastMethod = defineStatement({
+  name: 'passkeys.is_last_method',
+  params: { ...signInMethodParamTypes, id: 'uuid' },
+  row: { isLast: 'boolean' },
+  sql: (p) => sql`select not exists (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}) as is_last`,
+})
+
 /** What is left to sign in with: another passkey, an identity, or a password with an identifier to type beside it. */
 const remove = defineStatement({
   name: 'passkeys.remove',
@@ -336,6 +343,10 @@ export function createPasskeyStore(database: Database): PasskeyStore {
           ],
         },
       ),
+    async isLastMethod(accountId, { id, rpId }, usableProviders) {
+      const params = { accountId, id, rpId, usable: JSON.stringify(usableProviders) }
+      return (await database.first(isLastMethod, params))?.isLast === true
+    },
     async remove({ account, sessionId }, { id, rpId }, usableProviders, notices, now) {
       const row = await updateLockedAccount(
         database,

@@ -56,6 +56,12 @@ export interface PasskeyStore {
   /** Queues the notices about a passkey whose counter went back. */
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
   rename(account: Account, id: string, name: string, now: Date): Promise<Passkey | null>
+  /** Whether nothing would open the account without this passkey. */
+  isLastMethod(
+    accountId: number,
+    passkey: Pick<Passkey, 'id' | 'rpId'>,
+    usableProviders: string[],
+  ): Promise<boolean>
   /**
    * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
    * `passkey.rpId` open nothing.

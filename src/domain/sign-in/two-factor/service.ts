@@ -99,7 +99,12 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
   return {
     async requestEnabling(signedIn, proof, client) {
       const { account } = signedIn
-      await reauthentication.require(signedIn, proof, client, { admit: () => requireOneFactor(signedIn) })
+      await reauthentication.require(signedIn, proof, client, {
+        admit: () => {
+          requireOneFactor(signedIn)
+          enrolmentContact(account)
+        },
+      })
       const contact = enrolmentContact(account)
       const { channel, destination } = contact
       // What is charged is the contact to which the code goes, which is not always the account's first one.
