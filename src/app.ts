@@ -91,8 +91,8 @@ const table = `
   POST    /api/v1/auth/resend-verification         resendVerification       none      sign-in/registration
   POST    /api/v1/auth/resend-confirmation         resendConfirmation       none      sign-in/registration
   POST    /api/v1/auth/login                       logIn                    none      sign-in/login
-  POST    /api/v1/auth/2fa/request-otp             requestTwoFactorCode     optional  sign-in/login-by-code
-  POST    /api/v1/auth/2fa/verify                  verifyTwoFactor          none      sign-in/login-by-code
+  POST    /api/v1/auth/2fa/request-otp             sendCode                 optional  sign-in/login-by-code
+  POST    /api/v1/auth/2fa/verify                  signInWithCode           none      sign-in/login-by-code
   POST    /api/v1/auth/refresh                     refresh                  none      sessions/sessions
   POST    /api/v1/auth/logout                      logOut                   optional  sessions/sessions
   POST    /api/v1/auth/logout-all                  logOutEverywhere         bearer    sessions/sessions
@@ -104,7 +104,7 @@ const table = `
   GET     /api/v1/auth/me/export                   exportAccount            bearer    self-service/me
   GET     /api/v1/auth/events                      listEvents               bearer    self-service/me
   DELETE  /api/v1/auth/me                          eraseAccount             bearer    self-service/me
-  POST    /api/v1/auth/2fa/enable                  requestTwoFactor         bearer    sign-in/two-factor
+  POST    /api/v1/auth/2fa/enable                  enableTwoFactor          bearer    sign-in/two-factor
   POST    /api/v1/auth/2fa/enable/confirm          confirmTwoFactor         bearer    sign-in/two-factor
   POST    /api/v1/auth/2fa/totp                    requestAuthenticatorApp  bearer    sign-in/two-factor
   POST    /api/v1/auth/2fa/totp/confirm            confirmAuthenticatorApp  bearer    sign-in/two-factor

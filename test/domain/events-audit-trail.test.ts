@@ -28,9 +28,9 @@ const chosen = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
 const withoutEvent = new Set([
   'resendVerification',
   'resendConfirmation',
-  'requestTwoFactorCode',
+  'sendCode',
   'refresh',
-  'requestTwoFactor',
+  'enableTwoFactor',
   'requestAuthenticatorApp',
   'changeEmail',
   'changePhone',
@@ -169,7 +169,7 @@ describe('every call of the public interface that changes something', () => {
     )
     await post('login', changed)
     const [recovery, other] = confirmed.recovery_codes as string[]
-    const { access_token: third } = await step('verifyTwoFactor', 'recovery_code.used', () =>
+    const { access_token: third } = await step('signInWithCode', 'recovery_code.used', () =>
       post('2fa/verify', { ...changed, otp: recovery }),
     )
     const renewed = await step('replaceRecoveryCodes', 'recovery_codes.replaced', () =>

@@ -8,7 +8,9 @@ export const identifierField = t.String({
   examples: ['ada@example.com'],
 })
 
-export const passwordField = t.String({ description: 'Password of the account' })
+export const passwordField = t.String({
+  description: 'Password of the account, as it was typed; it is normalized with NFKC before it is compared',
+})
 
 /** A new password and its confirmation. */
 export const newPasswordFields = {

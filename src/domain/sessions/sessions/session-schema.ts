@@ -14,7 +14,9 @@ export const deviceFields = {
   ),
   device_name: deviceText('Device name'),
   device_os: deviceText('Operating system'),
-  device_fingerprint: deviceText('Unique device identifier'),
+  device_fingerprint: deviceText(
+    'A random value that the client keeps on the device and sends with every call: the device is known by it, and mistakes of strangers do not refuse its owner. Whoever knows it is counted as that device, so choose it at random',
+  ),
 }
 
 export interface DeviceFields {

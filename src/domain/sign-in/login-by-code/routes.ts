@@ -51,8 +51,8 @@ export function createLoginByCodeRoutes(
         },
         detail: {
           tags: ['Login'],
-          operationId: 'requestTwoFactorCode',
-          summary: 'Request a code to log in with, or to confirm a change with',
+          operationId: 'sendCode',
+          summary: 'Send a code to sign in with, or to confirm a change with',
           description:
             'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app; with a valid `login_token` or access token the answer for such an account is `use_another_method`, whose `two_factor.methods` says what serves instead. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
           security: [...bearerSecurity, {}],
@@ -72,7 +72,7 @@ export function createLoginByCodeRoutes(
           password: t.Optional(
             t.Union([t.String(), t.Null()], {
               description:
-                'Required with two-factor login, unless `login_token` is sent or a login of the last 10 minutes verified it: with the same `device_fingerprint`, or from the same address if it named none',
+                'Only without `login_token`, for an account with two-factor login: proves the first factor in this call. Clients that keep neither are known by a login of the last 10 minutes: with the same `device_fingerprint`, or from the same address if it named none',
             }),
           ),
           login_token: optionalField(loginTokenField),
@@ -92,10 +92,10 @@ export function createLoginByCodeRoutes(
         },
         detail: {
           tags: ['Login'],
-          operationId: 'verifyTwoFactor',
-          summary: 'Log in with a code',
+          operationId: 'signInWithCode',
+          summary: 'Sign in with a code, or finish a login with two factors',
           description:
-            '`otp` is the code that was sent, a code of the authenticator app, or a recovery code.',
+            'After a 202 of a login: send its `login_token`, and as `otp` the code that was sent, a code of the authenticator app, or a recovery code. Without a login, a code that `2fa/request-otp` sent signs in an account without two factors, unless the operator turned that off (`codes.login = false`).',
         },
       },
     )

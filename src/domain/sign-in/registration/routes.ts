@@ -40,7 +40,11 @@ const confirmBody = t.Object({
         'The password that the account will have, whatever registrations named; the rules of register apply',
     }),
   ),
-  sign_in: optionalField(t.Boolean({ description: 'Also sign in; needs password in the same call' })),
+  sign_in: optionalField(
+    t.Boolean({
+      description: 'Also open a session, and answer with its tokens; needs `password` in the same call',
+    }),
+  ),
   ...deviceFields,
 })
 

@@ -8,10 +8,15 @@ import type { Texts } from '../../../texts/languages.ts'
 import { accountSchema } from '../../accounts/accounts/account-schema.ts'
 import { tokenFields } from '../../sessions/sessions/session-schema.ts'
 
-export const otpField = t.String({ description: 'The one-time code', examples: ['123456'] })
+export const otpField = t.String({
+  description:
+    'The six digits that were sent or that the authenticator app shows; where two factors are on, also a recovery code. Spaces do not matter',
+  examples: ['123456'],
+})
 
 export const loginTokenField = t.String({
-  description: 'From the 202 of the login that this call completes; it proves the first factor',
+  description:
+    'From the 202 of the login that this call completes: it proves the first factor, for ten minutes and one session',
 })
 
 /** The fields of every call that changes how the account is protected, besides its own. */

@@ -81,7 +81,15 @@ export function createTwoFactorRoutes(
         return status(201, { status: 201 as const, message })
       },
       {
-        body: t.Object({ ...ownerProofFields, method: optionalField(t.Literal('passkey')) }),
+        body: t.Object({
+          ...ownerProofFields,
+          method: optionalField(
+            t.Literal('passkey', {
+              description:
+                'Turns two factors on with the passkeys of the account; without it, with sent codes',
+            }),
+          ),
+        }),
         response: {
           200: recoveryCodesAnswer,
           201: messageAnswer(201),
@@ -95,8 +103,8 @@ export function createTwoFactorRoutes(
           ),
         },
         detail: documented(
-          'requestTwoFactor',
-          'Request two-factor login',
+          'enableTwoFactor',
+          'Begin to turn on two-factor login',
           'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
         ),
       },
