@@ -41,7 +41,7 @@ export const fr = {
       'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
     passkey_limit: 'Votre compte a autant de clés d’accès que possible : retirez-en une d’abord.',
-    identity_limit: 'Votre compte est lié à autant d’autres comptes que possible : déliez-en un d’abord.',
+    identity_limit: 'Votre compte est lié à autant d’autres comptes que possible : déliez-en un d’abord.',
     two_factor_already_enabled: 'La double authentification est déjà activée.',
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
     no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
