@@ -266,6 +266,18 @@ describe('a token of administration', () => {
     expect(served!.body.items).toMatchObject([{ type: 'key.rotated' }])
   })
 
+  test('revokes no token that may more than itself', async () => {
+    const [small, large, part] = [
+      await made({ scopes: ['tokens:write'] }),
+      await made({ scopes: ['tokens:write', 'accounts:read'] }),
+      await made({ scopes: ['tokens:write'] }),
+    ]
+    expectRefusal(await use(small.token, 'DELETE', `tokens/${large.id}`), 'insufficient_scope')
+    expect((await use(large.token, 'GET', 'accounts')).status).toBe(200)
+    for (const id of [part.id, small.id])
+      expect((await use(small.token, 'DELETE', `tokens/${id}`)).status).toBe(200)
+  })
+
   test('is taken from its addresses alone', async () => {
     const { token, addresses } = await made({ addresses: ['198.51.100.77/24', '2001:db8::1'] })
     expect(addresses).toEqual(['198.51.100.0/24', '2001:db8::1/128'])

@@ -129,13 +129,17 @@ export function createTokenRoutes(
     )
     .delete(
       '/tokens/:id',
-      async ({ params }) => {
-        await tokens.revoke(params.id)
+      async ({ params, caller }) => {
+        await tokens.revoke(params.id, caller)
         return { status: 200 as const }
       },
       {
-        response: { 200: revokedAnswer, ...errorResponses('token_not_found') },
-        detail: detail('revokeToken', 'Revoke a token', 'The tokens that were made with it are revoked too.'),
+        response: { 200: revokedAnswer, ...errorResponses('token_not_found', 'insufficient_scope') },
+        detail: detail(
+          'revokeToken',
+          'Revoke a token',
+          'The tokens that were made with it are revoked too. A token revokes none that has a scope which it lacks.',
+        ),
       },
     )
 }

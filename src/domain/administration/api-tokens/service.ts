@@ -49,8 +49,11 @@ export interface TokenService {
   /** Throws `token_not_found`. */
   get(id: string): Promise<TokenRecord>
   list(query: PageQuery): Promise<Page<TokenRecord>>
-  /** What was made with it is revoked too. Throws `token_not_found`. */
-  revoke(id: string): Promise<void>
+  /**
+   * What was made with it is revoked too. Throws `token_not_found`, and `insufficient_scope` where a token would revoke one
+   * that may more than itself.
+   */
+  revoke(id: string, caller?: AdminCaller): Promise<void>
 }
 
 interface Needs {
@@ -122,7 +125,12 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
       return toPage(await store.list(after, limit + 1), limit, tokenRecord)
     },
 
-    async revoke(id) {
+    async revoke(id, caller) {
+      if (caller?.type === 'token') {
+        const { scopes } = await get(id)
+        const held = scopesOf(caller)
+        if (!scopes.every((scope) => held.includes(scope))) throw new AppError('insufficient_scope')
+      }
       if (!isUuid(id) || !(await store.revoke(id, clock.now()))) throw new AppError('token_not_found')
     },
   }
