@@ -46,7 +46,7 @@ export const fr = {
     two_factor_not_enabled: 'La double authentification n’est pas activée.',
     no_verified_contact: 'Votre compte n’a ni adresse e-mail ni numéro de téléphone vérifié.',
     password_not_set: 'Votre compte n’a pas de mot de passe.',
-    password_already_set: 'Ce compte est confirmé et a un mot de passe : il n’a pas besoin d’invitation.',
+    password_already_set: 'Ce compte est confirmé et a un mot de passe : il n’a pas besoin d’invitation.',
     use_another_method: 'Aucun code n’est envoyé à ce compte. Utilisez une autre méthode.',
     not_resendable: 'Ce message ne peut pas être renvoyé.',
     body_too_large: 'Le corps de la requête est trop volumineux.',

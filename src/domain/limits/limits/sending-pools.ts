@@ -22,6 +22,9 @@ export const recipientsOf = (codePurpose: string | null): Recipients =>
 /** SMS that a network may still ask for at numbers of a closed range, and that go there in all. */
 const CLOSED_BY_NETWORK_IN_DAY = 3
 const CLOSED_IN_HOUR = 10
+/** Without a mail server, as with `--dev`, every message stays in the mailbox: as many as the default of the key. */
+const MAILBOX_PER_HOUR = 5000
+
 /** Of the SMS of the day, in hundredths: a group is refused once so many went out, whoever caused them. */
 const LINES = { newcomers: 75, verified: 85, owners: 95 }
 
@@ -47,8 +50,8 @@ export function createSendingPools({
   const sizes = {
     sms: { newcomers: Math.floor(dailyBudget / 2), verified: Math.floor(dailyBudget / 4) },
     email: {
-      newcomers: smtp?.strangersPerHour ?? 1,
-      verified: Math.ceil((smtp?.strangersPerHour ?? 1) / 2),
+      newcomers: smtp?.strangersPerHour ?? MAILBOX_PER_HOUR,
+      verified: Math.ceil((smtp?.strangersPerHour ?? MAILBOX_PER_HOUR) / 2),
     },
   }
 
