@@ -36,6 +36,32 @@ duration = { one = "eine Minute", other = "{minutes} Minuten" }
 sms = "{service}: {code} bestätigt Ihr Konto. Gültig {duration}."
 `
 
+describe('a pipe that nobody writes to', () => {
+  test.each(['texts/de.toml', 'layout.html'])(
+    'is refused as %s instead of being waited for',
+    (name) => {
+      withTexts({}, name === 'layout.html' ? 'layout = "layout.html"\n' : '')
+      const made = Bun.spawnSync(['mkfifo', join(directory.path, name)])
+      expect(made.exitCode).toBe(0)
+      // In a process of its own: a read that hangs could not be stopped here.
+      const { stdout, stderr, exitCode } = Bun.spawnSync(
+        [
+          process.execPath,
+          join(import.meta.dir, '../../src/main.ts'),
+          'config',
+          'check',
+          '--config',
+          join(directory.path, 'config.toml'),
+        ],
+        { timeout: 30_000, cwd: directory.path },
+      )
+      expect(exitCode).toBe(2)
+      expect(`${stdout}${stderr}`).toContain('this is no ordinary file')
+    },
+    60_000,
+  )
+})
+
 describe('a file', () => {
   test('adds a language, whose other texts come from the fallback', () => {
     withTexts({ 'de.toml': german, 'README.md': 'not a language' })

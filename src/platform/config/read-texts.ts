@@ -1,5 +1,5 @@
 /** Reads the files that [texts] names: a language each, and the layout of e-mails. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { OwnTexts } from '../../texts/catalog.ts'
 import { builtInTags, canonicalTag, type Language } from '../../texts/languages.ts'
@@ -64,6 +64,7 @@ function readLanguages(directory: string, report: Report): Record<Language, OwnT
 }
 
 function readLanguage(path: string, report: Report): OwnTexts {
+  requireFile(path)
   const { texts, problems } = readOwnTexts(parseToml(path))
   for (const { key, value, message } of problems) {
     report.add({ key: `${path}: ${key}`, value: value === null ? null : toToml(value), message })
@@ -73,11 +74,17 @@ function readLanguage(path: string, report: Report): OwnTexts {
 
 function readLayout(path: string, report: Report): string | null {
   return attempt('texts.layout', path, report, () => {
+    requireFile(path)
     const html = readFileSync(path, 'utf8')
     const problem = findLayoutProblem(html)
     if (problem !== null) report.add({ key: 'texts.layout', value: toToml(path), message: problem })
     return html
   })
+}
+
+/** A pipe that nobody writes to would be read for ever. */
+function requireFile(path: string): void {
+  if (!statSync(path).isFile()) throw Object.assign(new Error(`${path} is no file`), { code: 'EFTYPE' })
 }
 
 function attempt<Value>(key: string, path: string | null, report: Report, read: () => Value): Value | null {

@@ -78,6 +78,7 @@ export function describeFileError(error: unknown): string {
   const cause = causeOf(error)
   if (cause === 'ENOENT') return 'there is no such file or directory'
   if (cause === 'ENOTDIR') return 'this is no directory'
+  if (cause === 'EFTYPE') return 'this is no ordinary file'
   if (cause === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'the file is not UTF-8'
   return `the file cannot be read (${cause ?? 'unknown cause'})`
 }
