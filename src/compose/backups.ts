@@ -30,9 +30,12 @@ export function backupKeyOf({ server, storage, backup }: BackupConfig, passphras
   )
 }
 
-/** In clear things are written only where the embedded database is, or on this machine. */
+/**
+ * In clear things are written only where the embedded database is, or on this machine. A command that reaches the service
+ * by its socket may know no data directory, and must not make one.
+ */
 export const scratchOf = ({ database, storage }: Pick<Config, 'database' | 'storage'>): string =>
-  database.url === null ? resolve(storage.dataDir) : tmpdir()
+  database.url === null && existsSync(storage.dataDir) ? resolve(storage.dataDir) : tmpdir()
 
 export function createBackupMaker(config: Config, database: Database, clock: Clock) {
   const { directory, keep } = config.backup

@@ -22,17 +22,14 @@ describe.each(racingShapes)('limits of changes on %s', (shape) => {
   }, 60_000)
   afterAll(() => service?.close())
 
-  test('a destination gets three codes at once, whoever asks; a taken one is told of as often', async () => {
+  test('a destination gets three codes at once, whoever asks; a taken one is answered alike', async () => {
     const owner = await service.signUp(newPhone())
     service.clock.advance(3_600_000)
-    for (const [phone, status] of [
-      [owner.identifier, 409],
-      [newPhone(), 201],
-    ] as const) {
+    for (const phone of [owner.identifier, newPhone()]) {
       const statuses: number[] = []
       for (let i = 0; i < 4; i++)
         statuses.push((await changePhone(service, await signIn(service), phone)).status)
-      expect(statuses).toEqual([status, status, status, 429])
+      expect(statuses).toEqual([201, 201, 201, 429])
     }
   })
 
