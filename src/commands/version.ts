@@ -13,23 +13,26 @@ export function versionCommand(): Command {
     .option('--json', 'print for programs')
     .option('--sbom', 'print what the executable consists of, as CycloneDX 1.6')
     .action(async ({ json, sbom }: { json?: boolean; sbom?: boolean }) => {
-      if (sbom) return printInventory('billOfMaterials')
-      process.stdout.write(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
+      if (sbom) process.stdout.write(await readInventory('billOfMaterials'))
+      else process.stdout.write(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
     })
 }
 
 export function licensesCommand(): Command {
   return new Command('licenses')
     .description('print the licences of everything that the executable contains')
-    .action(() => printInventory('licences'))
+    .action(async ({ json }: { json?: boolean }) => {
+      const text = new TextDecoder().decode(await readInventory('licences'))
+      process.stdout.write(json ? `${JSON.stringify({ text })}\n` : text)
+    })
 }
 
-async function printInventory(part: 'billOfMaterials' | 'licences'): Promise<void> {
+function readInventory(part: 'billOfMaterials' | 'licences'): Promise<Uint8Array> {
   if (inventoryPaths === null) {
     throw new CommandFailure(
       1,
       'only the built executable knows what it consists of: run `bun run build` first',
     )
   }
-  process.stdout.write(await readAsset(inventoryPaths[part]))
+  return readAsset(inventoryPaths[part])
 }

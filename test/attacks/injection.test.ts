@@ -97,14 +97,10 @@ describe('a device’s name', () => {
     expect(service.smtp.messages.every(({ envelope }) => envelope.to.length === 1)).toBe(true)
     expect(Object.keys(mail.headers).sort()).toEqual(Object.keys(mails[0]!.headers).sort())
     expect(mail.subject).toStartWith('Un appareil')
-    const shown = device
-      .replace(/["“”„«»]/g, '')
-      .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
-      .replaceAll("'", '’')
-      .trim()
-      .slice(0, 40)
-      .trim()
-    expect(text).toContain(`«\u00a0${shown}\u00a0»`)
+    // Letters, digits, spaces and a few signs: nothing of which a mail program makes a link.
+    const shown = /«\u00a0(.*)\u00a0»/.exec(text)?.[1] ?? ''
+    expect(shown).toMatch(/^[\p{L}\p{M}\p{Nd} ’()&+_-]{0,40}$/u)
+    for (const word of device.match(/[a-z]{4,}/gi)?.slice(0, 2) ?? []) expect(text).toContain(word)
     expect(mail.html).not.toMatch(/<script|<img/i)
     expect(mail.raw).not.toMatch(/^(bcc|subject: other|mail from)/im)
   })

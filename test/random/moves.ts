@@ -291,7 +291,8 @@ export const usePasskey: Move = async ({ world, withAccount, session }) => {
   const again = await ask('login', assertion!)
   must(again.status !== 200, 'a signature of a passkey served twice')
   const { id } = added.body.passkey
-  const removed = await world.ask(owner, 'DELETE', `passkeys/${id}`, {}, opened.access)
+  const fresh = { refresh_token: opened.refresh }
+  const removed = await world.ask(owner, 'DELETE', `passkeys/${id}`, fresh, opened.access)
   if (!expectStatus(world, removed, 200)) return 'passkey: limited'
   const late = await signed()
   const after = late && (await ask('login', late))

@@ -198,7 +198,7 @@ test('a way in that the stranger removes while the owner resets the password sta
 
 test('a session that ended before it links, of an account without password, links nothing', async () => {
   provider.present(newPerson())
-  const { account, access_token: bearer } = (await browser.signIn()).body
+  const { account, access_token: bearer, refresh_token } = (await browser.signIn()).body
   const other = (await browser.signIn()).body.access_token
   provider.present(newPerson())
   const code = await browser.obtainCode()
@@ -207,7 +207,7 @@ test('a session that ended before it links, of an account without password, link
   await service.inside.database.transaction(
     async (transaction) => {
       await transaction.all(hold, { uuid: account.uuid })
-      linked = service.post('identities/p1', code, { bearer })
+      linked = service.post('identities/p1', { ...code, refresh_token }, { bearer })
       const waits = async () => (await service.inside.database.first(queued, {}))!.count >= 1
       await waitFor(waits, { what: 'the call to wait for the account', intervalMs: 5 })
       expect((await endAll()).status).toBe(200)

@@ -115,7 +115,15 @@ function rewriteOperation(
     const content = onlyAs(bodyType, body.content, components)
     operation.requestBody = { description: 'Unknown fields are ignored.', ...body, content }
   }
-  if (!Array.isArray(operation.parameters) || operation.parameters.length === 0) delete operation.parameters
+  if (!takesParameters) delete operation.parameters
+  else operation.parameters = (operation.parameters as Json[]).map(withOwnExamples)
+}
+
+/** The plugin lifts a list of examples out of the schema, where only the schema may have one. */
+function withOwnExamples({ examples, ...parameter }: Json): Json {
+  return Array.isArray(examples)
+    ? { ...parameter, schema: { ...(parameter.schema as Json), examples } }
+    : { ...parameter, ...(examples !== undefined && { examples }) }
 }
 
 /** An empty requirement among several makes the token optional. */
