@@ -26,7 +26,7 @@ export function keepHeapTidy(): void {
 
 /** In a window of this length in which the process used less of a processor than this share, it was idle. */
 const IDLE_LOOK_EVERY_MS = 2000
-const IDLE_SHARE = 0.02
+const IDLE_SHARE = 0.05
 /** So many such windows in a row are a pause; after the start one of them is enough. */
 const PAUSE = 30
 

@@ -160,10 +160,13 @@ if (process.getuid?.() === 0 && mayMount) {
       port = await freePort()
       installUnit(machine, port)
       service = startUnit(machine)
-      await waitFor(async () => {
-        const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null)
-        return answer?.status === 200
-      })
+      await waitFor(
+        async () => {
+          const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null)
+          return answer?.status === 200
+        },
+        { what: 'the service of the unit', timeoutMs: 60_000 },
+      )
     })
     afterAll(async () => {
       service.kill('SIGKILL')

@@ -70,6 +70,8 @@ interface Life {
 const QUIET_WITHIN_MS = 10_000
 /** Small pieces of upkeep follow each other for this long. */
 const UPKEEP_MS = 20
+/** A look at all relations costs some 40 ms: too much for every second of an idle service. */
+const LOOK_AGAIN_MS = 10_000
 
 /** Read-only below the first, writable again above the second: there must always be space for a segment of the log. */
 const RESERVE_BYTES = 24 * 1024 * 1024
@@ -315,16 +317,20 @@ async function keepOpen(
   }
   const upkeep = createUpkeep(upkeepOptions)
   let upkeptAtMs = performance.now()
+  let nothingDueUntilMs = 0
   const query = (text: string) => run(text, [], true)
   const stepUpkeep = (onlyUrgent = false) => upkeep.step(query, { onlyUrgent, mayCheckpoint: !isCopying })
 
   async function keepUp(isBusy: boolean): Promise<void> {
     if (life === null || releasedUntilMs !== null) return
     const startedAtMs = performance.now()
+    if (startedAtMs < nothingDueUntilMs) return
     // A vacuum writes to the log first, for which a disk that is almost full has no space.
     const onlyUrgent = isReadOnly || (isBusy && startedAtMs - upkeptAtMs < QUIET_WITHIN_MS)
     try {
-      while ((await stepUpkeep(onlyUrgent)) && performance.now() - startedAtMs < UPKEEP_MS);
+      let done = await stepUpkeep(onlyUrgent)
+      while (done && performance.now() - startedAtMs < UPKEEP_MS) done = await stepUpkeep(onlyUrgent)
+      if (!done && !onlyUrgent) nothingDueUntilMs = startedAtMs + LOOK_AGAIN_MS
     } catch (error) {
       onUpkeepFailure?.(error as UpkeepFailed)
     }
