@@ -156,6 +156,8 @@ if (process.getuid?.() === 0 && mayMount) {
     let service: ReturnType<typeof startUnit>
     let port = 0
     beforeAll(async () => {
+      // A service that ran in this process before has taken every right from others; systemd does not.
+      process.umask(0o022)
       machine = await startMachine()
       port = await freePort()
       installUnit(machine, port)
