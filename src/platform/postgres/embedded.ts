@@ -324,9 +324,9 @@ async function keepOpen(
   async function keepUp(isBusy: boolean): Promise<void> {
     if (life === null || releasedUntilMs !== null) return
     const startedAtMs = performance.now()
-    if (startedAtMs < nothingDueUntilMs) return
     // A vacuum writes to the log first, for which a disk that is almost full has no space.
-    const onlyUrgent = isReadOnly || (isBusy && startedAtMs - upkeptAtMs < QUIET_WITHIN_MS)
+    const onlyUrgent =
+      isReadOnly || startedAtMs < nothingDueUntilMs || (isBusy && startedAtMs - upkeptAtMs < QUIET_WITHIN_MS)
     try {
       let done = await stepUpkeep(onlyUrgent)
       while (done && performance.now() - startedAtMs < UPKEEP_MS) done = await stepUpkeep(onlyUrgent)
