@@ -46,20 +46,12 @@ async function tryGateway(name: string, number: string, options: TryOptions): Pr
   const to = parseIdentifier(number, config.accounts.defaultCountry)
   if (to?.kind !== 'phone') throw new CommandFailure(2, `${number} is no phone number`)
   if (!covers(gateway, to.key)) throw new CommandFailure(1, `${name} does not cover ${to.key}`)
-  const message = testMessage(config, 'sms', to.key)
-  const { url, method, headers, body } = requestOf(gateway, message, null)
   const steps = createSteps(options)
-  await reach(
-    steps,
-    url.hostname,
-    Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
-    url.protocol === 'https:',
-  )
-  steps.print('request', `${method} ${url.origin}${gateway.url.includes('{') ? '/…' : url.pathname}`)
-  steps.print('headers', [...headers.keys()].join(', ') + (gateway.oauth ? ', authorization' : ''))
+  const message = testMessage(config, 'sms', to.key)
+  const { url, body } = requestOf(gateway, message, null)
+  await reach(steps, url)
   steps.print('body', shapeOf(gateway, body))
-  const { outcome, detail, reason, providerId } = await createGateway(gateway, systemClock)(message)
-  steps.print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
+  const { outcome, providerId } = await createGateway(gateway, systemClock, steps.print)(message)
   if (providerId) steps.print('message id', providerId)
   steps.finish(outcome)
 }
@@ -71,26 +63,17 @@ async function tryMail(address: string, options: TryOptions): Promise<void> {
   const to = parseIdentifier(address, config.accounts.defaultCountry)
   if (to?.kind !== 'email') throw new CommandFailure(2, `${address} is no e-mail address`)
   const steps = createSteps(options)
-  await reach(steps, smtp.host, smtp.port, smtp.security === 'tls')
-  const authentication = smtp.username === null ? 'no authentication' : 'authentication'
-  steps.print('request', `from ${smtp.from}, security ${smtp.security}, ${authentication}`)
-  const sender = createEmailSender(config, systemClock)!
-  const {
-    outcome,
-    detail,
-    reason,
-    refusals = [],
-  } = await sender.send(testMessage(config, 'email', to.destination))
+  const sender = createEmailSender(config, systemClock, steps.print)!
+  const { outcome } = await sender.send(testMessage(config, 'email', to.destination))
   await sender.close()
-  for (const { gateway, detail: cause, reason: words } of refusals)
-    steps.print(gateway, `${cause} ${words ?? ''}`)
-  steps.print('reply', `${detail}${reason ? ` ${reason}` : ''}`)
   steps.finish(outcome)
 }
 
-/** Resolves, connects and, where the first byte is encrypted, shakes hands; the sending itself checks the certificate. */
-async function reach(steps: Steps, host: string, port: number, tls: boolean): Promise<void> {
-  const bare = host.replace(/^\[(.*)\]$/, '$1')
+/** Resolves, connects and shakes hands; the sending itself checks the certificate. */
+async function reach(steps: Steps, url: URL): Promise<void> {
+  const tls = url.protocol === 'https:'
+  const port = Number(url.port) || (tls ? 443 : 80)
+  const bare = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const addresses = await step(steps, 'resolve', async () => {
     const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true })
     return found.map(({ address }) => address).join(', ')

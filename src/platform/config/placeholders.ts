@@ -29,6 +29,13 @@ export function placeholdersIn(template: Template): string[] {
 export const unknownPlaceholders = (template: Template): string[] =>
   placeholdersIn(template).filter((name) => !isKnown(name))
 
+/** What stands between the placeholders of a text. */
+export const literalsIn = (text: string): string[] =>
+  placeholderNames
+    .reduce((texts, name) => texts.flatMap((each) => each.split(`{${name}}`)), [text])
+    .map((each) => each.replaceAll('{{', '{').trim())
+    .filter((each) => each !== '')
+
 /** In one pass: what a placeholder inserts is not read again. */
 export function fillText(
   text: string,

@@ -1,25 +1,38 @@
-/** Prepares the words of a mail server or gateway for the log: removes addresses, numbers and codes. */
+/**
+ * Prepares the words of a mail server or gateway for the log, the database and the terminal: removes the secrets of the
+ * configuration, addresses, numbers and codes.
+ */
+import type { Redact } from '../../../platform/redact.ts'
 
-const MAXIMUM_LENGTH = 200
+const MAXIMUM_LENGTH = 500
 /** Read no further: a reply may be long. */
 const READ_LENGTH = 1000
+/** As long as the longest secret and what is read: half of a secret would not be found. */
+const REDACTED_LENGTH = 8000
 
 interface Personal {
   to: string
   code: string | null
 }
 
-export function cleanWords(text: string, { to, code }: Personal): string {
-  const flat = text
-    .slice(0, READ_LENGTH)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
-    .trim()
+export function cleanWords(text: string, { to, code }: Personal, redact: Redact): string {
+  const flat = oneLine(text, redact)
   const cleaned = [...personalPatterns(to, code), digitRuns].reduce(
     (words, pattern) => words.replace(pattern, '…'),
     flat.replace(eachWord, (word) => (isAddress.test(word) ? '…' : word)),
   )
   return cleaned.slice(0, MAXIMUM_LENGTH)
 }
+
+/** For the one who typed the recipient: without the secrets, and with nothing that a terminal obeys. */
+export const plainWords = (text: string, redact: Redact): string =>
+  oneLine(text, redact).slice(0, MAXIMUM_LENGTH)
+
+const oneLine = (text: string, redact: Redact): string =>
+  redact(text.slice(0, REDACTED_LENGTH))
+    .slice(0, READ_LENGTH)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
+    .trim()
 
 /** E-mail addresses are found word by word: one pattern for both would read a long word again from each of its letters. */
 const eachWord = /[^\s<>"'(),;:=]+/g

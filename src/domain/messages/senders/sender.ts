@@ -47,3 +47,6 @@ export interface MessageSender {
   send(message: RenderedMessage): Promise<SendOutcome>
   close(): Promise<void>
 }
+
+/** Hears each step of a sending as it happens, without secrets: for the commands that try a server. */
+export type Trace = (step: string, text: string) => void

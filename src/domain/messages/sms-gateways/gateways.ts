@@ -3,14 +3,16 @@
  * is followed; a gateway has its timeout, and 64 KiB for a reply. The details given are gateway names and cause codes.
  */
 import { type Clock, systemClock } from '../../../platform/clock.ts'
+import { secretsOfGateway } from '../../../platform/config/secrets.ts'
 import type { GatewayConfig } from '../../../platform/config/types.ts'
+import { createRedactor, type Redact } from '../../../platform/redact.ts'
 import { takesSms } from '../../foundation/identifiers/phone.ts'
 import { type Breaker, createBreaker } from '../senders/breaker.ts'
 import { cleanWords } from '../senders/clean-words.ts'
-import type { MessageSender, Refusal, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import type { MessageSender, Refusal, RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { readReply } from './reply.ts'
 import { requestOf } from './request.ts'
-import { createTokenSource, type TokenSource } from './token.ts'
+import { createTokenSource, TokenRefused, type TokenSource } from './token.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
 export interface SmsSenderOptions {
@@ -66,20 +68,27 @@ type Answer = Verdict & { reason?: string }
 export function createGateway(
   gateway: GatewayConfig,
   clock: Clock,
+  trace?: Trace,
 ): (message: RenderedMessage) => Promise<Answer> {
-  const tokens = gateway.oauth && createTokenSource(gateway.oauth, clock)
+  const tokens = gateway.oauth && createTokenSource(gateway.oauth, clock, trace)
+  const secrets = secretsOfGateway(gateway)
+  const redact = createRedactor(secrets)
+  const redactWith = (bearer: string | null) =>
+    bearer === null ? redact : createRedactor([...secrets, bearer])
   return async (message) => {
     const exchange = new AbortController()
     const timer = setTimeout(() => exchange.abort(), gateway.timeoutMs)
+    const options = { tokens, redactWith, signal: exchange.signal, ...(trace ? { trace } : {}) }
     try {
-      const answer = await ask(gateway, message, tokens, exchange.signal)
+      const answer = await ask(gateway, message, options)
       // A token may end before its time: one more try with a fresh one.
       const isTokenRefused = tokens !== null && answer.detail === '401'
-      return isTokenRefused ? await ask(gateway, message, tokens, exchange.signal) : answer
+      return isTokenRefused ? await ask(gateway, message, options) : answer
     } catch (error) {
-      const code = (error as { code?: unknown } | null)?.code
       const detail = exchange.signal.aborted ? 'timeout' : connectionCause(error)
-      return { outcome: 'failed', detail, ...(typeof code === 'string' ? { reason: code } : {}) }
+      const reason = reasonOf(error, message, redact)
+      trace?.(error instanceof TokenRefused ? 'token' : 'failed', `${detail} ${reason}`)
+      return { outcome: 'failed', detail, ...(reason === '' ? {} : { reason }) }
     } finally {
       clearTimeout(timer)
       // Whatever is left of the reply is not wanted.
@@ -88,23 +97,44 @@ export function createGateway(
   }
 }
 
+function reasonOf(error: unknown, message: RenderedMessage, redact: Redact): string {
+  const code = (error as { code?: unknown } | null)?.code
+  const words = error instanceof TokenRefused ? cleanWords(error.words, message, redact) : ''
+  return `${typeof code === 'string' ? code : ''} ${words}`.trim()
+}
+
+interface Asking {
+  tokens: TokenSource | null
+  redactWith(bearer: string | null): Redact
+  signal: AbortSignal
+  trace?: Trace
+}
+
 async function ask(
   gateway: GatewayConfig,
   message: RenderedMessage,
-  tokens: TokenSource | null,
-  signal: AbortSignal,
+  { tokens, redactWith, signal, trace }: Asking,
 ): Promise<Answer> {
   const bearer = tokens && (await tokens.get(signal))
   const { url, ...request } = requestOf(gateway, message, bearer)
+  trace?.('request', requestLine(gateway, url, request.headers))
   const response = await fetch(url, { ...request, redirect: 'manual', signal })
   const { status, headers } = response
   if (bearer !== null && status === 401) tokens?.forget(bearer)
   // Where the status alone is the verdict, a reply that never ends must not send the message by another gateway too.
   const body = await readReply(response).catch(() => '')
-  const reason = cleanWords(body, message)
+  const redact = redactWith(bearer)
+  const reason = cleanWords(body, message, redact)
+  trace?.('reply', `${status} ${reason}`)
   const verdict = verdictOf({ status, body, contentType: headers.get('content-type') ?? '' }, gateway)
-  return { ...verdict, ...(reason === '' ? {} : { reason }) }
+  const { providerId, ...rest } = verdict
+  const isFit = providerId !== undefined && redact(providerId) === providerId
+  return { ...rest, ...(isFit ? { providerId } : {}), ...(reason === '' ? {} : { reason }) }
 }
+
+/** Without the path and the values of the headers: any of them may be a key. */
+const requestLine = ({ method }: GatewayConfig, { origin, pathname }: URL, headers: Headers): string =>
+  `${method} ${origin}${pathname === '/' ? '/' : '/…'} with ${[...headers.keys()].join(', ')}`
 
 function connectionCause(error: unknown): string {
   const code = String((error as { code?: unknown } | null)?.code ?? '')

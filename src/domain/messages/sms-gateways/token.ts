@@ -1,6 +1,7 @@
 /** OAuth 2 client credentials of a gateway (RFC 6749, 4.4): one token for all messages, kept until a minute before its end. */
 import type { Clock } from '../../../platform/clock.ts'
 import type { OAuthConfig } from '../../../platform/config/types.ts'
+import type { Trace } from '../senders/sender.ts'
 import { readReply } from './reply.ts'
 import { basic } from './request.ts'
 
@@ -17,27 +18,34 @@ const MARGIN_MS = 60_000
 
 export class TokenRefused extends Error {
   readonly code: string
-  constructor(status: number) {
+  /** What the server of the tokens said. */
+  readonly words: string
+  constructor(status: number, words: string) {
     super('the token could not be fetched')
     this.code = `oauth_${status}`
+    this.words = words
   }
 }
 
-export function createTokenSource(oauth: OAuthConfig, clock: Clock): TokenSource {
+export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trace): TokenSource {
   let token: { value: string; endsAtMs: number } | null = null
   let fetching: Promise<string> | null = null
 
   async function fetchToken(signal: AbortSignal): Promise<string> {
+    trace?.('token', `asked at ${new URL(oauth.token_url).origin}, credentials as ${oauth.auth ?? 'basic'}`)
     const response = await fetch(oauth.token_url, {
       ...tokenRequest(oauth),
       method: 'POST',
       redirect: 'manual',
       signal,
     })
-    const { access_token: value, expires_in: expiresIn } = objectOf(await readReply(response))
+    const reply = await readReply(response)
+    const { access_token: value, expires_in: expiresIn } = objectOf(reply)
+    // A reply with a token is not repeated: it may be a good one.
     if (!response.ok || typeof value !== 'string' || !/^[!-~]+$/.test(value))
-      throw new TokenRefused(response.status)
+      throw new TokenRefused(response.status, value === undefined ? reply : '')
     const seconds = Number(expiresIn) > 0 ? Number(expiresIn) : DEFAULT_LIFETIME_SECONDS
+    trace?.('token', `${response.status}, for ${seconds} s`)
     token = { value, endsAtMs: clock.now().getTime() + seconds * 1000 - MARGIN_MS }
     return value
   }

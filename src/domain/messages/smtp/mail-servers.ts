@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config, SmtpServerConfig } from '../../../platform/config/types.ts'
 import { createBreaker } from '../senders/breaker.ts'
-import type { MessageSender, Refusal, SendOutcome } from '../senders/sender.ts'
+import type { MessageSender, Refusal, SendOutcome, Trace } from '../senders/sender.ts'
 import { createSmtpSender } from './smtp.ts'
 
 /** The mail servers by the names of their sections, in the order in which they are tried. */
-export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'server'>) {
+export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'server'>, trace?: Trace) {
   if (smtp === null) return []
   return [smtp, ...smtp.fallback.map((fallback) => ({ ...smtp, ...fallback }))].map((each, index) => ({
     name: index === 0 ? 'smtp' : `smtp.fallback[${index - 1}]`,
@@ -15,6 +15,7 @@ export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'serve
     sender: createSmtpSender({
       smtp: each,
       baseUrl: server.baseUrl,
+      ...(trace ? { trace } : {}),
       ...(each.caFile === null ? {} : { ca: readFileSync(each.caFile, 'utf8') }),
     }),
   }))
@@ -24,16 +25,19 @@ export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'serve
 export function createEmailSender(
   config: Pick<Config, 'smtp' | 'server'>,
   clock: Clock,
+  trace?: Trace,
 ): MessageSender | null {
-  const servers = createSmtpSenders(config)
+  const servers = createSmtpSenders(config, trace)
   if (servers.length === 0) return null
   const breaker = createBreaker(clock)
   return {
     async send(message) {
       const refusals: Refusal[] = []
       let last: SendOutcome | null = null
-      for (const { name, sender } of breaker.order(servers)) {
+      for (const { name, server, sender } of breaker.order(servers)) {
+        trace?.('server', `${name}, ${server.host}:${server.port}, security ${server.security}`)
         const result = await sender.send(message)
+        trace?.('reply', `${result.detail} ${result.reason ?? ''}`)
         breaker.note(name, result.outcome !== 'failed')
         if (result.outcome === 'sent') return { ...result, detail: name, refusals }
         // One that may take it later counts more than one that never will.

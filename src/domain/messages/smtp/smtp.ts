@@ -3,14 +3,18 @@
  * unchecked connection; the one recipient is the stored destination; an answer within 20 s. The details it gives are
  * cause codes; what the server says comes as the reason, without addresses.
  */
+import { lookup } from 'node:dns/promises'
 import { connect, isIP, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import type { SMTPPoolOptions } from 'nodemailer'
+import { secretsOfMailServer } from '../../../platform/config/secrets.ts'
 import type { SmtpConfig } from '../../../platform/config/types.ts'
+import { createRedactor } from '../../../platform/redact.ts'
 import { cleanWords } from '../senders/clean-words.ts'
-import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
+import type { MessageSender, RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
+import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 import { AddressRefused, verdictOf } from './verdict.ts'
 
@@ -39,6 +43,7 @@ export interface SmtpSenderOptions {
   /** PEM, trusted besides the public authorities. */
   ca?: string
   timeouts?: Partial<SmtpTimeouts>
+  trace?: Trace
 }
 
 const connectionsAtMost = 5
@@ -55,6 +60,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   const { smtp, baseUrl, timeouts } = options
   const { sendMs } = { ...defaultTimeouts, ...timeouts }
   const mailHost = new URL(baseUrl).hostname
+  const redact = createRedactor(secretsOfMailServer(smtp))
   // With the first message: a process that sends none needs none of it.
   let opened: Transport | null = null
   const transport = () => {
@@ -70,7 +76,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         )
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
-        return verdictOf(error, message)
+        return verdictOf(error, message, redact)
       }
     },
     async verify() {
@@ -78,7 +84,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         await transport().verify()
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
-        return verdictOf(error, { to: smtp.username ?? '', code: null })
+        return verdictOf(error, { to: smtp.username ?? '', code: null }, redact)
       }
     },
     async verifySender() {
@@ -91,10 +97,10 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         await asking.verify()
         const { status, response } = check.reply() ?? { status: 0, response: '' }
         if (status >= 200 && status < 300) return { outcome: 'sent', detail: 'smtp' }
-        const reason = cleanWords(response, { to: sender, code: null })
+        const reason = cleanWords(response, { to: sender, code: null }, redact)
         return { outcome: status >= 500 ? 'refused' : 'failed', detail: `smtp_${status}`, reason }
       } catch (error) {
-        return verdictOf(error, { to: sender, code: null })
+        return verdictOf(error, { to: sender, code: null }, redact)
       } finally {
         asking.close()
       }
@@ -114,11 +120,14 @@ function requireLoopback({ smtp }: Pick<SmtpSenderOptions, 'smtp'>): void {
 type Transport = ReturnType<typeof createTransport>
 
 function createTransport(
-  { smtp, baseUrl, ca, timeouts }: SmtpSenderOptions,
+  { smtp, baseUrl, ca, timeouts, trace }: SmtpSenderOptions,
   others: Partial<SenderCheck['options']> = {},
 ) {
   const { connectMs, greetingMs, socketMs } = { ...defaultTimeouts, ...timeouts }
   const host = new URL(baseUrl).hostname
+  const conversation = trace
+    ? createConversation(smtp.security, trace, createRedactor(secretsOfMailServer(smtp)))
+    : null
   const options: SMTPPoolOptions & { pool: true } = {
     pool: true,
     host: smtp.host,
@@ -148,9 +157,15 @@ function createTransport(
     disableFileAccess: true,
     disableUrlAccess: true,
     logger: false,
+    ...conversation?.options,
     ...others,
     getSocket(_, done) {
-      openSocket({ host: smtp.host, port: smtp.port, timeoutMs: connectMs }).then(
+      openSocket({
+        host: smtp.host,
+        port: smtp.port,
+        timeoutMs: connectMs,
+        ...(trace ? { trace } : {}),
+      }).then(
         (connection) => done(null, { connection }),
         (error: Error) => done(error, false),
       )
@@ -158,6 +173,7 @@ function createTransport(
   }
   const nodemailer = require('nodemailer') as typeof import('nodemailer')
   const transport = nodemailer.createTransport(options)
+  conversation?.watch(transport.transporter)
   // The last moment before a message leaves: whatever was made of the address, it goes there and nowhere else.
   transport.use('stream', (mail, done) => {
     const { to } = mail.message.getEnvelope()
@@ -209,15 +225,23 @@ function mailbox(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 }
 
-function openSocket(target: { host: string; port: number; timeoutMs: number }): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: target.host, port: target.port })
+interface Target {
+  host: string
+  port: number
+  timeoutMs: number
+  trace?: Trace
+}
+
+async function openSocket({ host, port, timeoutMs, trace }: Target): Promise<Socket> {
+  if (trace) trace('resolve', await addressesOf(host))
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const socket = connect({ host, port })
     const end = (error: Error) => {
       clearTimeout(timer)
       socket.destroy()
       reject(error)
     }
-    const timer = setTimeout(() => end(Object.assign(new Error(), { code: 'ETIMEDOUT' })), target.timeoutMs)
+    const timer = setTimeout(() => end(Object.assign(new Error(), { code: 'ETIMEDOUT' })), timeoutMs)
     socket.once('error', end)
     socket.once('connect', () => {
       clearTimeout(timer)
@@ -225,6 +249,13 @@ function openSocket(target: { host: string; port: number; timeoutMs: number }): 
       resolve(socket)
     })
   })
+  trace?.('connect', `${socket.remoteAddress} port ${port}`)
+  return socket
+}
+
+async function addressesOf(host: string): Promise<string> {
+  if (isIP(host) !== 0) return host
+  return (await lookup(host, { all: true })).map(({ address }) => address).join(', ')
 }
 
 function isLoopback(host: string): boolean {

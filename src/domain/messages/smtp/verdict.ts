@@ -1,4 +1,5 @@
 /** What the answer of a mail server, or the failure of a connection to it, means for the message. */
+import type { Redact } from '../../../platform/redact.ts'
 import { cleanWords } from '../senders/clean-words.ts'
 import type { RenderedMessage, SendOutcome } from '../senders/sender.ts'
 
@@ -18,21 +19,22 @@ interface SmtpFailure {
 
 type Personal = Pick<RenderedMessage, 'to' | 'code'>
 
-/** `message`: what the words of the server must not repeat. */
-export const verdictOf = (error: unknown, message: Personal): SendOutcome =>
-  withReason(outcomeOf(error), error, message)
+/** `message`: what the words of the server must not repeat, beside the secrets that `redact` knows. */
+export const verdictOf = (error: unknown, message: Personal, redact: Redact): SendOutcome =>
+  withReason(outcomeOf(error), error, (words) => cleanWords(words, message, redact))
 
 /** In the server's own words, or the name of what is wrong with its certificate. */
-function withReason(outcome: SendOutcome, error: unknown, message: Personal): SendOutcome {
+function withReason(outcome: SendOutcome, error: unknown, clean: (words: string) => string): SendOutcome {
   const { response, code, originalCode, message: words } = (error ?? {}) as SmtpFailure & { message?: string }
-  if (response) return { ...outcome, reason: cleanWords(response, message) }
-  if (outcome.detail === 'smtp_tls') return { ...outcome, reason: tlsReason(originalCode ?? code, words) }
+  if (response) return { ...outcome, reason: clean(response) }
+  if (outcome.detail === 'smtp_tls')
+    return { ...outcome, reason: clean(tlsReason(originalCode ?? code, words)) }
   return originalCode ? { ...outcome, reason: originalCode } : outcome
 }
 
 /** `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID`, …; else what nodemailer says of the conversation. */
 function tlsReason(code: string | undefined, words: string | undefined): string {
-  return code && code !== 'ETLS' && code !== 'ESOCKET' ? code : (words ?? 'ETLS').slice(0, 200)
+  return code && code !== 'ETLS' && code !== 'ESOCKET' ? code : (words ?? 'ETLS')
 }
 
 /** Only a reply to this message (MAIL, RCPT, DATA) is a verdict on it; 503 means that the session went wrong. */
