@@ -30,7 +30,7 @@ export const domainFolders: Record<string, string[]> = {
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
   accounts: ['accounts', 'account-codes', 'devices'],
   sessions: ['tokens', 'sessions'],
-  credentials: ['authenticators', 'secrets', 'providers'],
+  credentials: ['authenticators', 'administrator-means', 'secrets', 'providers'],
   'sign-in': [
     'sign-in',
     'identities',

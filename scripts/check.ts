@@ -11,12 +11,14 @@ import { checkMigrations } from './checks/migrations.ts'
 import { checkOpenapi } from './checks/openapi.ts'
 import { checkRoutes } from './checks/routes.ts'
 import type { Check } from './checks/source-files.ts'
+import { checkTables } from './checks/tables.ts'
 import { checkTypes } from './checks/types.ts'
 
 const checks: Record<string, Check> = {
   types: checkTypes,
   lint: checkLint,
   layers: checkImports,
+  'table owners': checkTables,
   routes: checkRoutes,
   architecture: checkArchitecture,
   'file names': checkFileNames,

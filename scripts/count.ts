@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import type { SourceFile } from './check-layers.ts'
 import { domainFolders, domainOrder } from './check-layers.ts'
 import { readFiles } from './checks/source-files.ts'
+import { writersOf } from './table-owners.ts'
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' } } })
 
@@ -16,18 +17,6 @@ const domain = source.filter(({ path }) => path.startsWith('src/domain/'))
 
 const lines = (files: SourceFile[]) => files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
 const linesOf = async (pattern: string) => lines(await readFiles(pattern))
-
-/** The files that change rows of a table, by the table's name in schema.ts. */
-function writersOf(files: SourceFile[]): Map<string, Set<string>> {
-  const writers = new Map<string, Set<string>>()
-  for (const { path, text } of files) {
-    for (const [, table] of text.matchAll(/(?:update|insert into|delete from)\s+\$\{(\w+)\}/g)) {
-      const name = table as string
-      writers.set(name, (writers.get(name) ?? new Set()).add(path))
-    }
-  }
-  return writers
-}
 
 /** Files with keys such as `sent_to:`, which only the interface and the database write so. */
 const holdsWireFormat = ({ path, text }: SourceFile) =>

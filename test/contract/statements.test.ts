@@ -44,6 +44,9 @@ const parameterNames = ({ params }: RegisteredStatement) =>
 for (const pattern of ['src/**/*store-postgres.ts', 'src/**/*-sql.ts'])
   for (const file of new Glob(pattern).scanSync({ cwd: root })) await import(join(root, file))
 
+/** Those of other tests in this process are about tables of their own. */
+const ofTheProduct = () => registeredStatements().filter(({ name }) => !name.startsWith('test.'))
+
 let client: postgres.Sql
 
 beforeAll(async () => {
@@ -56,9 +59,123 @@ beforeAll(async () => {
 
 afterAll(() => client?.end())
 
+/**
+ * The statements that change a table twice, with the reason why no row is changed twice: PostgreSQL would apply only one of
+ * the two changes, without a word.
+ */
+const changedTwice: { table: string; statements: string[]; because: string }[] = [
+  {
+    table: 'messages',
+    because: 'it replaces messages that waited before, and adds new ones, which the statement does not see',
+    statements: [
+      'account_codes.put',
+      'contacts.confirm_of_email',
+      'contacts.confirm_of_phone',
+      'contacts.remove_of_email',
+      'contacts.remove_of_phone',
+      'contacts.request_of_email',
+      'contacts.request_of_phone',
+      'me.erase',
+      'me.erase_by_operator',
+      'outbox.add_code',
+      'passwords.change',
+      'passwords.reset_by_administrator',
+      'passwords.reset_by_email',
+      'passwords.reset_by_phone',
+      'people.put_email',
+      'people.put_phone',
+      'people.remove_email',
+      'people.remove_phone',
+      'registration.register_by_email',
+      'registration.register_by_phone',
+      'undo.restore_email',
+      'undo.restore_phone',
+    ],
+  },
+  {
+    table: 'accounts',
+    because:
+      'beside the owner (changed, or added) it deletes the registration that waits for the contact, and clears the claims of accounts that neither wait for it nor are the owner',
+    statements: [
+      'contacts.confirm_of_email',
+      'contacts.confirm_of_phone',
+      'identities.open',
+      'passwords.reset_by_email',
+      'passwords.reset_by_phone',
+      'people.end_claims_of_email',
+      'people.end_claims_of_phone',
+      'registration.confirm_apart_by_email',
+      'registration.confirm_apart_by_phone',
+      'registration.confirm_by_email',
+      'registration.confirm_by_phone',
+      'undo.restore_email',
+      'undo.restore_phone',
+    ],
+  },
+  {
+    table: 'known_devices',
+    because: 'it forgets devices other than the one that it remembers, and old addresses',
+    statements: ['administration_sessions.open', 'passkeys.sign_in', 'sessions.sign_in'],
+  },
+  {
+    table: 'sessions',
+    because: 'it ends sessions other than the one that it keeps',
+    statements: ['authenticators.confirm_enrolment', 'authenticators.enable'],
+  },
+  {
+    table: 'code_failures',
+    because: 'it lowers the count after a wrong code, and deletes it after a right one',
+    statements: ['attempts.release'],
+  },
+  {
+    table: 'totp_factors',
+    because: 'it is given the code of an app or a recovery code, never both',
+    statements: ['authenticators.use'],
+  },
+  {
+    table: 'event_details',
+    because: 'rows that it counts up are there already, and those that it adds are not',
+    statements: ['events.add_failures'],
+  },
+  {
+    table: 'event_details',
+    because: 'it keeps the rows that count several failures, and deletes the others',
+    statements: ['events.sweep_details'],
+  },
+  {
+    table: 'administrators',
+    because: 'it deletes those without a role, and changes those with another one',
+    statements: ['restore.change_administrators_again'],
+  },
+  {
+    table: 'server_secrets',
+    because: 'it marks the secrets that are not accepted any more, and notes the use of those that are',
+    statements: ['secrets.note_use'],
+  },
+  {
+    table: 'undo_links',
+    because: 'it uses one link up, and ends those of contacts that were verified later than that of the link',
+    statements: ['undo.restore_email', 'undo.restore_phone'],
+  },
+]
+
+test('no statement changes a table twice without a reason', () => {
+  const found = ofTheProduct().flatMap(({ name, text }) => {
+    const targets = [...text.matchAll(/\b(?:insert into|delete from|update) "(\w+)"/g)].map(
+      ([, table]) => table,
+    )
+    return [...new Set(targets.filter((table, place) => targets.indexOf(table) < place))].map(
+      (table) => `${name} changes ${table}`,
+    )
+  })
+  const listed = changedTwice.flatMap(({ table, statements }) =>
+    statements.map((name) => `${name} changes ${table}`),
+  )
+  expect(found.sort()).toEqual(listed.sort())
+})
+
 describe('PostgreSQL describes as declared', () => {
-  // Those of other tests in this process are about tables of their own.
-  for (const statement of registeredStatements().filter(({ name }) => !name.startsWith('test.'))) {
+  for (const statement of ofTheProduct()) {
     test(statement.name, async () => {
       const described = await client.unsafe(statement.text, [], { prepare: true }).describe()
       const names = parameterNames(statement)

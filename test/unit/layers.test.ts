@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { drawDiagrams } from '../../scripts/architecture-diagrams.ts'
 import { checkLayers } from '../../scripts/check-layers.ts'
+import { checkTableOwners } from '../../scripts/table-owners.ts'
 
 const check = (path: string, text: string) => checkLayers([{ path, text }])
 
@@ -85,6 +86,52 @@ describe('imports', () => {
     ['scripts/bench/run.ts', "import postgres from 'postgres'"],
   ])('%s may: %s', (path, text) => {
     expect(check(path, text)).toEqual([])
+  })
+})
+
+describe('tables', () => {
+  const owned = (path: string, text: string) => checkTableOwners([{ path, text }])
+
+  test.each([
+    ['sql`update ${accounts} set role_id = 1`', 'writes accounts, which belongs to accounts/accounts'],
+    ['sql`\n  insert into\n  ${sessions} (id) values (1)`', 'writes sessions, which belongs to sessions'],
+    ['sql`delete from only ${passkeys}`', 'writes passkeys'],
+    ['database.delete(tickets)', 'writes tickets'],
+    ['createSweep({\n  table: messages,\n})', 'writes messages'],
+    ['sql`update ${table} set x = 1`', 'writes table, which has no owner'],
+    [
+      "import { accounts as people } from '../../../platform/postgres/schema.ts'",
+      'imports a table by another name',
+    ],
+    ['sql`update accounts set role_id = 1`', 'writes accounts'],
+  ])('a room may not write the table of another: %s', async (text, problem) => {
+    const schema = {
+      path: 'src/platform/postgres/schema.ts',
+      text: await Bun.file('src/platform/postgres/schema.ts').text(),
+    }
+    expect(checkTableOwners([schema, { path: 'src/domain/sign-in/login/store.ts', text }])).toEqual([
+      expect.stringContaining(problem),
+    ])
+  })
+
+  test('the owner writes, and others read and speak of it', () => {
+    expect(owned('src/domain/accounts/accounts/changes-sql.ts', 'sql`update ${accounts} set a = 1`')).toEqual(
+      [],
+    )
+    expect(
+      owned('src/domain/sign-in/login/store.ts', '// update ${accounts}\nsql`select 1 from ${accounts}`'),
+    ).toEqual([])
+  })
+
+  test('the writers of accounts and of sessions stay few', () => {
+    const writer = (number: number) => ({
+      path: `src/domain/sessions/sessions/${number}-sql.ts`,
+      text: 'sql`update ${sessions} set a = 1`',
+    })
+    expect(checkTableOwners([writer(1), writer(2)])).toEqual([])
+    expect(checkTableOwners([writer(1), writer(2), writer(3)])).toEqual([
+      expect.stringContaining('sessions is written by 3 files, more than 2'),
+    ])
   })
 })
 

@@ -1,17 +1,22 @@
 /** Uses up a recovery or invitation code, in the transaction of what it opens. */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accountCodes } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { OpenAccountCode } from './store.ts'
+
+/** `source`: from where the condition reads, if it is more than the code. */
+export const deleteAccountCodes = (where: SQL, source?: SQL): SQL =>
+  sql`delete from ${accountCodes} ${source ? sql`using ${source}` : sql``} where ${where}`
 
 const spend = defineStatement({
   name: 'account_codes.spend',
   params: { accountId: 'bigint', kind: 'text', hash: 'bytea', now: 'timestamptz' },
   row: { kind: 'text' },
   sql: (p) => sql`
-  delete from ${accountCodes}
-   where account_id = ${p.accountId} and kind = ${p.kind} and hash = ${p.hash} and expires_at > ${p.now}
+  ${deleteAccountCodes(
+    sql`account_id = ${p.accountId} and kind = ${p.kind} and hash = ${p.hash} and expires_at > ${p.now}`,
+  )}
   returning kind`,
 })
 

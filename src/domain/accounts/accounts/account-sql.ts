@@ -82,11 +82,11 @@ const CLAIMS_AT_ONCE = sql.raw('1000')
 
 /**
  * CTEs that end everything else when an identifier is verified: the registration that waited for it, the claims of other
- * accounts, and the records of who named it. They follow a CTE `proved` with the `id` of the account that owns it now.
+ * accounts, and the records of who named it. `proved` has the `id` of the account that owns it now.
  * The work is bounded however many claims there are: a claim to an identifier that somebody has
  * verified has no effect, and a registration loses it when it is confirmed.
  */
-export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['kind']): SQL {
+export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['kind'], proved: SQL): SQL {
   const { key: keyColumn, verifiedAt, cleared } = unqualifiedColumns[kind]
   const claims = (confirmed: SQL) => sql`
     (select id from ${accounts}
@@ -94,15 +94,15 @@ export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['k
       order by id limit ${CLAIMS_AT_ONCE})`
   return sql`
     ended as (
-      delete from ${accounts} using proved
-       where ${accounts}.waiting_for = ${key} and ${accounts}.id <> proved.id),
+      delete from ${accounts} using ${proved}
+       where ${accounts}.waiting_for = ${key} and ${accounts}.id <> ${proved}.id),
     cleared as (
-      update ${accounts} set ${cleared} from proved
+      update ${accounts} set ${cleared} from ${proved}
        where ${accounts}.id = any (array(${claims(sql`not null`)} union all ${claims(sql`null`)}))
          and ${accounts}.${keyColumn} = ${key} and ${accounts}.${verifiedAt} is null
-         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> proved.id),
+         and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> ${proved}.id),
     forgotten as (
-      delete from ${registrationClaims} using proved where contact = ${key})`
+      delete from ${registrationClaims} using ${proved} where contact = ${key})`
 }
 
 /** Runs a statement that verifies an identifier; null if somebody else verified it first. */

@@ -3,7 +3,7 @@
  * account merely claimed belongs to somebody else.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { accounts, eventDetails, events, replacedContacts } from '../../../platform/postgres/schema.ts'
+import { accounts, replacedContacts } from '../../../platform/postgres/schema.ts'
 
 /** `gone`: the accounts, which are deleted; `destinations`: their contacts, those of the last seven days included. */
 export const deleteAccounts = (where: SQL): SQL => sql`
@@ -16,9 +16,3 @@ export const deleteAccounts = (where: SQL): SQL => sql`
     select email as destination from gone where email is not null
     union select phone from gone where phone is not null
     union select destination_key from ${replacedContacts} join gone on gone.id = account_id)`
-
-/** Addresses and devices in the events of the accounts that are `gone`. */
-export const forgetEventDetails = sql`
-  forgotten as (
-    delete from ${eventDetails} using ${events}, gone
-     where ${events}.account = gone.uuid and event_id = ${events}.id)`

@@ -8,6 +8,7 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import { accountRow, sessionLives } from './account-sql.ts'
 import { candidates } from './candidates-sql.ts'
+import { countFailedAttempt, setLanguage } from './changes-sql.ts'
 import { type AccountStore, type IdentifierUse, identifierUses } from './store.ts'
 
 /**
@@ -67,10 +68,7 @@ const changeLanguage = defineStatement({
   name: 'accounts.change_language',
   params: { accountId: 'bigint', sessionId: 'uuid', language: 'text', now: 'timestamptz' },
   row: accountRow,
-  sql: (p) => sql`
-  update ${accounts} set language = ${p.language}, updated_at = ${p.now}
-   where id = ${p.accountId} and ${sessionLives(p)}
-  returning *`,
+  sql: (p) => setLanguage(p, sql`id = ${p.accountId} and ${sessionLives(p)}`),
 })
 
 /** A crash may lose the count. Waiting for the disk would show a difference between known and unknown accounts. */
@@ -80,8 +78,7 @@ const noteFailure = defineStatement({
   mayBeForgotten: true,
   sql: (p, unawaited) => sql`
   with ${unawaited}
-  update ${accounts} set failed_attempts = failed_attempts + 1 from unawaited
-   where id = ${p.accountId} and unawaited.off is not null`,
+  ${countFailedAttempt(p, sql`unawaited`, sql`unawaited.off is not null`)}`,
 })
 
 export function createAccountStore(database: Database): AccountStore {

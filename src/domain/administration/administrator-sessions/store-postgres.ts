@@ -18,6 +18,7 @@ import {
   signInParamTypes,
 } from '../../sessions/sessions/sign-in-sql.ts'
 import type { Role } from '../access/access.ts'
+import { noteSignIn } from '../administrators/administrator-sql.ts'
 import type { PageSessionStore } from './store.ts'
 
 const isAdministrator = sql`exists (
@@ -32,9 +33,8 @@ const open = defineStatement({
   page as (
     insert into ${administratorSessions} (session_id, cookie_hash, seen_at, proved_at)
     select ${p.id}, ${p.cookieHash}, ${p.now}, ${p.now} from signed_in),
-  noted as (
-    update ${administrators} set last_signed_in_at = ${p.now} from signed_in where account_id = signed_in.id)
-  select signed_in.*, ${otherSessions(p)} as others from signed_in`,
+  noted as (${noteSignIn(p, sql`signed_in`)})
+  select signed_in.*, ${otherSessions(p, sql`signed_in`)} as others from signed_in`,
 })
 
 /** A use is written down once in a minute. */

@@ -11,11 +11,15 @@ import {
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import { holdAccount } from '../../accounts/accounts/account-sql.ts'
-import { endMeansOf } from '../../accounts/accounts/administrator-means-sql.ts'
+import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
+import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { endSessions } from '../../sessions/sessions/session-sql.ts'
 import { allowedFor, type Role } from '../access/access.ts'
+import { deleteAdministrators, putAdministrator } from './administrator-sql.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
 const administratorRow = {
@@ -61,17 +65,16 @@ const put = defineStatement({
   row: { was: 'text?' },
   sql: (p) => sql`
   with before as (select account_id, role from ${administrators} where account_id = ${p.accountId}),
-  written as (
-    insert into ${administrators} (account_id, role, created_at)
-    select id, ${p.role}, ${p.now} from ${accounts}
+  written as (${putAdministrator(
+    p,
+    sql`${accounts}
      where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
-       and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)
-    on conflict (account_id) do update set role = excluded.role
-    returning account_id),
+       and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)`,
+  )}),
   added as (select account_id from written where account_id not in (select account_id from before)),
-  codes_gone as (delete from ${accountCodes} using added where ${accountCodes}.account_id = added.account_id),
+  codes_gone as (${deleteAccountCodes(sql`${accountCodes}.account_id = added.account_id`, sql`added`)}),
   removals_gone as (
-    delete from ${twoFactorRemovals} using added where ${twoFactorRemovals}.account_id = added.account_id)
+    ${deleteRemovals(sql`${twoFactorRemovals}.account_id = added.account_id`, sql`added`)})
   select before.role as was from written left join before using (account_id)`,
 })
 
@@ -81,12 +84,16 @@ const remove = defineStatement({
   row: { role: 'text' },
   sql: (p) => sql`
   with removed as (
-    delete from ${administrators} using ${accounts}
-     where ${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}
+    ${deleteAdministrators(
+      sql`${accounts}`,
+      sql`${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}`,
+    )}
     returning account_id, ${administrators}.role),
-  ended as (
-    update ${sessions} set revoked_at = ${p.now} from removed, ${administratorSessions} page
-     where ${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id and revoked_at is null)
+  ended as (${endSessions(
+    p,
+    sql`${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id and revoked_at is null`,
+    sql`removed, ${administratorSessions} page`,
+  )})
   select role from removed`,
 })
 

@@ -3,8 +3,9 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, administrationTokens, administrators } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
-import { revokeToken } from '../../accounts/accounts/administrator-means-sql.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
+import { revokeToken } from '../../credentials/administrator-means/means-sql.ts'
+import { addToken, noteTokenUse, sweepTokens } from '../../credentials/administrator-means/token-sql.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Scope } from '../access/access.ts'
 import type { StoredToken, TokenCreator, TokenStore } from './store.ts'
@@ -59,13 +60,11 @@ const add = defineStatement({
   owner as materialized (
     select 1 from ${administrators} administrator join ${accounts} account on account.id = account_id
      where account.uuid = ${p.owner} and administrator.role = 'owner' for share of administrator)
-  insert into ${administrationTokens} (uuid, hash, name, scopes, addresses, created_at, expires_at, creator_type,
-                                       creator_id, creator_name)
-  select ${p.uuid}, ${p.hash}, ${p.name}, ${p.scopes}::jsonb, ${p.addresses}::jsonb, ${p.createdAt}, ${p.expiresAt},
-         ${p.creatorType}, ${p.creatorId}, ${p.creatorName}
-   where (${p.parent} is null or exists (select 1 from parent))
-     and (${p.owner} is null or exists (select 1 from owner))
-  returning uuid`,
+  ${addToken(
+    p,
+    sql`(${p.parent} is null or exists (select 1 from parent))
+     and (${p.owner} is null or exists (select 1 from owner))`,
+  )}`,
 })
 
 const findByHash = defineStatement({
@@ -85,7 +84,7 @@ const find = defineStatement({
 const noteUse = defineStatement({
   name: 'administration_tokens.note_use',
   params: { uuid: 'uuid', now: 'timestamptz' },
-  sql: (p) => sql`update ${administrationTokens} set last_used_at = ${p.now} where uuid = ${p.uuid}`,
+  sql: noteTokenUse,
 })
 
 const list = defineStatement({
@@ -100,15 +99,6 @@ const list = defineStatement({
 
 /** So long after its end a token is still known to whoever asks what became of it. */
 const KEPT_DAYS = 30
-
-const sweep = createSweep({
-  name: 'administration_tokens.sweep',
-  table: administrationTokens,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`expires_at < ${p.before}`,
-  order: sql`expires_at`,
-})
 
 export function createTokenStore(database: Database): TokenStore {
   return {
@@ -149,7 +139,7 @@ export function createTokenStore(database: Database): TokenStore {
         await recordEvents(transaction, revoked, now)
         return revoked.length > 0
       }),
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweep: (now, limit) => sweepTokens(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }
 

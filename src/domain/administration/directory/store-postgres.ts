@@ -13,8 +13,10 @@ import {
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
 import { accountRow, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { administerAccount } from '../../accounts/accounts/changes-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { endSessions } from '../../sessions/sessions/session-sql.ts'
 import type {
   AccountAdministrationStore,
   AccountChange,
@@ -156,25 +158,12 @@ const change = defineStatement({
   sql: (p) => sql`
   with before as (
     select id, locked_at from ${accounts} where id = ${p.accountId}),
-  changed as (
-    update ${accounts}
-       set role_id = coalesce(${p.roleId}, role_id),
-           accountable_type = coalesce(${p.accountableType}, accountable_type),
-           accountable_id = coalesce(${p.accountableId}, accountable_id),
-           metadata = coalesce(${p.metadata}::jsonb, metadata),
-           language = coalesce(${p.language}, language),
-           locked_at = case when ${p.locked} then coalesce(${accounts}.locked_at, ${p.now})
-                            when ${p.locked} is null then ${accounts}.locked_at end,
-           locked_reason = case when ${p.locked} = false then null
-                                when ${p.setsReason} then ${p.reason}
-                                else locked_reason end,
-           failed_attempts = case when ${p.locked} = false then 0 else failed_attempts end,
-           updated_at = ${p.now}
-      from before where ${accounts}.id = before.id
-    returning ${accounts}.*, before.locked_at is not null as was_locked),
-  ended as (
-    update ${sessions} set revoked_at = ${p.now} from changed
-     where ${p.locked} and account_id = changed.id and revoked_at is null),
+  changed as (${administerAccount(p, sql`before`)}),
+  ended as (${endSessions(
+    p,
+    sql`${p.locked} and account_id = changed.id and revoked_at is null`,
+    sql`changed`,
+  )}),
   unlocked as (select 1 from changed where was_locked and locked_at is null),
   notices as (${queueNotices(p, sql`unlocked`)})
   select changed.*, changed.metadata::text as metadata_text from changed`,

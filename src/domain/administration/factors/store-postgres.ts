@@ -1,10 +1,12 @@
 /** What an administrator removes of `passkeys` and `identities`: see store.ts. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { identities, passkeys } from '../../../platform/postgres/schema.ts'
+import { identities } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { deleteIdentities } from '../../sign-in/identities/identity-sql.ts'
+import { deletePasskeys } from '../../sign-in/passkeys/passkey-sql.ts'
 import type { AccountFactorStore } from './store.ts'
 
 const removePasskey = defineStatement({
@@ -13,7 +15,7 @@ const removePasskey = defineStatement({
   row: { id: 'uuid' },
   sql: (p) => sql`
   with removed as (
-    delete from ${passkeys} where account_id = ${p.accountId} and id = ${p.id} returning id),
+    ${deletePasskeys(sql`account_id = ${p.accountId} and id = ${p.id}`)} returning id),
   notices as (${queueNotices(p, sql`removed`)})
   select id from removed`,
 })
@@ -32,7 +34,7 @@ const removeIdentity = defineStatement({
   row: { provider: 'text' },
   sql: (p) => sql`
   with removed as (
-    delete from ${identities} where account_id = ${p.accountId} and id = ${p.id} returning provider),
+    ${deleteIdentities(sql`account_id = ${p.accountId} and id = ${p.id}`)} returning provider),
   notices as (${queueNotices(p, sql`removed`)})
   select provider from removed`,
 })

@@ -6,6 +6,7 @@ import { column, defineStatement, type Placeholders } from '../../../platform/po
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
+import { queueAgain } from '../../messages/outbox/message-sql.ts'
 import { aboutAccount } from '../../messages/outbox/queue-sql.ts'
 import type { MessageAdministrationStore, MessageState } from './store.ts'
 
@@ -82,15 +83,15 @@ const retry = defineStatement({
   params: { id: 'bigint', codeLifetimeSeconds: 'int', now: 'timestamptz' },
   row: { id: 'bigint', account: 'uuid?', channel: column<Channel>('text'), purpose: 'text' },
   sql: (p) => sql`
-  update ${messages}
-     set outcome = null, finished_at = null, attempts = 0, detail = null, first_attempt_at = null,
-         next_attempt_at = ${p.now}, gateway = null, provider_id = null, receipt = null
-   where id = ${p.id} and destination <> ''
+  ${queueAgain(
+    p,
+    sql`id = ${p.id} and destination <> ''
      and (outcome = 'refused' or (outcome = 'sent' and receipt = 'failed'))
      and case when code_subject is null then true
               when code_seed is null then false
               when "values" ->> 'expires_at' is not null then ("values" ->> 'expires_at')::timestamptz > ${p.now}
-              else first_attempt_at > ${p.now} - make_interval(secs => ${p.codeLifetimeSeconds}) end
+              else first_attempt_at > ${p.now} - make_interval(secs => ${p.codeLifetimeSeconds}) end`,
+  )}
   returning id, ${aboutAccount} as account, channel, purpose`,
 })
 

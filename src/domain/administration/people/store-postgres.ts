@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
-import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { putAccountCode } from '../../accounts/account-codes/put-sql.ts'
 import {
@@ -11,6 +11,8 @@ import {
   unqualifiedColumns,
   updateLockedAccount,
 } from '../../accounts/accounts/account-sql.ts'
+import { putContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
+import { addByAdministrator, endWaitingFor } from '../../accounts/accounts/opening-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
@@ -20,22 +22,19 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
+import { dropContactChanges } from '../../sign-in/undo/contact-changes-sql.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
-/** What anybody may have registered; an account that was made for somebody stays. */
 const endWaiting = defineStatement({
   name: 'people.end_waiting',
   params: { key: 'text' },
-  sql: (p) => sql`
-  delete from ${accounts} where waiting_for = ${p.key} and account_confirmed_at is null and origin is null`,
+  sql: (p) => endWaitingFor(p),
 })
 
 const endWaitingElsewhere = defineStatement({
   name: 'people.end_waiting_elsewhere',
   params: { accountId: 'bigint', key: 'text' },
-  sql: (p) => sql`
-  delete from ${accounts}
-   where waiting_for = ${p.key} and account_confirmed_at is null and origin is null and id <> ${p.accountId}`,
+  sql: (p) => endWaitingFor(p, sql`id <> ${p.accountId}`),
 })
 
 const create = defineStatement({
@@ -56,16 +55,7 @@ const create = defineStatement({
     now: 'timestamptz',
   },
   row: { id: 'bigint' },
-  sql: (p) => sql`
-  insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, accountable_id, role_id,
-                           metadata, language, waiting_for, origin, created_at, updated_at, account_confirmed_at,
-                           email_confirmed_at, phone_confirmed_at)
-  values (${p.uuid}, ${p.email}, ${p.emailKey}, ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
-          ${p.accountableId}, ${p.roleId}, ${p.metadata}::jsonb, ${p.language}, ${p.waitingFor}, 'administrator', ${p.now},
-          ${p.now}, case when ${p.verified} then ${p.now} end,
-          case when ${p.verified} and ${p.emailKey} is not null then ${p.now} end,
-          case when ${p.verified} and ${p.phone} is not null then ${p.now} end)
-  returning id`,
+  sql: (p) => addByAdministrator(p),
 })
 
 const endClaimsOf = (kind: Identifier['kind']) =>
@@ -74,7 +64,7 @@ const endClaimsOf = (kind: Identifier['kind']) =>
     params: { accountId: 'bigint', key: 'text' },
     sql: (p) => sql`
     with proved as (select id from ${accounts} where id = ${p.accountId}),
-    ${endOtherClaims(p, kind)}
+    ${endOtherClaims(p, kind, sql`proved`)}
     select 1 from proved`,
   })
 
@@ -103,8 +93,7 @@ const isElsewhereOf = (kind: Identifier['kind']) => {
 const isElsewhere = { email: isElsewhereOf('email'), phone: isElsewhereOf('phone') }
 
 const putOf = (kind: Identifier['kind']) => {
-  const { key, verifiedAt, addedAt, addedBy } = unqualifiedColumns[kind]
-  const values = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
+  const { key, verifiedAt } = unqualifiedColumns[kind]
   return defineStatement({
     name: `people.put_${kind}`,
     params: {
@@ -118,18 +107,8 @@ const putOf = (kind: Identifier['kind']) => {
     row: { uuid: 'uuid' },
     sql: (p) => sql`
     with before as (select id, ${key} as key, ${verifiedAt} as verified_at from ${accounts} where id = ${p.accountId}),
-    put as (
-      update ${accounts}
-         set (${values}) = row(${kind === 'email' ? sql`${p.destination}, ${p.key}` : p.destination}),
-             ${verifiedAt} = case when before.key = ${p.key} and before.verified_at is not null then before.verified_at
-                                  when ${p.verified} then ${p.now} end,
-             ${addedAt} = ${p.now}, ${addedBy} = null, updated_at = ${p.now},
-             waiting_for = case when account_confirmed_at is null and not ${p.verified} then ${p.key} end,
-             account_confirmed_at = case when ${p.verified} then coalesce(account_confirmed_at, ${p.now})
-                                         else account_confirmed_at end
-        from before where ${accounts}.id = before.id
-      returning ${accounts}.id, ${accounts}.uuid),
-    dropped as (delete from ${contactChanges} using put where account_id = put.id),
+    put as (${putContact(p, kind, sql`before`)}),
+    dropped as (${dropContactChanges(sql`put`)}),
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from put)` })}),
     notices as (${queueNotices(p, sql`put`)})
     select uuid from put`,
@@ -139,7 +118,7 @@ const putOf = (kind: Identifier['kind']) => {
 const put = { email: putOf('email'), phone: putOf('phone') }
 
 const removeOf = (kind: Identifier['kind']) => {
-  const { key, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[kind]
+  const { key, verifiedAt } = unqualifiedColumns[kind]
   const other = unqualifiedColumns[kind === 'email' ? 'phone' : 'email']
   return defineStatement({
     name: `people.remove_${kind}`,
@@ -147,15 +126,15 @@ const removeOf = (kind: Identifier['kind']) => {
     row: { found: 'boolean', removed: 'boolean' },
     sql: (p) => sql`
     with before as (select id, ${key} as key, ${verifiedAt} as verified_at from ${accounts} where id = ${p.accountId}),
-    removed as (
-      update ${accounts}
-         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
-        from before
-       where ${accounts}.id = before.id and before.key is not null
-         and waiting_for is distinct from before.key
-         and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)
-      returning ${accounts}.id, ${accounts}.uuid),
-    dropped as (delete from ${contactChanges} using removed where account_id = removed.id),
+    removed as (${removeContact(
+      p,
+      kind,
+      sql`before`,
+      sql`before.key is not null and waiting_for is distinct from before.key
+         and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)`,
+      sql`${accounts}.id, ${accounts}.uuid`,
+    )}),
+    dropped as (${dropContactChanges(sql`removed`)}),
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
     notices as (${queueNotices(p, sql`removed`)})
     select before.key is not null as found, exists (select 1 from removed) as removed from before`,

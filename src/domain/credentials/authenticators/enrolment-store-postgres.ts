@@ -3,13 +3,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import {
   accounts,
-  codeBudgets,
-  codeFailures,
   recoveryCodes,
   sessions,
   totpEnrolments,
   totpFactors,
-  twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
@@ -20,10 +17,15 @@ import {
 import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import { forgetSecondStep } from '../../limits/attempts/attempts-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { endSessionsOf, keepTwoFactorSession } from '../../sessions/sessions/session-sql.ts'
 import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
+import { dropFactors } from './factors-sql.ts'
+import { deleteRemovals } from './removals-sql.ts'
 
 type AccountParams = { accountId: number }
 type OwnerParams = AccountParams & { sessionId: string }
@@ -58,7 +60,7 @@ const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
   on conflict (account_id) do update set hashes = excluded.hashes`
 
 /**
- * What follows when a CTE `enabled` turned two factors on. From then on no session of the account goes back to a
+ * What follows when two factors were turned on for the account in `enabled`. From then on no session of the account goes back to a
  * single factor, and no other device is known, since what a guessed password opened would outlive the remedy against it.
  */
 const enablingParamTypes = {
@@ -71,37 +73,31 @@ const enablingParamTypes = {
   ...noticeParamTypes,
 } as const
 
-const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>) => sql`
-  codes as (${setRecoveryCodes(p, sql`enabled`)}),
-  kept as (
-    update ${sessions} set amr = ${p.amr} from enabled
-     where ${sessions}.id = ${p.sessionId} and account_id = enabled.id),
-  ended as (
-    update ${sessions} set revoked_at = ${p.now} from enabled
-     where account_id = enabled.id and ${sessions}.id <> ${p.sessionId}
-       and revoked_at is null and not string_to_array(amr, ' ') @> array['mfa']),
-  unknown_devices as (${forgetDevices(sql`enabled`, p.keptDevice)}),
-  /* What was guessed while they were on before, by whomever, does not close the second step of today. */
-  of_account as (select account.uuid from enabled join ${accounts} account on account.id = enabled.id),
-  reopened as (
-    delete from ${codeBudgets} using of_account
-     where subject = of_account.uuid and split_part(purpose, '/', 1) in ('two_factor', 'step_up')),
-  begun_anew as (
-    delete from ${codeFailures} using of_account
-     where subject = of_account.uuid and split_part(factor, '/', 1) in ('two_factor', 'step_up', 'totp')),
-  notices as (${queueNotices(p, sql`enabled`)})
-  select id from enabled`
+const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>, enabled: SQL) => sql`
+  codes as (${setRecoveryCodes(p, enabled)}),
+  kept as (${keepTwoFactorSession(p, enabled)}),
+  ended as (${endSessionsOf(
+    p,
+    enabled,
+    sql`${sessions}.id = ${p.sessionId} or string_to_array(amr, ' ') @> array['mfa']`,
+  )}),
+  unknown_devices as (${forgetDevices(enabled, p.keptDevice)}),
+  of_account as (select account.uuid from ${enabled} join ${accounts} account on account.id = ${enabled}.id),
+  ${forgetSecondStep(sql`of_account`)},
+  notices as (${queueNotices(p, enabled)})
+  select id from ${enabled}`
 
 const enable = defineStatement({
   name: 'authenticators.enable',
   params: enablingParamTypes,
   row: { id: 'bigint' },
   sql: (p) => sql`
-  with enabled as (
-    update ${accounts} set two_factor_enabled = true, updated_at = ${p.now}
-     where id = ${p.accountId} and not two_factor_enabled and ${sessionLives(p)}
-    returning id),
-  ${afterEnabling(p)}`,
+  with enabled as (${setTwoFactors(
+    true,
+    p,
+    sql`id = ${p.accountId} and not two_factor_enabled and ${sessionLives(p)}`,
+  )}),
+  ${afterEnabling(p, sql`enabled`)}`,
 })
 
 const confirmEnrolment = defineStatement({
@@ -113,17 +109,14 @@ const confirmEnrolment = defineStatement({
     delete from ${totpEnrolments}
      where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives(p)}
     returning account_id),
-  enabled as (
-    update ${accounts} set two_factor_enabled = true, updated_at = ${p.now} from enrolled
-     where id = enrolled.account_id
-    returning id),
+  enabled as (${setTwoFactors(true, p, sql`id = enrolled.account_id`, sql`enrolled`)}),
   app as (
     insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, added_by, last_step)
     select id, ${p.sealedSecret}, ${p.now}, ${p.sessionId}, ${p.step} from enabled
     on conflict (account_id) do update
        set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
            added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
-  ${afterEnabling(p)}`,
+  ${afterEnabling(p, sql`enabled`)}`,
 })
 
 const disable = defineStatement({
@@ -131,14 +124,13 @@ const disable = defineStatement({
   params: { now: 'timestamptz', accountId: 'bigint', sessionId: 'uuid', notices: 'text' },
   row: { id: 'bigint' },
   sql: (p) => sql`
-  with disabled as (
-    update ${accounts} set two_factor_enabled = false, updated_at = ${p.now}
-     where id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}
-    returning id),
-  app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
-  waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
-  codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
-  removal as (delete from ${twoFactorRemovals} using disabled where account_id = disabled.id),
+  with disabled as (${setTwoFactors(
+    false,
+    p,
+    sql`id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}`,
+  )}),
+  ${dropFactors(sql`disabled`)},
+  removal as (${deleteRemovals(sql`account_id = disabled.id`, sql`disabled`)}),
   notices as (${queueNotices(p, sql`disabled`)})
   select id from disabled`,
 })

@@ -13,6 +13,7 @@ import { defineStatement, type Placeholders } from '../../../platform/postgres/s
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
+import { deleteRemovals } from './removals-sql.ts'
 import type { FactorStore } from './store.ts'
 
 /** To the verified e-mail address, else to the phone; at most ten, before new codes are made. */
@@ -116,7 +117,7 @@ const endRemoval = defineStatement({
   params: { accountId: 'bigint', now: 'timestamptz', notices: 'text' },
   row: { accountId: 'bigint' },
   sql: (p) => sql`
-  with ended as (delete from ${twoFactorRemovals} where account_id = ${p.accountId} returning account_id),
+  with ended as (${deleteRemovals(sql`account_id = ${p.accountId}`)} returning account_id),
   notices as (${queueNotices(p, sql`ended`)})
   select account_id from ended`,
 })

@@ -44,6 +44,13 @@ export const eventCtes = (p: Placeholders<keyof typeof eventParamTypes>, source:
     select id, ${p.eventAddress}, ${p.eventDevice} from recorded
      where ${p.eventAddress} is not null or ${p.eventDevice} is not null)`
 
+/** A CTE that deletes the addresses and devices in the events of the accounts in `gone`. */
+export const forgetEventDetails = (gone: SQL): SQL => sql`
+  forgotten as (${deleteEventDetails(sql`${events}.account = ${gone}.uuid and event_id = ${events}.id`, sql`${events}, ${gone}`)})`
+
+export const deleteEventDetails = (where: SQL, source: SQL): SQL =>
+  sql`delete from ${eventDetails} using ${source} where ${where}`
+
 const record = defineStatement({
   name: 'events.record',
   params: eventParamTypes,

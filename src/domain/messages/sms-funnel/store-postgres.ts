@@ -12,6 +12,7 @@ import {
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
 import type { Receipt, SmsFunnelStore, Stage } from './store.ts'
 
 const today = (p: Placeholders<'now'>) => sql`(${p.now} at time zone 'UTC')::date`
@@ -120,8 +121,7 @@ const markVerified = defineStatement({
      where code_subject = ${p.subject} and code_purpose = ${p.purpose}
        and gateway is not null and verified_at is null
      order by id desc limit 1)
-  update ${messages} set verified_at = ${p.now}
-   where id in (select id from sent) and verified_at is null
+  ${noteVerified(p, sql`id in (select id from sent)`)}
   returning gateway, destination`,
 })
 
@@ -147,10 +147,7 @@ const putReceipt = defineStatement({
     select id, receipt as before from ${messages} where gateway = ${p.gateway} and provider_id = ${p.providerId}
        for update),
   changed as (
-    update ${messages} message set receipt = ${p.receipt}
-      from known
-     where message.id = known.id
-       and (message.receipt is null or (message.receipt = 'failed' and ${p.receipt} = 'delivered'))
+    ${noteReceipt(p.receipt, sql`known`)}
     returning message.gateway, message.destination),
   early as (
     insert into ${earlyReceipts} as early (gateway, provider_id, receipt, received_at)
@@ -172,10 +169,7 @@ const applyEarly = defineStatement({
   gone as (
     delete from ${earlyReceipts} early using found
      where early.gateway = found.gateway and early.provider_id = found.provider_id returning found.id, found.receipt)
-  update ${messages} message set receipt = gone.receipt
-    from gone
-   where message.id = gone.id
-     and (message.receipt is null or (message.receipt = 'failed' and gone.receipt = 'delivered'))
+  ${noteReceipt(sql`gone.receipt`, sql`gone`)}
   returning message.gateway, message.destination, gone.receipt`,
 })
 

@@ -8,18 +8,25 @@ import {
   accounts,
   administrationTokens,
   administrators,
-  codes,
   erasedAccounts,
-  eventDetails,
   events,
-  messages,
   sessions,
   signingKeys,
-  tickets,
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { deleteAccounts, forgetEventDetails } from '../../accounts/accounts/erasure-sql.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
+import { lockAccounts } from '../../accounts/accounts/changes-sql.ts'
+import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
+import { changeRoles, deleteAdministrators } from '../../administration/administrators/administrator-sql.ts'
+import { revokeTokens } from '../../credentials/administrator-means/token-sql.ts'
+import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
+import { deleteEventDetails, forgetEventDetails } from '../../foundation/events/event-sql.ts'
+import { deleteTickets } from '../../foundation/tickets/ticket-sql.ts'
+import { deleteCodes } from '../../messages/codes/code-sql.ts'
+import { deleteMessages } from '../../messages/outbox/message-sql.ts'
+import { endSessions, endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { deleteSigningKeys } from '../../sessions/tokens/signing-key-sql.ts'
 
 const NIL_UUID = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`)
 
@@ -129,10 +136,11 @@ export const eraseAgain = defineStatement({
   sql: (p) => sql`
   with ${deleteAccounts(sql`uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)`)},
   dropped as (
-    delete from ${messages}
-     where account_uuid in (select uuid from gone)
-        or (destination <> '' and lower(destination) in (select destination from destinations))),
-  ${forgetEventDetails}
+    ${deleteMessages(
+      sql`account_uuid in (select uuid from gone)
+        or (destination <> '' and lower(destination) in (select destination from destinations))`,
+    )}),
+  ${forgetEventDetails(sql`gone`)}
   select uuid from gone`,
 })
 
@@ -144,11 +152,14 @@ export const forgetErasedAgain = defineStatement({
   sql: () => sql`
   with erased as (select distinct account from ${events} where type = 'account.erased' and account is not null),
   messages_gone as (
-    delete from ${messages}
-     where finished_at is not null and coalesce(account_uuid, code_subject) in (select account from erased) returning 1),
+    ${deleteMessages(
+      sql`finished_at is not null and coalesce(account_uuid, code_subject) in (select account from erased)`,
+    )} returning 1),
   details_gone as (
-    delete from ${eventDetails} using ${events}, erased
-     where ${events}.account = erased.account and event_id = ${events}.id returning 1)
+    ${deleteEventDetails(
+      sql`${events}.account = erased.account and event_id = ${events}.id`,
+      sql`${events}, erased`,
+    )} returning 1)
   select ((select count(*) from messages_gone) + (select count(*) from details_gone))::int as count`,
 })
 
@@ -166,7 +177,7 @@ export const revokeKeysAgain = defineStatement({
   params: { kids: 'text' },
   row: { kid: 'text' },
   sql: (p) => sql`
-  delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
+  ${deleteSigningKeys(sql`kid in (select jsonb_array_elements_text(${p.kids}::jsonb))`)} returning kid`,
 })
 
 /** All but `kids`. */
@@ -175,8 +186,7 @@ export const revokeOtherKeys = defineStatement({
   params: { kids: 'text' },
   row: { kid: 'text' },
   sql: (p) => sql`
-  delete from ${signingKeys}
-   where kid not in (select jsonb_array_elements_text(${p.kids}::jsonb)) returning kid`,
+  ${deleteSigningKeys(sql`kid not in (select jsonb_array_elements_text(${p.kids}::jsonb))`)} returning kid`,
 })
 
 export const revokeOtherTokens = defineStatement({
@@ -184,9 +194,7 @@ export const revokeOtherTokens = defineStatement({
   params: { uuids: 'text', now: 'timestamptz' },
   row: { uuid: 'uuid' },
   sql: (p) => sql`
-  update ${administrationTokens} set revoked_at = ${p.now}
-   where revoked_at is null
-     and uuid not in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)
+  ${revokeTokens(p, sql`uuid not in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)`)}
   returning uuid`,
 })
 
@@ -201,11 +209,10 @@ export const changeAdministratorsAgain = defineStatement({
       from ${administrators} join ${accounts} account on account.id = account_id
       left join jsonb_to_recordset(${p.present}::jsonb) as present (uuid uuid, role text) using (uuid)),
   removed as (
-    delete from ${administrators} using later where account_id = later.id and later.role is null
+    ${deleteAdministrators(sql`later`, sql`account_id = later.id and later.role is null`)}
     returning later.uuid),
   changed as (
-    update ${administrators} set role = later.role from later
-     where account_id = later.id and ${administrators}.role <> later.role
+    ${changeRoles(sql`later`)}
     returning later.uuid, later.role)
   select uuid, null::text as role from removed union all select uuid, role from changed`,
 })
@@ -215,14 +222,11 @@ export const lockAgain = defineStatement({
   params: { locks: 'text', now: 'timestamptz' },
   row: { uuid: 'uuid' },
   sql: (p) => sql`
-  with locked as (
-    update ${accounts} set locked_at = before.locked_at, locked_reason = before.locked_reason
-      from jsonb_to_recordset(${p.locks}::jsonb) as before (uuid uuid, locked_at timestamptz, locked_reason text)
-     where ${accounts}.uuid = before.uuid and ${accounts}.locked_at is null
-    returning ${accounts}.id, ${accounts}.uuid),
-  ended as (
-    update ${sessions} set revoked_at = ${p.now} from locked
-     where account_id = locked.id and revoked_at is null)
+  with locked as (${lockAccounts(
+    sql`jsonb_to_recordset(${p.locks}::jsonb) as before (uuid uuid, locked_at timestamptz, locked_reason text)`,
+    sql`before`,
+  )}),
+  ended as (${endSessionsOf(p, sql`locked`)})
   select uuid from locked`,
 })
 
@@ -233,9 +237,11 @@ export const endSessionsAgain = defineStatement({
   row: { count: 'int' },
   sql: (p) => sql`
   with ended as (
-    update ${sessions} set revoked_at = ${p.now}
-     where revoked_at is null
-       and (${p.ids} is null or id in (select value::uuid from jsonb_array_elements_text(${p.ids}::jsonb) as value))
+    ${endSessions(
+      p,
+      sql`revoked_at is null
+       and (${p.ids} is null or id in (select value::uuid from jsonb_array_elements_text(${p.ids}::jsonb) as value))`,
+    )}
     returning 1)
   select count(*)::int as count from ended`,
 })
@@ -249,11 +255,11 @@ export const forgetUnderWay = defineStatement({
   params: { open: 'text' },
   row: { messages: 'int' },
   sql: (p) => sql`
-  with gone as (delete from ${messages} where finished_at is null returning 1),
-  codes_gone as (delete from ${codes}),
-  tickets_gone as (delete from ${tickets}),
+  with gone as (${deleteMessages(sql`finished_at is null`)} returning 1),
+  codes_gone as (${deleteCodes}),
+  tickets_gone as (${deleteTickets}),
   open as materialized (select value::uuid as id from jsonb_array_elements_text(${p.open}::jsonb) as value),
-  account_codes_gone as (delete from ${accountCodes} where id not in (select id from open)),
-  removals_gone as (delete from ${twoFactorRemovals} where id not in (select id from open))
+  account_codes_gone as (${deleteAccountCodes(sql`id not in (select id from open)`)}),
+  removals_gone as (${deleteRemovals(sql`id not in (select id from open)`)})
   select count(*)::int as messages from gone`,
 })

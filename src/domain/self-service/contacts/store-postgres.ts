@@ -4,7 +4,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
   accountRow,
@@ -14,6 +13,7 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../../accounts/accounts/account-sql.ts'
+import { changeContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
 import {
   signInMethodParamTypes,
   usableIdentities,
@@ -30,6 +30,11 @@ import {
   queueOwnersNotice,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
+import {
+  deleteContactChange,
+  putContactChange,
+  sweepContactChanges,
+} from '../../sign-in/undo/contact-changes-sql.ts'
 import { contactBefore, keepParamTypes, keepReplaced } from '../../sign-in/undo/undo-sql.ts'
 import type { ContactStore } from './store.ts'
 
@@ -56,14 +61,7 @@ const requestOf = (of: Identifier['kind']) => {
     with owner as (
       select uuid, ${destination} as destination, language from ${accounts}
        where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives(p)}),
-    asked as (
-      insert into ${contactChanges} (account_id, kind, destination, destination_key, code_subject, created_at)
-      select id, ${p.kind}, ${p.destination}, ${p.key}, ${p.subject}, ${p.now}
-        from ${accounts} where id = ${p.accountId} and ${sessionLives(p)}
-      on conflict (account_id, kind) do update
-         set destination = excluded.destination, destination_key = excluded.destination_key,
-             code_subject = excluded.code_subject, created_at = excluded.created_at
-      returning code_subject),
+    asked as (${putContactChange(p, sql`${accounts} where id = ${p.accountId} and ${sessionLives(p)}`)}),
     replaced as (${supersedeAll({
       now: p.now,
       codeSubject: sql`(select code_subject from ${contactChanges}
@@ -102,18 +100,8 @@ const find = defineStatement({
   select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange(p)}`,
 })
 
-const newValue = {
-  email: sql`email = asked.destination, email_key = asked.destination_key`,
-  phone: sql`phone = asked.destination`,
-}
-
-const confirmOf = (of: Identifier['kind']) => {
-  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
-  // The contact that is verified already, in another spelling at most, is not a new one.
-  const unlessTheSame = ({ key }: Placeholders<'key'>, value: SQL, column: SQL) =>
-    sql`${column} = case when before.key = ${key} and before.verified_at is not null
-                         then ${accounts}.${column} else ${value} end`
-  return defineStatement({
+const confirmOf = (of: Identifier['kind']) =>
+  defineStatement({
     name: `contacts.confirm_of_${of}`,
     params: {
       accountId: 'bigint',
@@ -125,27 +113,20 @@ const confirmOf = (of: Identifier['kind']) => {
     row: accountRow,
     sql: (p) => sql`
     with asked as (
-      delete from ${contactChanges}
-       where ${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}
-      returning account_id, destination, destination_key),
+      ${deleteContactChange(sql`${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}`)}),
     ${contactBefore(p, of, sql`true`)},
-    proved as (
-      update ${accounts}
-         set ${newValue[of]}, ${unlessTheSame(p, p.now, verifiedAt)}, ${unlessTheSame(p, p.now, addedAt)},
-             ${unlessTheSame(p, p.sessionId, addedBy)}, updated_at = ${p.now}
-        from asked, before where ${accounts}.id = asked.account_id
-      returning ${accounts}.*),
+    proved as (${changeContact(p, of, sql`asked`, sql`before`)}),
     ${keepReplaced(
       p,
+      sql`before`,
       sql`before join proved on proved.id = before.id
       where before.verified_at is not null and before.key <> ${p.key}`,
     )},
-    ${endOtherClaims(p, of)},
+    ${endOtherClaims(p, of, sql`proved`)},
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
     notices as (${queueNotices(p, sql`proved`)})
     select * from proved`,
   })
-}
 
 const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 
@@ -181,22 +162,23 @@ const isLastMethod = { email: isLastMethodOf('email'), phone: isLastMethodOf('ph
  * verified is removed unless it is all that the owner can type beside the password.
  */
 const removeOf = (of: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[of]
+  const { key: keyColumn } = unqualifiedColumns[of]
   return defineStatement({
     name: `contacts.remove_of_${of}`,
     params: { ...signInMethodParamTypes, notices: 'text', ...keepParamTypes },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
     with ${contactBefore(p, of, sessionLives(p))},
-    removed as (
-      update ${accounts}
-         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
-        from before
-       where ${accounts}.id = before.id and ${accounts}.${keyColumn} is not null
-         and ${mayGo(p, of, sql`(before.verified_at is not null)`)}
-      returning ${accounts}.*),
+    removed as (${removeContact(
+      p,
+      of,
+      sql`before`,
+      sql`${accounts}.${keyColumn} is not null and ${mayGo(p, of, sql`(before.verified_at is not null)`)}`,
+      sql`${accounts}.*`,
+    )}),
     ${keepReplaced(
       p,
+      sql`before`,
       sql`before join removed on removed.id = before.id
       where before.verified_at is not null`,
     )},
@@ -207,18 +189,6 @@ const removeOf = (of: Identifier['kind']) => {
 }
 
 const remove = { email: removeOf('email'), phone: removeOf('phone') }
-
-/** Codes live ten minutes; a day covers every configuration that makes sense. */
-const KEPT_DAYS = 1
-
-const sweep = createSweep({
-  name: 'contacts.sweep',
-  table: contactChanges,
-  key: sql`account_id, kind`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
-  order: sql`created_at`,
-})
 
 export function createContactStore(database: Database): ContactStore {
   return {
@@ -285,6 +255,6 @@ export function createContactStore(database: Database): ContactStore {
       if (!row.found) return 'not_found'
       return row.id === null ? 'last_sign_in_method' : row
     },
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweep: (now, limit) => sweepContactChanges(database, now, limit),
   }
 }

@@ -12,9 +12,10 @@ import {
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
 import { holdAccount, sessionLives } from '../../accounts/accounts/account-sql.ts'
-import { endMeansOf } from '../../accounts/accounts/administrator-means-sql.ts'
-import { deleteAccounts, forgetEventDetails } from '../../accounts/accounts/erasure-sql.ts'
-import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
+import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
+import { forgetEventDetails, recordEvents } from '../../foundation/events/event-sql.ts'
+import { deleteMessages } from '../../messages/outbox/message-sql.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { ErasureStore } from './store.ts'
 
@@ -38,9 +39,9 @@ const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQ
     select id from ${messages}
      where coalesce(account_uuid, code_subject) in (select uuid from gone)
        and (outcome is null or account_uuid is not null)),
-  dropped as (delete from ${messages} where id in (select id from unwanted)),
+  dropped as (${deleteMessages(sql`id in (select id from unwanted)`)}),
   notices as (${queueNotices(p, sql`gone`)}),
-  ${forgetEventDetails}
+  ${forgetEventDetails(sql`gone`)}
   select uuid from gone`
 
 const erase = defineStatement({

@@ -1,15 +1,12 @@
 /** Table `two_factor_removals`, and what a removal does: see store.ts for what each method promises. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import {
-  accounts,
-  recoveryCodes,
-  totpEnrolments,
-  totpFactors,
-  twoFactorRemovals,
-} from '../../../platform/postgres/schema.ts'
+import { accounts, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 import { accountRow, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
+import { dropFactors } from '../../credentials/authenticators/factors-sql.ts'
+import { addRemoval, deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
 import type { Actor, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -22,16 +19,14 @@ const remove = defineStatement({
   row: { id: 'bigint' },
   sql: (p) => sql`
   with taken as (
-    delete from ${twoFactorRemovals}
-     where account_id = ${p.accountId} and (${p.id} is null or id = ${p.id})
+    ${deleteRemovals(sql`account_id = ${p.accountId} and (${p.id} is null or id = ${p.id})`)}
     returning account_id),
-  disabled as (
-    update ${accounts} set two_factor_enabled = false, updated_at = ${p.now}
-     where id = ${p.accountId} and two_factor_enabled and (${p.id} is null or exists (select 1 from taken))
-    returning id),
-  app as (delete from ${totpFactors} using disabled where account_id = disabled.id),
-  waiting as (delete from ${totpEnrolments} using disabled where account_id = disabled.id),
-  codes as (delete from ${recoveryCodes} using disabled where account_id = disabled.id),
+  disabled as (${setTwoFactors(
+    false,
+    p,
+    sql`id = ${p.accountId} and two_factor_enabled and (${p.id} is null or exists (select 1 from taken))`,
+  )}),
+  ${dropFactors(sql`disabled`)},
   notices as (${queueNotices(p, sql`disabled`)})
   select id from disabled`,
 })
@@ -53,11 +48,10 @@ const request = defineStatement({
   row: { ...waitingRow, isNew: 'boolean' },
   sql: (p) => sql`
   with older as (select id, due_at from ${twoFactorRemovals} where account_id = ${p.accountId}),
-  requested as (
-    insert into ${twoFactorRemovals} (account_id, id, due_at, created_at, actor_type, actor_id, actor_name)
-    select id, ${p.id}, ${p.dueAt}, ${p.now}, ${p.actorType}, ${p.actorId}, ${p.actorName} from ${accounts}
-     where id = ${p.accountId} and two_factor_enabled and not exists (select 1 from older)
-    returning id, due_at),
+  requested as (${addRemoval(
+    p,
+    sql`${accounts} where id = ${p.accountId} and two_factor_enabled and not exists (select 1 from older)`,
+  )}),
   notices as (${queueNotices(p, sql`requested`)})
   select id, due_at, true as is_new from requested union all select id, due_at, false from older`,
 })
@@ -67,8 +61,7 @@ const stop = defineStatement({
   params: { id: 'uuid' },
   row: { uuid: 'uuid' },
   sql: (p) => sql`
-  delete from ${twoFactorRemovals} using ${accounts}
-   where ${twoFactorRemovals}.id = ${p.id} and ${accounts}.id = account_id
+  ${deleteRemovals(sql`${twoFactorRemovals}.id = ${p.id} and ${accounts}.id = account_id`, sql`${accounts}`)}
   returning ${accounts}.uuid`,
 })
 

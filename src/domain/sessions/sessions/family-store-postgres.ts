@@ -11,7 +11,7 @@ import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { FamilyStore } from './family-store.ts'
-import { lives } from './sign-in-sql.ts'
+import { endSessions, lives } from './session-sql.ts'
 
 /** Parallel callers with the same token wait for the row and then see the retries that were added. */
 const takeLateRetry = defineStatement({
@@ -114,7 +114,7 @@ const endReused = defineStatement({
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
   with revoked as (
-    update ${sessions} set revoked_at = ${p.now} where id = ${p.sessionId} and ${lives(p)}
+    ${endSessions(p, sql`id = ${p.sessionId} and ${lives(p)}`)}
     returning id, account_id),
   notices as (${queueNotices(p, sql`revoked`)})
   select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
@@ -125,8 +125,11 @@ const endFamily = defineStatement({
   params: { now: 'timestamptz', familyHash: 'bytea' },
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
-  update ${sessions} set revoked_at = ${p.now} from ${accounts}
-   where family_hash = ${p.familyHash} and revoked_at is null and ${accounts}.id = account_id
+  ${endSessions(
+    p,
+    sql`family_hash = ${p.familyHash} and revoked_at is null and ${accounts}.id = account_id`,
+    sql`${accounts}`,
+  )}
   returning ${sessions}.id, uuid`,
 })
 

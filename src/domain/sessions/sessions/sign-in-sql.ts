@@ -5,12 +5,14 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import { signInAccount } from '../../accounts/accounts/changes-sql.ts'
 import { forgetOldDevices, isNewDevice, rememberDevice } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../../foundation/events/event-sql.ts'
+import { endSessions, lives, openSession } from './session-sql.ts'
 import { MAXIMUM_SESSIONS, type NewSession } from './store.ts'
 
 export const signInParamTypes = {
@@ -36,44 +38,24 @@ export const signInParamTypes = {
 
 type SignInParams = ValuesOf<typeof signInParamTypes>
 
-/** `expires_at` is never after `ends_at`. */
-export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
-
 /**
  * CTEs. `signed_in` is the account, if it has not changed since it was read and `condition` holds; the session, its
  * device and address, and the events are written with it.
  */
 export const signInCtes = (p: Placeholders<keyof typeof signInParamTypes>, condition = sql`true`): SQL => sql`
-  signed_in as (
-    update ${accounts}
-       set sign_in_count = sign_in_count + 1, failed_attempts = 0,
-           last_sign_in_at = coalesce(current_sign_in_at, ${p.now}), current_sign_in_at = ${p.now},
-           last_sign_in_ip = coalesce(current_sign_in_ip, ${p.address}),
-           current_sign_in_ip = ${p.address},
-           password_digest = coalesce(${p.newDigest}, password_digest), updated_at = ${p.now}
-     where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
-       and password_digest is not distinct from ${p.digestWhenChecked}
-       and two_factor_enabled = ${p.expectedTwoFactor} and ${condition}
-    returning *),
-  opened as (
-    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
-                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
-    select ${p.id}, signed_in.id, ${p.deviceType}, ${p.deviceName},
-           ${p.deviceOs}, ${p.deviceFingerprint}, ${p.address},
-           ${p.address}, ${p.amr}, ${p.now}, ${p.now}, ${p.expiresAt},
-           ${p.endsAt}, ${p.familyHash}
-      from signed_in),
+  signed_in as (${signInAccount(p, condition)}),
+  opened as (${openSession(p, sql`signed_in`)}),
   remembered as (${rememberDevice(sql`signed_in`, { device: p.deviceTag, address: p.addressTag, now: p.now })}),
   forgotten as (${forgetOldDevices(sql`signed_in`, { device: p.deviceTag })}),
   ${eventCtes(p, sql`signed_in`)}`
 
-/** Of `signed_in`: whether its owner is to be told of the device. The statement sees the devices as they were before it. */
-export const isFromNewDevice = (p: Placeholders<'deviceTag' | 'addressTag' | 'now'>) =>
-  isNewDevice(sql`signed_in`, { device: p.deviceTag, address: p.addressTag, now: p.now })
+/** Whether the owner is to be told of the device. The statement sees the devices as they were before it. */
+export const isFromNewDevice = (p: Placeholders<'deviceTag' | 'addressTag' | 'now'>, signedIn: SQL) =>
+  isNewDevice(signedIn, { device: p.deviceTag, address: p.addressTag, now: p.now })
 
-/** How many sessions the account of `signed_in` had before this one: for `endTooMany`. */
-export const otherSessions = (p: Placeholders<'now'>) => sql`
-  (select count(*)::int from ${sessions} where account_id = signed_in.id and ${lives(p)})`
+/** How many sessions the account had before this one: for `endTooMany`. */
+export const otherSessions = (p: Placeholders<'now'>, signedIn: SQL) => sql`
+  (select count(*)::int from ${sessions} where account_id = ${signedIn}.id and ${lives(p)})`
 
 /** `happened`: further events of this sign-in. */
 export function signInParams(
@@ -113,11 +95,13 @@ export function signInParams(
 const endOldest = defineStatement({
   name: 'sessions.end_oldest',
   params: { now: 'timestamptz', accountId: 'bigint', kept: 'int' },
-  sql: (p) => sql`
-  update ${sessions} set revoked_at = ${p.now}
-   where id in (
+  sql: (p) =>
+    endSessions(
+      p,
+      sql`id in (
      select id from ${sessions} where account_id = ${p.accountId} and ${lives(p)}
       order by last_used_at desc, created_at desc, id offset ${p.kept})`,
+    ),
 })
 
 /** Ends the sessions that were not used for longest, if a sign-in found too many `others`. */

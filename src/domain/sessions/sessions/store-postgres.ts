@@ -9,10 +9,10 @@ import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
+import { deleteSessions, endSessions, lives } from './session-sql.ts'
 import {
   endTooMany,
   isFromNewDevice,
-  lives,
   otherSessions,
   signInCtes,
   signInParams,
@@ -26,7 +26,7 @@ const signIn = defineStatement({
   row: { ...accountRow, others: 'int', isNewDevice: 'boolean' },
   sql: (p) => sql`
   with ${signInCtes(p)}
-  select signed_in.*, ${otherSessions(p)} as others, ${isFromNewDevice(p)} as is_new_device from signed_in`,
+  select signed_in.*, ${otherSessions(p, sql`signed_in`)} as others, ${isFromNewDevice(p, sql`signed_in`)} as is_new_device from signed_in`,
 })
 
 const findSignedIn = defineStatement({
@@ -45,9 +45,12 @@ const end = defineStatement({
   params: { now: 'timestamptz', sessionId: 'uuid', accountUuid: 'uuid' },
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
-  update ${sessions} set revoked_at = ${p.now} from ${accounts}
-   where ${sessions}.id = ${p.sessionId} and ${lives(p)}
-     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}
+  ${endSessions(
+    p,
+    sql`${sessions}.id = ${p.sessionId} and ${lives(p)}
+     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}`,
+    sql`${accounts}`,
+  )}
   returning ${sessions}.id, uuid`,
 })
 
@@ -57,8 +60,7 @@ const endAll = defineStatement({
   row: { uuid: 'uuid', ended: 'int' },
   sql: (p) => sql`
   with ended as (
-    update ${sessions} set revoked_at = ${p.now}
-     where account_id = ${p.accountId} and revoked_at is null
+    ${endSessions(p, sql`account_id = ${p.accountId} and revoked_at is null`)}
     returning 1)
   select uuid, (select count(*)::int from ended) as ended from ${accounts}
    where id = ${p.accountId}`,
@@ -115,7 +117,7 @@ const endEverybodys = defineStatement({
   with slice as materialized (
     select id from ${sessions} where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
   ended as (
-    update ${sessions} set revoked_at = ${p.now} where id in (select id from slice) and ${lives(p)}
+    ${endSessions(p, sql`id in (select id from slice) and ${lives(p)}`)}
     returning account_id),
   by_account as (select account_id, count(*)::int as ended from ended group by account_id),
   page as (select (select id from slice order by id offset ${p.limit} - 1) as last)
@@ -132,7 +134,7 @@ const sweep = defineStatement({
     select id, expires_at < ${p.before} or revoked_at < ${p.before} as over from ${sessions}
      where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
   gone as (
-    delete from ${sessions} where id in (select id from slice where over) returning 1)
+    ${deleteSessions(sql`id in (select id from slice where over)`)} returning 1)
   select (select count(*)::int from gone) as removed,
          (select id from slice order by id offset ${p.limit} - 1) as last`,
 })

@@ -9,6 +9,7 @@ import { defineStatement, json } from '../../../platform/postgres/statement.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { KeyStore, PublicJwk } from './key-store.ts'
+import { deleteSigningKeys } from './signing-key-sql.ts'
 
 /** Any number nobody else locks with; also taken where there is no row yet to lock. */
 const LOCK = 7_317_240_116
@@ -45,7 +46,7 @@ const newest = defineStatement({
 const remove = defineStatement({
   name: 'tokens.remove',
   params: { kids: 'jsonb' },
-  sql: (p) => sql`delete from ${signingKeys} where kid in (select jsonb_array_elements_text(${p.kids}))`,
+  sql: (p) => deleteSigningKeys(sql`kid in (select jsonb_array_elements_text(${p.kids}))`),
 })
 
 const supersede = defineStatement({

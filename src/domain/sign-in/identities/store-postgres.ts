@@ -11,11 +11,13 @@ import {
   sessionLives,
   updateLockedAccount,
 } from '../../accounts/accounts/account-sql.ts'
+import { addByProvider, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
 import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { ProvedIdentity } from './identity.ts'
+import { deleteIdentities } from './identity-sql.ts'
 import type { IdentityStore } from './store.ts'
 
 const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
@@ -118,26 +120,14 @@ const open = defineStatement({
     select id from ${accounts}
      where waiting_for = ${p.key} and account_confirmed_at is null and origin is null
      order by id limit 1 for update),
-  emptied as (
-    update ${accounts}
-       set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
-           phone = null, password_digest = null, failed_attempts = 0, provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
-           waiting_for = null
-      from claimed where ${accounts}.id = claimed.id
-    returning ${accounts}.*),
-  created as (
-    insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
-                             accountable_type, role_id, language, created_at, updated_at)
-    select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${provedNow(p)}, ${p.now}, ${p.provider}, ${p.subject},
-           ${p.accountableType}, ${p.roleId}, ${p.language}, ${p.now}, ${p.now}
-     where not exists (select 1 from claimed)
-    returning *),
+  emptied as (${takeRegistrationOver(p, sql`claimed`)}),
+  created as (${addByProvider(p, provedNow(p), sql`not exists (select 1 from claimed)`)}),
   opened as (select * from emptied union all select * from created),
   linked as (
     insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
     select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now} from opened),
   proved as (select id from opened),
-  ${endOtherClaims(p, 'email')}
+  ${endOtherClaims(p, 'email', sql`proved`)}
   select * from opened`,
 })
 
@@ -174,8 +164,10 @@ const unlink = defineStatement({
     select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
   left_over as (${leftWithout(p)}),
   removed as (
-    delete from ${identities} using named
-     where ${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
+    ${deleteIdentities(
+      sql`${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}`,
+      sql`named`,
+    )}
     returning ${identities}.id),
   notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
   select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,

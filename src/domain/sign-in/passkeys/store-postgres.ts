@@ -31,6 +31,7 @@ import {
   signInParamTypes,
 } from '../../sessions/sessions/sign-in-sql.ts'
 import type { Passkey } from './passkey.ts'
+import { deletePasskeys } from './passkey-sql.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 
 const columns = rowOf(passkeys)
@@ -185,7 +186,7 @@ const signIn = defineStatement({
   row: { ...accountRow, spent: 'boolean', used: 'boolean', others: 'int', isNewDevice: 'boolean' },
   sql: (p) => sql`
   with ${useCtes(p)}, ${signInCtes(p, sql`exists (select 1 from used)`)}
-  select ${outcome}, ${otherSessions(p)} as others, ${isFromNewDevice(p)} as is_new_device, signed_in.*
+  select ${outcome}, ${otherSessions(p, sql`signed_in`)} as others, ${isFromNewDevice(p, sql`signed_in`)} as is_new_device, signed_in.*
     from (select 1) answer left join signed_in on true`,
 })
 
@@ -228,8 +229,10 @@ const remove = defineStatement({
   with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
   left_over as (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}),
   removed as (
-    delete from ${passkeys} using named
-     where ${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}
+    ${deletePasskeys(
+      sql`${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}`,
+      sql`named`,
+    )}
     returning ${passkeys}.id),
   notices as (${queueNotices(p, sql`removed`)})
   select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,

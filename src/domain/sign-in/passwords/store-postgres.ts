@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
-import { accounts, contactChanges, sessions } from '../../../platform/postgres/schema.ts'
+import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { MatchedCode } from '../../accounts/account-codes/service.ts'
 import { spendAccountCode } from '../../accounts/account-codes/spend-sql.ts'
@@ -15,7 +15,8 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../../accounts/accounts/account-sql.ts'
-import { isRecentContact, removeAdditions } from '../../accounts/accounts/additions-sql.ts'
+import { changePassword, replacePassword } from '../../accounts/accounts/changes-sql.ts'
+import { resetByContact } from '../../accounts/accounts/contacts-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
@@ -26,24 +27,30 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
+import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { isRecentContact, removeAdditions } from '../undo/additions-sql.ts'
+import { dropContactChanges } from '../undo/contact-changes-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
 import type { NewPassword, PasswordStore } from './store.ts'
 
 /**
- * What ends with the old password of the account in the CTE `proved`, and nobody but the caller's device is known any more.
+ * CTEs for what ends with the old password of the account in `proved`, and nobody but the caller's device is known any more.
  * `kept`: the sessions that do not end.
  */
-const endings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>, kept: SQL, values?: SQL) => sql`
-    revoked as (
-      update ${sessions} set revoked_at = ${p.now} from proved
-       where ${sessions}.account_id = proved.id and ${sessions}.revoked_at is null and not (${kept})),
-    dropped as (
-      delete from ${contactChanges} using proved where ${contactChanges}.account_id = proved.id),
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
-    unknown_devices as (${forgetDevices(sql`proved`, p.keptDevice)}),
-    notices as (${queueNotices(p, sql`proved`, values)})`
+const endings = (
+  p: Placeholders<'now' | 'notices' | 'keptDevice'>,
+  proved: SQL,
+  kept: SQL,
+  values?: SQL,
+) => sql`
+    revoked as (${endSessionsOf(p, proved, kept)}),
+    dropped as (${dropContactChanges(proved)}),
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from ${proved})` })}),
+    unknown_devices as (${forgetDevices(proved, p.keptDevice)}),
+    notices as (${queueNotices(p, proved, values)})`
 
-const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) => endings(p, sql`false`, whatWent)
+const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) =>
+  endings(p, sql`proved`, sql`false`, whatWent)
 
 /** For the notice. */
 const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
@@ -70,9 +77,6 @@ const resetRow = { newlyConfirmed: 'boolean' } as const
 const resetBy = (kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const otherKind = kind === 'email' ? 'phone' : 'email'
-  const other = unqualifiedColumns[otherKind]
-  const names = kind === 'email' ? sql.raw('phone') : sql.raw('email, email_key')
-  const old = kind === 'email' ? sql.raw('old.phone') : sql.raw('old.email, old.email_key')
   return defineStatement({
     name: `passwords.reset_by_${kind}`,
     params: {
@@ -90,20 +94,9 @@ const resetBy = (kind: Identifier['kind']) => {
       select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
        where id = ${p.accountId} and ${keyColumn} = ${p.key}
          and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${p.key}))),
-    proved as (
-      update ${accounts}
-         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now},
-             account_confirmed_at = coalesce(old.account_confirmed_at, ${p.now}),
-             ${verifiedAt} = coalesce(old.${verifiedAt}, ${p.now}), waiting_for = null,
-             (${names}, ${other.verifiedAt}, ${other.addedAt}, ${other.addedBy}) = (
-               select ${old}, old.${other.verifiedAt}, old.${other.addedAt}, old.${other.addedBy}
-                where not old.has_recent and old.account_confirmed_at is not null)
-        from old where ${accounts}.id = old.id
-      returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
-                case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact,
-                old.account_confirmed_at is null as newly_confirmed),
-    ${endOtherClaims(p, kind)},
-    ${removeAdditions(p, byWish(p))},
+    proved as (${resetByContact(p, kind, sql`old`)}),
+    ${endOtherClaims(p, kind, sql`proved`)},
+    ${removeAdditions(p, sql`proved`, byWish(p))},
     overtaken as (${endLaterLinks(p, sql`proved`)}),
     ${resetEndings(p)}
     select newly_confirmed from proved`,
@@ -127,12 +120,8 @@ const resetByAdministrator = defineStatement({
   },
   row: resetRow,
   sql: (p) => sql`
-    with proved as (
-      update ${accounts}
-         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
-       where id = ${p.accountId}
-      returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact),
-    ${removeAdditions(p, byWish(p))},
+    with proved as (${replacePassword(p)}),
+    ${removeAdditions(p, sql`proved`, byWish(p))},
     ${resetEndings(p)}
     select false as newly_confirmed from proved`,
 })
@@ -150,11 +139,11 @@ const change = defineStatement({
   },
   row: { lives: 'boolean', changed: 'boolean' },
   sql: (p) => sql`
-  with proved as (
-    update ${accounts} set password_digest = ${p.digest}, password_changed_at = ${p.now}, updated_at = ${p.now}
-     where id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}
-    returning id, uuid),
-  ${endings(p, sql`${sessions}.id = ${p.sessionId}`)}
+  with proved as (${changePassword(
+    p,
+    sql`id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
+  )}),
+  ${endings(p, sql`proved`, sql`${sessions}.id = ${p.sessionId}`)}
   select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
 })
 

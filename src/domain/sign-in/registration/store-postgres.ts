@@ -5,7 +5,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accounts, registrationClaims } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
   accountRow,
@@ -13,6 +13,14 @@ import {
   unqualifiedColumns,
   verifyIdentifier,
 } from '../../accounts/accounts/account-sql.ts'
+import {
+  addClaims,
+  addRegistration,
+  confirmApart,
+  confirmRegistration,
+  sweepClaims,
+  sweepRegistrations,
+} from '../../accounts/accounts/opening-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import {
   changeAndRecord,
@@ -67,27 +75,8 @@ const registerBy = (kind: Identifier['kind']) => {
        where id = coalesce(
          (select id from ${accounts} where ${keyColumn} = ${p.key} and ${verifiedAt} is not null),
          (select id from ${accounts} where ${keyColumn} = ${p.key} and origin is not null limit 1))),
-    registered as (
-      insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
-                               updated_at, language, waiting_for)
-      select ${p.uuid}, ${p.email}, ${p.emailKey},
-             ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
-             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}
-       where not exists (select 1 from owner)
-      on conflict (waiting_for) where waiting_for is not null do update
-         set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
-             password_digest = excluded.password_digest, language = excluded.language,
-             updated_at = excluded.updated_at
-      returning uuid),
-    claimed as (
-      insert into ${registrationClaims} (contact, address, password_tag, created_at)
-      select contact, '', tag, ${p.now}
-        from (values (${p.emailKey}, ${p.emailTag}),
-                     (${p.phone}, ${p.phoneTag})) named (contact, tag)
-       where contact is not null and not exists (select 1 from owner)
-         and (select count(*) from (select distinct password_tag from ${registrationClaims}
-                                     where contact = named.contact limit 2) other) < 2
-      on conflict (contact, address, password_tag) do update set created_at = excluded.created_at),
+    registered as (${addRegistration(p, sql`not exists (select 1 from owner)`)}),
+    claimed as (${addClaims(p, sql`not exists (select 1 from owner)`)}),
     replaced as (${supersedePending({ ...p, codeSubject: sql`(select uuid from registered)` })}),
     code as (${queueMessage({ ...p, codeSubject: sql`registered.uuid` }, sql`registered`)}
       returning id),
@@ -115,19 +104,8 @@ const register = { email: registerBy('email'), phone: registerBy('phone') }
 const isThatRegistration = (p: Placeholders<'uuid' | 'seenAt'>) => sql`
   uuid = ${p.uuid} and account_confirmed_at is null and updated_at = ${p.seenAt}`
 
-/** The other contact stays a claim, unless it may be a stranger's or somebody has verified it in the meantime. */
-const otherContact = {
-  email: sql`phone = case when contested.yes or exists (
-      select 1 from ${accounts} other where other.phone = ${accounts}.phone and other.phone_confirmed_at is not null)
-    then null else phone end`,
-  phone: sql`(email, email_key) = (
-    select ${accounts}.email, ${accounts}.email_key where not contested.yes and not exists (
-      select 1 from ${accounts} other
-       where other.email_key = ${accounts}.email_key and other.email_confirmed_at is not null))`,
-}
-
 const confirmBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const { key: keyColumn } = unqualifiedColumns[kind]
   return defineStatement({
     name: `registration.confirm_by_${kind}`,
     params: {
@@ -142,16 +120,13 @@ const confirmBy = (kind: Identifier['kind']) => {
     row: accountRow,
     sql: (p) => sql`
     with contested as materialized (select ${isContested(p, p.key)} as yes),
-    proved as (
-      update ${accounts}
-         set account_confirmed_at = ${p.now}, ${verifiedAt} = ${p.now}, updated_at = ${p.now}, waiting_for = null,
-             password_digest = coalesce(${p.digest},
-                                        case when not contested.yes then password_digest end),
-             ${otherContact[kind]}
-        from contested
-       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key}
-      returning ${accounts}.*),
-    ${endOtherClaims(p, kind)},
+    proved as (${confirmRegistration(
+      p,
+      kind,
+      sql`contested`,
+      sql`${isThatRegistration(p)} and ${keyColumn} = ${p.key}`,
+    )}),
+    ${endOtherClaims(p, kind, sql`proved`)},
     ${eventCtes(p, sql`proved`)}
     select * from proved`,
   })
@@ -164,8 +139,7 @@ const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
  * the registration waits for may belong to another person, who can still confirm it.
  */
 const confirmApartBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
-  const contact = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
+  const { key: keyColumn } = unqualifiedColumns[kind]
   return defineStatement({
     name: `registration.confirm_apart_by_${kind}`,
     params: {
@@ -185,49 +159,16 @@ const confirmApartBy = (kind: Identifier['kind']) => {
        where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
          and ${isContested(p, sql`waiting_for`)}
          for update),
-    proved as (
-      insert into ${accounts} (uuid, ${contact}, ${verifiedAt}, account_confirmed_at, password_digest,
-                               accountable_type, role_id, language, created_at, updated_at)
-      select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
-             coalesce(${p.digest}, case when not contested.yes then password_digest end),
-             accountable_type, role_id, language, created_at, ${p.now}
-        from registration, contested
-      returning *),
-    ${endOtherClaims(p, kind)}
+    proved as (${confirmApart(p, kind, { registration: sql`registration`, contested: sql`contested` })}),
+    ${endOtherClaims(p, kind, sql`proved`)}
     select * from proved`,
   })
 }
 
-const confirmApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
+const confirmedApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
 
 /** Time enough to find the message; afterwards the identifier is free again. */
 const REGISTRATION_DAYS = 7
-
-/**
- * A registration that was sent again counts from then on. The index is on its creation, which is never later. An account
- * that an administrator made stays.
- */
-const sweep = createSweep({
-  name: 'registration.sweep',
-  table: accounts,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) =>
-    sql`account_confirmed_at is null and origin is null and created_at < ${p.before} and updated_at < ${p.before}`,
-  order: sql`created_at`,
-})
-
-/** The records that show that a registration is contested are kept as long as the registration. */
-const sweepClaims = createSweep({
-  name: 'registration.sweep_claims',
-  table: registrationClaims,
-  key: sql`contact, address, password_tag`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}
-    and not exists (select 1 from ${accounts} where account_confirmed_at is null and email_key = contact)
-    and not exists (select 1 from ${accounts} where account_confirmed_at is null and phone = contact)`,
-  order: sql`created_at`,
-})
 
 export function createRegistrationStore(database: Database): RegistrationStore {
   return {
@@ -264,7 +205,7 @@ export function createRegistrationStore(database: Database): RegistrationStore {
               ? null
               : await changeAndRecord(
                   database,
-                  confirmApart[kind],
+                  confirmedApart[kind],
                   { ...params, newUuid: randomUUID() },
                   { at: now, eventsOf },
                 )
@@ -274,7 +215,8 @@ export function createRegistrationStore(database: Database): RegistrationStore {
         }),
       )
     },
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
+    sweep: (now, limit) =>
+      sweepRegistrations(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
     sweepClaims: (now, limit) => sweepClaims(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
   }
 }

@@ -4,16 +4,13 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import {
   accountCodes,
   accounts,
-  contactChanges,
-  recoveryCodes,
   replacedContacts,
-  sessions,
-  totpEnrolments,
   totpFactors,
   undoLinks,
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import {
   accountRow,
   endOtherClaims,
@@ -21,8 +18,9 @@ import {
   updateLockedAccount,
   verifyIdentifier,
 } from '../../accounts/accounts/account-sql.ts'
-import { isRecentContact, removeAdditions } from '../../accounts/accounts/additions-sql.ts'
+import { restoreContact } from '../../accounts/accounts/contacts-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
+import { dropApp, dropEnrolment, dropRecoveryCodes } from '../../credentials/authenticators/factors-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import {
   noticeParams,
@@ -30,6 +28,9 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
+import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { isRecentContact, removeAdditions } from './additions-sql.ts'
+import { dropContactChanges } from './contact-changes-sql.ts'
 import type { UndoStore } from './store.ts'
 import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
 
@@ -62,22 +63,14 @@ const find = defineStatement({
    where hash = ${p.hash} and replaced.replaced_at > ${p.after}`,
 })
 
-const columnsOf = {
-  email: sql.raw('email, email_key'),
-  phone: sql.raw('phone'),
-}
-
 /**
  * What was added counts from seven days before the change: an intruder may have begun with a passkey, and the owner may
  * take seven days to see the notice.
  */
 const restoreOf = (of: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt, addedAt, addedBy } = unqualifiedColumns[of]
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
   const otherKind = of === 'email' ? 'phone' : 'email'
-  const other = unqualifiedColumns[otherKind]
   const window = { now: sql`link.replaced_at` }
-  const values = of === 'email' ? sql`link.destination, link.destination_key` : sql`link.destination_key`
-  const oldOther = otherKind === 'email' ? sql`old.email, old.email_key` : sql`old.phone`
   return defineStatement({
     name: `undo.restore_${of}`,
     params: {
@@ -98,41 +91,28 @@ const restoreOf = (of: Identifier['kind']) => {
     old as (
       select ${accounts}.*, ${isRecentContact(window, otherKind, sql`link.verified_at`)} as has_recent
         from ${accounts} join link on link.account_id = ${accounts}.id),
-    proved as (
-      update ${accounts}
-         set (${columnsOf[of]}, ${verifiedAt}, ${addedAt}, ${addedBy}) = (
-               select ${values}, link.verified_at, link.added_at, link.added_by),
-             (${columnsOf[otherKind]}, ${other.verifiedAt}, ${other.addedAt}, ${other.addedBy}) = (
-               select ${oldOther}, old.${other.verifiedAt}, old.${other.addedAt}, old.${other.addedBy}
-                where not old.has_recent),
-             password_digest = null, password_changed_at = ${p.now}, failed_attempts = 0,
-             two_factor_enabled = link.had_two_factors, updated_at = ${p.now}
-        from old, link where ${accounts}.id = old.id
-      returning ${accounts}.id, ${accounts}.uuid, link.verified_at as since, link.replaced_at,
-                link.had_two_factors, link.had_app,
-                case when old.has_recent then ${sql.raw(`'${otherKind}'`)}::text end as lost_contact),
+    proved as (${restoreContact(p, of, { old: sql`old`, link: sql`link` })}),
     replacing as (
       insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
                                        session_id, known_client)
       select old.id, link.kind, old.${sql.raw(of)}, old.${keyColumn}, old.${verifiedAt}, ${p.now}, link.session_id, true
         from old, link where old.${verifiedAt} is not null and old.${keyColumn} <> link.destination_key),
-    ${endOtherClaims(p, of)},
-    ${removeAdditions({ now: sql`proved.replaced_at` })},
-    no_app as (
-      delete from ${totpFactors} using proved where account_id = proved.id and not proved.had_app returning account_id),
-    no_recovery_codes as (
-      delete from ${recoveryCodes} using proved
-       where account_id = proved.id and not proved.had_app
+    ${endOtherClaims(p, of, sql`proved`)},
+    ${removeAdditions({ now: sql`proved.replaced_at` }, sql`proved`)},
+    no_app as (${dropApp(sql`proved`, sql`not proved.had_app returning account_id`)}),
+    no_recovery_codes as (${dropRecoveryCodes(
+      sql`proved`,
+      sql`not proved.had_app
          and (not proved.had_two_factors
-              or exists (select 1 from ${totpFactors} app where app.account_id = proved.id))),
-    no_account_codes as (
-      delete from ${accountCodes} using proved
-       where account_id = proved.id and ${accountCodes}.created_at >= proved.replaced_at),
-    no_enrolment as (delete from ${totpEnrolments} using proved where account_id = proved.id),
-    no_changes as (delete from ${contactChanges} using proved where account_id = proved.id),
-    revoked as (
-      update ${sessions} set revoked_at = ${p.now} from proved
-       where account_id = proved.id and revoked_at is null),
+              or exists (select 1 from ${totpFactors} app where app.account_id = proved.id))`,
+    )}),
+    no_account_codes as (${deleteAccountCodes(
+      sql`account_id = proved.id and ${accountCodes}.created_at >= proved.replaced_at`,
+      sql`proved`,
+    )}),
+    no_enrolment as (${dropEnrolment(sql`proved`)}),
+    no_changes as (${dropContactChanges(sql`proved`)}),
+    revoked as (${endSessionsOf(p, sql`proved`)}),
     unknown_devices as (${forgetDevices(sql`proved`, sql`null::bytea`)}),
     overtaken as (${endLaterLinks(p, sql`proved`)}),
     replaced_codes as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),

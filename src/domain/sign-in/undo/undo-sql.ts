@@ -30,23 +30,23 @@ export const contactBefore = (p: Placeholders<'accountId'>, of: Identifier['kind
 }
 
 /**
- * Two CTEs that keep a verified contact which the account loses, and its undo link if a notice carries one. `lost`:
- * from where it is taken, the CTE `before` of `contactBefore` among it. The link is for the contact that the notice goes
+ * Two CTEs that keep a verified contact which the account loses, and its undo link if a notice carries one. `before`: the row
+ * of `contactBefore`; `lost`: from where it is taken, `before` among it. The link is for the contact that the notice goes
  * to, and is not written if that was replaced meanwhile.
  */
-export const keepReplaced = (p: Placeholders<keyof typeof keepParamTypes>, lost: SQL) => sql`
+export const keepReplaced = (p: Placeholders<keyof typeof keepParamTypes>, before: SQL, lost: SQL) => sql`
     remembered as (
       insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
                                        session_id, known_client)
-      select before.id, ${p.kind}, before.destination, before.key, before.verified_at, ${p.now}, ${p.sessionId},
+      select ${before}.id, ${p.kind}, ${before}.destination, ${before}.key, ${before}.verified_at, ${p.now}, ${p.sessionId},
              ${p.knownClient}
         from ${lost}
       returning id, account_id, destination_key),
     undoable as (
       insert into ${undoLinks} (hash, replaced_id, added_at, added_by, had_two_factors, had_app)
-      select ${p.undoHash}, remembered.id, before.added_at, before.added_by, before.two_factor_enabled,
-             exists (select 1 from ${totpFactors} where account_id = before.id)
-        from remembered join before on before.id = remembered.account_id
+      select ${p.undoHash}, remembered.id, ${before}.added_at, ${before}.added_by, ${before}.two_factor_enabled,
+             exists (select 1 from ${totpFactors} where account_id = ${before}.id)
+        from remembered join ${before} on ${before}.id = remembered.account_id
        where ${p.undoHash} is not null and remembered.destination_key = ${p.undoKey})`
 
 /**

@@ -4,25 +4,24 @@
  */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
-import {
-  accountCodes,
-  accounts,
-  administrationTokens,
-  events,
-  twoFactorRemovals,
-} from '../../../platform/postgres/schema.ts'
+import { accountCodes, accounts, administrationTokens, events } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
+import { deleteRemovals } from '../authenticators/removals-sql.ts'
+import { revokeTokens } from './token-sql.ts'
 
 /**
  * Deletes the recovery codes that these actors were shown and nobody has used: each opens an account. A code has the time of
  * the event that records it.
  */
 const deleteShownCodes = (actorType: 'token' | 'administrator', isOne: SQL) => sql`
-  delete from ${accountCodes} using ${accounts}, ${events} made
-   where made.actor_type = ${sql.raw(`'${actorType}'`)} and ${isOne} and made.type = 'recovery.created'
+  ${deleteAccountCodes(
+    sql`made.actor_type = ${sql.raw(`'${actorType}'`)} and ${isOne} and made.type = 'recovery.created'
      and ${accounts}.uuid = made.account and ${accountCodes}.account_id = ${accounts}.id
-     and kind = 'recovery' and sent_to is null and ${accountCodes}.created_at = made.created_at`
+     and kind = 'recovery' and sent_to is null and ${accountCodes}.created_at = made.created_at`,
+    sql`${accounts}, ${events} made`,
+  )}`
 
 /** The tokens of `first`, and what was made with them by however many steps. */
 const revoke = (first: SQL, now: SQL) => sql`
@@ -32,8 +31,11 @@ const revoke = (first: SQL, now: SQL) => sql`
     select made.uuid from ${administrationTokens} made join target on made.creator_id = target.uuid::text
      where made.creator_type = 'token'),
   revoked as (
-    update ${administrationTokens} set revoked_at = ${now} from target
-     where ${administrationTokens}.uuid = target.uuid and revoked_at is null and expires_at > ${now}
+    ${revokeTokens(
+      { now },
+      sql`${administrationTokens}.uuid = target.uuid and expires_at > ${now}`,
+      sql`target`,
+    )}
     returning ${administrationTokens}.uuid, name),
   codes_gone as (
     ${deleteShownCodes('token', sql`made.actor_id in (select uuid::text from revoked)`)})
@@ -94,8 +96,7 @@ const withdraw = defineStatement({
   with codes_gone as (
     ${deleteShownCodes('administrator', sql`${p.codes} and made.actor_id = ${p.administrator}`)}),
   removals_gone as (
-    delete from ${twoFactorRemovals}
-     where ${p.removals} and actor_type = 'administrator' and actor_id = ${p.administrator})
+    ${deleteRemovals(sql`${p.removals} and actor_type = 'administrator' and actor_id = ${p.administrator}`)})
   select 1`,
 })
 

@@ -4,17 +4,22 @@
  * verified. What came with the account stays, including the identity that opened it.
  */
 
-import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import { identities, passkeys } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { unqualifiedColumns } from '../../accounts/accounts/account-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
-import { unqualifiedColumns } from './account-sql.ts'
+import { deleteIdentities } from '../identities/identity-sql.ts'
+import { deletePasskeys } from '../passkeys/passkey-sql.ts'
 
 interface Addition {
   /** Names the CTE that removes it. */
   name: string
   /** Has `account_id`. */
-  table: SQLWrapper
+  rows: PgTable
+  /** The DELETE of those rows that are of the account in `source`. */
+  remove: (where: SQL, source: SQL) => SQL
   addedAt: SQL
   /** The column of the session; null where it came with the account. */
   addedBy: SQL
@@ -25,14 +30,16 @@ interface Addition {
 const additions: Addition[] = [
   {
     name: 'identities',
-    table: identities,
+    rows: identities,
+    remove: deleteIdentities,
     addedAt: sql`created_at`,
     addedBy: sql`added_by`,
     label: sql`'identity ' || provider`,
   },
   {
     name: 'passkeys',
-    table: passkeys,
+    rows: passkeys,
+    remove: deletePasskeys,
     addedAt: sql`created_at`,
     addedBy: sql`added_by_session`,
     label: sql`'passkey'`,
@@ -52,22 +59,21 @@ export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind']
 }
 
 /**
- * CTEs that remove the rest, for the account of the CTE `proved` with its columns `id`, `since` and `lost_contact`, and
+ * CTEs that remove the rest, for the account in `proved` with its columns `id`, `since` and `lost_contact`, and
  * `removed`, one row with the names of all that went, a line each; null where nothing did. `goes` may decide otherwise
  * than by what is recent.
  */
-export function removeAdditions(p: Placeholders<'now'>, goes = (recent: SQL) => recent): SQL {
+export function removeAdditions(p: Placeholders<'now'>, proved: SQL, goes = (recent: SQL) => recent): SQL {
   const removals = additions.map(
-    ({ name, table, addedAt, addedBy, label }) => sql`
+    ({ name, rows, remove, addedAt, addedBy, label }) => sql`
     ${sql.raw(`no_${name}`)} as (
-      delete from ${table} using proved
-       where ${table}.account_id = proved.id and ${goes(isRecent(p, addedBy, addedAt, sql`proved.since`))}
+      ${remove(sql`${rows}.account_id = ${proved}.id and ${goes(isRecent(p, addedBy, addedAt, sql`${proved}.since`))}`, proved)}
       returning ${label} as label)`,
   )
   const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)
   return sql`${sql.join(removals, sql`,`)},
     removed as (
       select string_agg(label, e'\\n') as labels from (
-        select lost_contact as label from proved where lost_contact is not null
+        select lost_contact as label from ${proved} where lost_contact is not null
         ${sql.join(labels, sql` `)}) each_label)`
 }

@@ -1,0 +1,92 @@
+/**
+ * The changes of accounts that other rooms make, each one UPDATE inside their statement. A statement has at most one change
+ * of the same account: PostgreSQL applies only one of two, and says nothing.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import { accounts } from '../../../platform/postgres/schema.ts'
+import type { Placeholders } from '../../../platform/postgres/statement.ts'
+
+/** If the account has not changed since it was read, and `condition` holds. */
+export const signInAccount = (
+  p: Placeholders<'now' | 'address' | 'newDigest' | 'accountId' | 'digestWhenChecked' | 'expectedTwoFactor'>,
+  condition: SQL,
+): SQL => sql`
+    update ${accounts}
+       set sign_in_count = sign_in_count + 1, failed_attempts = 0,
+           last_sign_in_at = coalesce(current_sign_in_at, ${p.now}), current_sign_in_at = ${p.now},
+           last_sign_in_ip = coalesce(current_sign_in_ip, ${p.address}),
+           current_sign_in_ip = ${p.address},
+           password_digest = coalesce(${p.newDigest}, password_digest), updated_at = ${p.now}
+     where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not distinct from ${p.digestWhenChecked}
+       and two_factor_enabled = ${p.expectedTwoFactor} and ${condition}
+    returning *`
+
+export const countFailedAttempt = (p: Placeholders<'accountId'>, source: SQL, condition: SQL): SQL => sql`
+  update ${accounts} set failed_attempts = failed_attempts + 1 from ${source}
+   where id = ${p.accountId} and ${condition}`
+
+export const setLanguage = (p: Placeholders<'language' | 'now'>, where: SQL): SQL => sql`
+  update ${accounts} set language = ${p.language}, updated_at = ${p.now}
+   where ${where}
+  returning *`
+
+/** `source`: from where the condition reads, if it is more than the account. */
+export const setTwoFactors = (isOn: boolean, p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
+    update ${accounts} set two_factor_enabled = ${sql.raw(String(isOn))}, updated_at = ${p.now} ${source ? sql`from ${source}` : sql``}
+     where ${where}
+    returning id`
+
+export const changePassword = (p: Placeholders<'digest' | 'now'>, where: SQL): SQL => sql`
+    update ${accounts} set password_digest = ${p.digest}, password_changed_at = ${p.now}, updated_at = ${p.now}
+     where ${where}
+    returning id, uuid`
+
+/** As `changePassword`, by somebody who did not know the old one; says since when the account is theirs. */
+export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>): SQL => sql`
+      update ${accounts}
+         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
+       where id = ${p.accountId}
+      returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact`
+
+/** What an operator may set. `before`: the row of the account, with `id` and `locked_at`. */
+export const administerAccount = (
+  p: Placeholders<
+    | 'roleId'
+    | 'accountableType'
+    | 'accountableId'
+    | 'metadata'
+    | 'language'
+    | 'locked'
+    | 'setsReason'
+    | 'reason'
+    | 'now'
+  >,
+  before: SQL,
+): SQL => sql`
+    update ${accounts}
+       set role_id = coalesce(${p.roleId}, role_id),
+           accountable_type = coalesce(${p.accountableType}, accountable_type),
+           accountable_id = coalesce(${p.accountableId}, accountable_id),
+           metadata = coalesce(${p.metadata}::jsonb, metadata),
+           language = coalesce(${p.language}, language),
+           locked_at = case when ${p.locked} then coalesce(${accounts}.locked_at, ${p.now})
+                            when ${p.locked} is null then ${accounts}.locked_at end,
+           locked_reason = case when ${p.locked} = false then null
+                                when ${p.setsReason} then ${p.reason}
+                                else locked_reason end,
+           failed_attempts = case when ${p.locked} = false then 0 else failed_attempts end,
+           updated_at = ${p.now}
+      from ${before} where ${accounts}.id = ${before}.id
+    returning ${accounts}.*, ${before}.locked_at is not null as was_locked`
+
+/** `locked`: rows with `uuid`, `locked_at` and `locked_reason`. */
+export const lockAccounts = (source: SQL, locked: SQL): SQL => sql`
+    update ${accounts} set locked_at = ${locked}.locked_at, locked_reason = ${locked}.locked_reason
+      from ${source}
+     where ${accounts}.uuid = ${locked}.uuid and ${accounts}.locked_at is null
+    returning ${accounts}.id, ${accounts}.uuid`
+
+export const lockByEmail = (p: Placeholders<'now' | 'emailKey'>): SQL => sql`
+  update ${accounts} set locked_at = ${p.now}
+   where email_key = ${p.emailKey} and email_confirmed_at is not null and locked_at is null`

@@ -1,0 +1,181 @@
+/**
+ * How accounts begin: as a registration, by a provider's identity, or made by an administrator. And how those end that
+ * nobody confirmed.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import { accounts, registrationClaims } from '../../../platform/postgres/schema.ts'
+import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import { unqualifiedColumns } from './account-sql.ts'
+
+/** A replaced registration keeps its uuid, and with it the budget of the day. */
+export const addRegistration = (
+  p: Placeholders<
+    | 'uuid'
+    | 'email'
+    | 'emailKey'
+    | 'phone'
+    | 'passwordDigest'
+    | 'accountableType'
+    | 'roleId'
+    | 'now'
+    | 'language'
+    | 'key'
+  >,
+  where: SQL,
+): SQL => sql`
+      insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
+                               updated_at, language, waiting_for)
+      select ${p.uuid}, ${p.email}, ${p.emailKey},
+             ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
+             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}
+       where ${where}
+      on conflict (waiting_for) where waiting_for is not null do update
+         set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
+             password_digest = excluded.password_digest, language = excluded.language,
+             updated_at = excluded.updated_at
+      returning uuid`
+
+/** Notes who named the contacts, with which password; two passwords are enough to know that a contact is contested. */
+export const addClaims = (
+  p: Placeholders<'now' | 'emailKey' | 'emailTag' | 'phone' | 'phoneTag'>,
+  where: SQL,
+): SQL => sql`
+      insert into ${registrationClaims} (contact, address, password_tag, created_at)
+      select contact, '', tag, ${p.now}
+        from (values (${p.emailKey}, ${p.emailTag}),
+                     (${p.phone}, ${p.phoneTag})) named (contact, tag)
+       where contact is not null and ${where}
+         and (select count(*) from (select distinct password_tag from ${registrationClaims}
+                                     where contact = named.contact limit 2) other) < 2
+      on conflict (contact, address, password_tag) do update set created_at = excluded.created_at`
+
+/** The other contact stays a claim, unless it may be a stranger's or somebody has verified it in the meantime. */
+const otherContact = (kind: Identifier['kind'], contested: SQL) =>
+  kind === 'email'
+    ? sql`phone = case when ${contested}.yes or exists (
+      select 1 from ${accounts} other where other.phone = ${accounts}.phone and other.phone_confirmed_at is not null)
+    then null else phone end`
+    : sql`(email, email_key) = (
+    select ${accounts}.email, ${accounts}.email_key where not ${contested}.yes and not exists (
+      select 1 from ${accounts} other
+       where other.email_key = ${accounts}.email_key and other.email_confirmed_at is not null))`
+
+/** `contested`: one row, whose column `yes` says that the password of the registration may be a stranger's. */
+export function confirmRegistration(
+  p: Placeholders<'now' | 'digest'>,
+  kind: Identifier['kind'],
+  contested: SQL,
+  where: SQL,
+): SQL {
+  const { verifiedAt } = unqualifiedColumns[kind]
+  return sql`
+      update ${accounts}
+         set account_confirmed_at = ${p.now}, ${verifiedAt} = ${p.now}, updated_at = ${p.now}, waiting_for = null,
+             password_digest = coalesce(${p.digest},
+                                        case when not ${contested}.yes then password_digest end),
+             ${otherContact(kind, contested)}
+        from ${contested}
+       where ${where}
+      returning ${accounts}.*`
+}
+
+/** A separate account for one contact of the row `registration`, which stays as it is. */
+export function confirmApart(
+  p: Placeholders<'now' | 'digest' | 'newUuid'>,
+  kind: Identifier['kind'],
+  { registration, contested }: { registration: SQL; contested: SQL },
+): SQL {
+  const contact = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
+  return sql`
+      insert into ${accounts} (uuid, ${contact}, ${unqualifiedColumns[kind].verifiedAt}, account_confirmed_at, password_digest,
+                               accountable_type, role_id, language, created_at, updated_at)
+      select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
+             coalesce(${p.digest}, case when not ${contested}.yes then password_digest end),
+             accountable_type, role_id, language, created_at, ${p.now}
+        from ${registration}, ${contested}
+      returning *`
+}
+
+type ByProvider = Placeholders<'accountEmail' | 'now' | 'provider' | 'subject' | 'language'>
+
+/** The registration in `claimed` becomes the account of the identity; nothing of it stays but its uuid. */
+export const takeRegistrationOver = (p: ByProvider, claimed: SQL): SQL => sql`
+    update ${accounts}
+       set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
+           phone = null, password_digest = null, failed_attempts = 0, provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
+           waiting_for = null
+      from ${claimed} where ${accounts}.id = ${claimed}.id
+    returning ${accounts}.*`
+
+/** `verifiedAt`: null where the identity verifies no e-mail address. */
+export const addByProvider = (
+  p: ByProvider & Placeholders<'uuid' | 'accountEmailKey' | 'accountableType' | 'roleId'>,
+  verifiedAt: SQL,
+  where: SQL,
+): SQL => sql`
+    insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
+                             accountable_type, role_id, language, created_at, updated_at)
+    select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${verifiedAt}, ${p.now}, ${p.provider}, ${p.subject},
+           ${p.accountableType}, ${p.roleId}, ${p.language}, ${p.now}, ${p.now}
+     where ${where}
+    returning *`
+
+export const addByAdministrator = (
+  p: Placeholders<
+    | 'uuid'
+    | 'email'
+    | 'emailKey'
+    | 'phone'
+    | 'passwordDigest'
+    | 'accountableType'
+    | 'accountableId'
+    | 'roleId'
+    | 'metadata'
+    | 'language'
+    | 'waitingFor'
+    | 'verified'
+    | 'now'
+  >,
+): SQL => sql`
+  insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, accountable_id, role_id,
+                           metadata, language, waiting_for, origin, created_at, updated_at, account_confirmed_at,
+                           email_confirmed_at, phone_confirmed_at)
+  values (${p.uuid}, ${p.email}, ${p.emailKey}, ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
+          ${p.accountableId}, ${p.roleId}, ${p.metadata}::jsonb, ${p.language}, ${p.waitingFor}, 'administrator', ${p.now},
+          ${p.now}, case when ${p.verified} then ${p.now} end,
+          case when ${p.verified} and ${p.emailKey} is not null then ${p.now} end,
+          case when ${p.verified} and ${p.phone} is not null then ${p.now} end)
+  returning id`
+
+/** What anybody may have registered for that contact; an account that was made for somebody stays. */
+export const endWaitingFor = ({ key }: Placeholders<'key'>, condition?: SQL): SQL => sql`
+  delete from ${accounts}
+   where waiting_for = ${key} and account_confirmed_at is null and origin is null ${condition ? sql`and ${condition}` : sql``}`
+
+/**
+ * A registration that was sent again counts from then on. The index is on its creation, which is never later. An account
+ * that an administrator made stays.
+ */
+export const sweepRegistrations = createSweep({
+  name: 'registration.sweep',
+  table: accounts,
+  key: sql`id`,
+  params: { before: 'timestamptz' },
+  where: (p) =>
+    sql`account_confirmed_at is null and origin is null and created_at < ${p.before} and updated_at < ${p.before}`,
+  order: sql`created_at`,
+})
+
+/** The records that show that a registration is contested are kept as long as the registration. */
+export const sweepClaims = createSweep({
+  name: 'registration.sweep_claims',
+  table: registrationClaims,
+  key: sql`contact, address, password_tag`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`created_at < ${p.before}
+    and not exists (select 1 from ${accounts} where account_confirmed_at is null and email_key = contact)
+    and not exists (select 1 from ${accounts} where account_confirmed_at is null and phone = contact)`,
+  order: sql`created_at`,
+})

@@ -1,0 +1,5 @@
+/** How a restored database forgets its codes. */
+import { sql } from 'drizzle-orm'
+import { codes } from '../../../platform/postgres/schema.ts'
+
+export const deleteCodes = sql`delete from ${codes}`

@@ -1,0 +1,52 @@
+/** The changes of sessions, each one statement's part. No other file but family-store-postgres.ts writes the table. */
+import { type SQL, sql } from 'drizzle-orm'
+import { sessions } from '../../../platform/postgres/schema.ts'
+import type { Placeholders } from '../../../platform/postgres/statement.ts'
+
+/** `expires_at` is never after `ends_at`. */
+export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
+
+/** One session for each row of `account`, which has the `id` of the account. */
+export const openSession = (
+  p: Placeholders<
+    | 'id'
+    | 'deviceType'
+    | 'deviceName'
+    | 'deviceOs'
+    | 'deviceFingerprint'
+    | 'address'
+    | 'amr'
+    | 'now'
+    | 'expiresAt'
+    | 'endsAt'
+    | 'familyHash'
+  >,
+  account: SQL,
+): SQL => sql`
+    insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
+                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
+    select ${p.id}, ${account}.id, ${p.deviceType}, ${p.deviceName},
+           ${p.deviceOs}, ${p.deviceFingerprint}, ${p.address},
+           ${p.address}, ${p.amr}, ${p.now}, ${p.now}, ${p.expiresAt},
+           ${p.endsAt}, ${p.familyHash}
+      from ${account}`
+
+/** `source`: from where the condition reads, if it is more than the session. */
+export const endSessions = (p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
+    update ${sessions} set revoked_at = ${p.now} ${source ? sql`from ${source}` : sql``}
+     where ${where}`
+
+/** Every session of each row of `account`, but for those for which `kept` holds. */
+export const endSessionsOf = (p: Placeholders<'now'>, account: SQL, kept?: SQL): SQL =>
+  endSessions(
+    p,
+    sql`${sessions}.account_id = ${account}.id and ${sessions}.revoked_at is null ${kept ? sql`and not (${kept})` : sql``}`,
+    account,
+  )
+
+/** The session that turned two factors on has proved both; those that proved one alone end. */
+export const keepTwoFactorSession = (p: Placeholders<'amr' | 'sessionId'>, account: SQL): SQL => sql`
+    update ${sessions} set amr = ${p.amr} from ${account}
+     where ${sessions}.id = ${p.sessionId} and account_id = ${account}.id`
+
+export const deleteSessions = (where: SQL): SQL => sql`delete from ${sessions} where ${where}`
