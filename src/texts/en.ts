@@ -255,7 +255,7 @@ export const en: Texts = {
         email: [
           'The former e-mail address or phone number of your account at {service} has just been restored, with the link that was sent to it. All devices have been signed out, and the password no longer works.',
           '[Removed with it: {removed}.]',
-          'If you do not recognise this, contact the administrators of {service}.',
+          '[If you do not recognise this, tell the administrators of {service}: {support}|If you do not recognise this, ask for a new password at once.]',
         ],
         sms: '{service}: a former contact of your account was restored. All devices are signed out, and the password no longer works.',
       },
@@ -268,9 +268,9 @@ export const en: Texts = {
         subject: 'A code to open your account at {service} was made',
         email: [
           'The administrators of {service} have just made a code with which a new password can be chosen for your account.',
-          'If you did not ask them for it, write to them at once.',
+          '[If you did not ask for it, tell them at once: {support}|If you did not ask for it, somebody may have deceived them. You get another message when a new password is chosen; if you did not choose it, ask for a new one at once.]',
         ],
-        sms: '{service}: administrators made a code to choose a new password for your account. If you did not ask, write to them.',
+        sms: '{service}: administrators made a code to choose a new password for your account. [Not your request? {support}|If your password changes without you, ask for a new one.]',
       },
       two_factor_removal: {
         subject: 'Two-factor sign-in of your account at {service} is about to be turned off',
@@ -440,7 +440,7 @@ export const en: Texts = {
     invalid_title: 'This link no longer works',
     invalid: 'It has been used, it is more than seven days old, or it is incomplete.',
     taken_title: 'Nothing has been changed',
-    taken: '{contact} now belongs to another account at {service}. Please contact its administrators.',
+    taken: '{contact} now belongs to another account at {service}.[ Tell its administrators: {support}]',
     refused_title: 'Please wait',
   },
   mailbox: {

@@ -258,7 +258,7 @@ export const es: Texts = {
         email: [
           'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}, con el enlace enviado a ese contacto. Se han cerrado todas las sesiones y la contraseña ya no sirve.',
           '[Se ha quitado al mismo tiempo: {removed}.]',
-          'Si no lo reconoce, diríjase a los administradores de {service}.',
+          '[Si no lo reconoce, avise a los administradores de {service}: {support}|Si no lo reconoce, pida una nueva contraseña de inmediato.]',
         ],
         sms: '{service}: se ha restablecido un contacto anterior de su cuenta. Sesiones cerradas; la contraseña ya no sirve.',
       },
@@ -273,9 +273,9 @@ export const es: Texts = {
         subject: 'Se ha creado un código para abrir su cuenta de {service}',
         email: [
           'Los administradores de {service} acaban de crear un código con el que se puede elegir una nueva contraseña para su cuenta.',
-          'Si usted no lo pidió, escríbales de inmediato.',
+          '[Si usted no lo pidió, avíseles de inmediato: {support}|Si usted no lo pidió, puede que alguien los haya engañado. Otro mensaje le avisará cuando se elija una nueva contraseña; si no la eligió usted, pida otra de inmediato.]',
         ],
-        sms: '{service}: los administradores han creado un codigo para cambiar su contraseña. Si no lo ha pedido, escribales.',
+        sms: '{service}: los administradores han creado un codigo para cambiar su contraseña. [¿No lo ha pedido? {support}|Si la contraseña cambia sin usted, pida otra.]',
       },
       two_factor_removal: {
         subject: 'La verificación en dos pasos de su cuenta de {service} se va a desactivar',
@@ -449,7 +449,7 @@ export const es: Texts = {
     invalid_title: 'Este enlace ya no funciona',
     invalid: 'Ya se ha utilizado, tiene más de siete días o está incompleto.',
     taken_title: 'No se ha cambiado nada',
-    taken: '{contact} pertenece ahora a otra cuenta de {service}. Diríjase a sus administradores.',
+    taken: '{contact} pertenece ahora a otra cuenta de {service}.[ Avise a sus administradores: {support}]',
     refused_title: 'Espere un momento',
   },
   mailbox: {

@@ -258,7 +258,7 @@ export const fr = {
         email: [
           "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli, avec le lien envoyé à ce contact. Toutes les sessions ont été fermées et le mot de passe ne fonctionne plus.",
           '[Retiré en même temps : {removed}.]',
-          "Si vous n'en êtes pas à l'origine, adressez-vous aux administrateurs de {service}.",
+          "[Si vous n'en êtes pas à l'origine, prévenez les administrateurs de {service} : {support}|Si vous n'en êtes pas à l'origine, demandez un nouveau mot de passe sans attendre.]",
         ],
         sms: '{service} : un ancien contact de votre compte a été rétabli. Les sessions sont fermées, le mot de passe ne fonctionne plus.',
       },
@@ -273,9 +273,9 @@ export const fr = {
         subject: 'Un code a été créé pour ouvrir votre compte {service}',
         email: [
           'Les administrateurs de {service} viennent de créer un code qui permet de choisir un nouveau mot de passe pour votre compte.',
-          "Si vous ne l'avez pas demandé, écrivez-leur sans attendre.",
+          "[Si vous ne l'avez pas demandé, prévenez-les sans attendre : {support}|Si vous ne l'avez pas demandé, quelqu'un les a peut-être trompés. Un autre message vous dira quand un nouveau mot de passe est choisi ; si ce n'est pas par vous, demandez-en un nouveau sans attendre.]",
         ],
-        sms: "{service} : les administrateurs ont créé un code pour changer votre mot de passe. Si ce n'est pas à votre demande, écrivez-leur.",
+        sms: "{service} : les administrateurs ont créé un code pour changer votre mot de passe. [Pas votre demande ? {support}|S'il change sans vous, demandez-en un nouveau.]",
       },
       two_factor_removal: {
         subject: 'La double authentification de votre compte {service} va être désactivée',
@@ -449,7 +449,8 @@ export const fr = {
     invalid_title: 'Ce lien ne fonctionne plus',
     invalid: 'Il a déjà servi, il date de plus de sept jours, ou il est incomplet.',
     taken_title: 'Rien n’a été changé',
-    taken: '{contact} appartient désormais à un autre compte {service}. Adressez-vous à ses administrateurs.',
+    taken:
+      '{contact} appartient désormais à un autre compte {service}.[ Prévenez ses administrateurs : {support}]',
     refused_title: 'Veuillez patienter',
   },
   mailbox: {

@@ -26,6 +26,8 @@ export interface MessageFacts {
   about?: string
   /** To a page of the service. */
   link?: string
+  /** Where people reach those who run the service: an e-mail address or a link. */
+  support?: string
   /** The number of recovery codes that are left. */
   left?: string
   /** What a reset or an undo took from the account: `email`, `phone`, `passkey`, or `identity` and the name of its provider. */

@@ -262,7 +262,7 @@ export const pt: Texts = {
         email: [
           'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto, com a ligação enviada para esse contacto. Todas as sessões foram terminadas e a senha já não serve.',
           '[Removido ao mesmo tempo: {removed}.]',
-          'Se não reconhece esta operação, dirija-se aos administradores de {service}.',
+          '[Se não reconhece esta operação, avise os administradores de {service}: {support}|Se não reconhece esta operação, peça uma nova senha de imediato.]',
         ],
         sms: '{service}: um contacto anterior da sua conta foi reposto. As sessoes terminaram e a senha deixou de servir.',
       },
@@ -275,9 +275,9 @@ export const pt: Texts = {
         subject: 'Foi criado um código para abrir a sua conta em {service}',
         email: [
           'Os administradores de {service} acabam de criar um código com o qual se pode escolher uma nova senha para a sua conta.',
-          'Se não o pediu, escreva-lhes de imediato.',
+          '[Se não o pediu, avise-os de imediato: {support}|Se não o pediu, alguém pode tê-los enganado. Outra mensagem avisará quando for escolhida uma nova senha; se não foi escolhida por si, peça outra de imediato.]',
         ],
-        sms: '{service}: os administradores criaram um codigo para alterar a sua senha. Se nao o pediu, escreva-lhes.',
+        sms: '{service}: os administradores criaram um codigo para alterar a sua senha. [Nao o pediu? {support}|Se a senha mudar sem si, crie outra de imediato.]',
       },
       two_factor_removal: {
         subject: 'A verificação em dois fatores da sua conta em {service} vai ser desativada',
@@ -451,7 +451,7 @@ export const pt: Texts = {
     invalid_title: 'Esta ligação já não funciona',
     invalid: 'Já foi utilizada, tem mais de sete dias ou está incompleta.',
     taken_title: 'Nada foi alterado',
-    taken: '{contact} pertence agora a outra conta em {service}. Dirija-se aos seus administradores.',
+    taken: '{contact} pertence agora a outra conta em {service}.[ Avise os seus administradores: {support}]',
     refused_title: 'Aguarde um momento',
   },
   mailbox: {

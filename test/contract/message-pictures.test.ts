@@ -10,7 +10,13 @@ import { reduced } from '../helpers/soak.ts'
 setDefaultTimeout(120_000)
 
 const catalog = createCatalog({ language: 'fr' })
-const texts = { serviceName: 'Acme & Sons', logoUrl: null, colour: '#0f5f6b', layoutHtml: null }
+const texts = {
+  serviceName: 'Acme & Sons',
+  logoUrl: null,
+  support: null,
+  colour: '#0f5f6b',
+  layoutHtml: null,
+}
 const sample = createSamples(
   {
     server: { baseUrl: 'https://auth.example.com' },

@@ -78,7 +78,7 @@ const render = createRenderer(
     server: { baseUrl: 'https://auth.example.com' },
     smtp: null,
     sms: { autofillDomain: null },
-    texts: { serviceName: null, logoUrl: null, colour: '#0f5f6b', layoutHtml: null },
+    texts: { serviceName: null, logoUrl: null, support: null, colour: '#0f5f6b', layoutHtml: null },
   } as never,
   createCatalog({ language: 'fr' }),
 )

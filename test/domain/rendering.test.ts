@@ -5,6 +5,7 @@ import { noticePurposes } from '../../src/domain/messages/outbox/message.ts'
 import type { QueuedMessage } from '../../src/domain/messages/outbox/store.ts'
 import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
+import { undoRefused } from '../../src/domain/sign-in/undo/page.ts'
 import { type Catalog, createCatalog } from '../../src/texts/catalog.ts'
 import { languages as texts } from '../../src/texts/languages.ts'
 import { smsLength } from '../../src/texts/sms-length.ts'
@@ -24,7 +25,14 @@ function renderer(baseUrl = 'https://auth.example.com', from: string | null = nu
   const smtp = from === null ? null : { from }
   const { autofillDomain = null, serviceName = null } = given
   const server = { baseUrl }
-  const texts = { serviceName, logoUrl: null, colour: '#0f5f6b', layoutHtml: null, ...given.texts }
+  const texts = {
+    serviceName,
+    logoUrl: null,
+    support: null,
+    colour: '#0f5f6b',
+    layoutHtml: null,
+    ...given.texts,
+  }
   return createRenderer(
     { server, smtp, sms: { autofillDomain }, texts } as never,
     given.catalog ?? createCatalog({ language: 'fr' }),
@@ -211,6 +219,52 @@ describe('a notice', () => {
   test('names no device where none is known, and a code says neither', () => {
     expect(render({ purpose: 'password_changed', language: 'en', createdAt }).text).not.toContain('Device')
     expect(render({ createdAt }).text).not.toContain('2026')
+  })
+})
+
+describe('where people reach those who run the service', () => {
+  const written = (support: string | null) => {
+    const from = renderer(undefined, null, { texts: { support } })
+    return ['recovery_created', 'contact_restored'].flatMap((purpose) =>
+      languages.map((language) => render({ purpose, language }, from)),
+    )
+  }
+  const smsOf = (support: string | null, language: string) =>
+    render(
+      { purpose: 'recovery_created', language, channel: 'sms' },
+      renderer(undefined, null, { texts: { support } }),
+    ).text
+
+  test.each(['help@example.com', 'https://example.com/help?a=1&b=2'])(
+    'is in the notices that ask them to write: %s',
+    (support) => {
+      for (const { text, html } of written(support)) {
+        expect(text).toContain(`: ${support}`)
+        expect(html).toContain(support.replaceAll('&', '&amp;'))
+      }
+      for (const language of languages) expect(smsOf(support, language)).toEndWith(` ${support}`)
+    },
+  )
+
+  test('is on the page of an undo link that comes too late', () => {
+    for (const language of languages) {
+      const words = createCatalog({ language }).of(language).undo
+      const pageWith = (support: string | null) =>
+        undoRefused({ language, words, service: 'Acme', contact: '', support }, '', words.taken).html
+      expect(pageWith('https://example.com/a?b&c')).toContain('\u2066https://example.com/a?b&amp;c\u2069')
+      expect(pageWith(null)).toMatch(/Acme\u2069\.<\/p>/)
+    }
+  })
+
+  test('is nowhere where it is not set, and what is said instead is a whole sentence', () => {
+    for (const { language, text } of written(null)) {
+      const last = text.split('\n\n').at(-3) ?? ''
+      expect(`${language}: ${last}`).toMatch(/: .*[^:\s]\.$/s)
+      expect(text).not.toMatch(
+        /write to them|écrivez-leur|escríbales|escreva-lhes|فراسلهم|diríjase|dirija-se|adressez-vous/i,
+      )
+    }
+    for (const language of languages) expect(smsOf(null, language)).toEndWith('.')
   })
 })
 

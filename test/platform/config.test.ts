@@ -55,6 +55,7 @@ describe('without anything set', () => {
       texts: {
         serviceName: null,
         logoUrl: null,
+        support: null,
         colour: '#0f5f6b',
         directory: null,
         fallback: 'en',

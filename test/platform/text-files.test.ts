@@ -194,6 +194,18 @@ describe('what is wrong in a file', () => {
     expect(of('layout = "layout.html"')).toEqual([
       'texts.layout: must hold {content}, in whose place the message goes',
     ])
+    for (const support of [
+      'help',
+      'http://example.com',
+      'Ada <a@example.com>',
+      "o'neil@example.com",
+      'https://u:p@example.com',
+    ])
+      expect(of(`support = "${support}"`)).toEqual([
+        'texts.support: expected an e-mail address or an https URL, at most 100 ASCII characters',
+      ])
+    for (const support of ['help@example.com', 'https://example.com/help?a=1'])
+      expect(of(`support = "${support}"`)).toEqual([])
     expect(of('logo_url = "http://example.com/a.png"\ncolour = "red"')).toEqual([
       'texts.logo_url: expected an https URL without user and password',
       'texts.colour: expected a colour such as "#0f5f6b"',

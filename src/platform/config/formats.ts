@@ -184,6 +184,10 @@ export function isMailbox(text: string): boolean {
   return address.test(named?.[1] ?? text)
 }
 
+/** It stands in messages as it is, where an apostrophe would become a curly one. */
+export const isSupport = (text: string): boolean =>
+  /^[!-&(-~]{1,100}$/.test(text) && (address.test(text) || isSecureUrl(text))
+
 export const isHeaderName = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text)
 export const isHeaderValue = (text: string): boolean => !/[\p{Cc}]/u.test(text)
 

@@ -293,6 +293,15 @@ export const schema = {
       check: formats.isLanguageTag,
       expected: languageExpected,
     }),
+    support: text(
+      null,
+      'Where people reach you: an e-mail address, or an https link. Notices about what administrators did name it. Without it they say what people can do by themselves.',
+      {
+        check: formats.isSupport,
+        expected: 'an e-mail address or an https URL, at most 100 ASCII characters',
+        example: 'support@example.com',
+      },
+    ),
     layout: text(null, 'An HTML file in place of the layout of e-mails; it holds `{content}`.', {
       example: '/etc/poterne/texts/layout.html',
     }),

@@ -58,6 +58,8 @@ export interface Config {
     /** What the files say. */
     own: Record<Language, OwnTexts>
     layout: string | null
+    /** An e-mail address or an https link; null: messages name none. */
+    support: string | null
     layoutHtml: string | null
   }
   codes: { lifetimeSeconds: number; attempts: number; attemptsPerDay: number; login: boolean }

@@ -33,7 +33,7 @@ export function createRenderer(
 ): RenderMessage {
   const service = serviceName(config)
   const { autofillDomain } = config.sms
-  const { logoUrl, colour, layoutHtml } = config.texts
+  const { logoUrl, colour, layoutHtml, support } = config.texts
   const look = { service, logoUrl, colour, layoutHtml }
   const languages = new Map<Language, ReturnType<typeof createLanguage>>()
   const languageOf = (tag: Language) => languages.getOrInsertComputed(tag, () => createLanguage(tag, catalog))
@@ -49,6 +49,7 @@ export function createRenderer(
       ...factsOf(message),
       ...(channel === 'email' && namesOf(message, quotes)),
       ...(link !== null && { link }),
+      ...(support !== null && { support }),
       service,
       minutes,
     }

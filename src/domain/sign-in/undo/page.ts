@@ -23,6 +23,8 @@ interface PageOptions {
   language: string
   words: UndoWords
   service: string
+  /** Where people reach those who run the service; null: not told. */
+  support: string | null
   /** Masked. */
   contact: string
 }
@@ -57,10 +59,11 @@ ${content.join('\n')}`,
   )
 
 /** A sentence about the contact and the service, neither of which takes part in the direction of its letters. */
-function paragraph(sentence: string, { contact, service }: PageOptions): string {
+function paragraph(sentence: string, { contact, service, support }: PageOptions): string {
   const text = compileTemplate(sentence)({
     contact: `\u2066${contact.replaceAll(' ', '\u00a0')}\u2069`,
     service: `\u2068${service}\u2069`,
+    ...(support !== null && { support: `\u2066${support}\u2069` }),
   })
   return `<p>${escapeHtml(text)}</p>`
 }

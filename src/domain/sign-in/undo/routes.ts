@@ -20,7 +20,8 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     const language =
       outcome.language !== null && catalog.has(outcome.language) ? outcome.language : visitor.language
     const { undo: words } = catalog.of(language)
-    const options = { language, words, service: undo.service, contact: outcome.contact }
+    const { service, support } = undo
+    const options = { language, words, service, support, contact: outcome.contact }
     switch (outcome.state) {
       case 'open':
         return pageAnswer(undoForm(options, token))
@@ -43,7 +44,8 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     } catch (error) {
       if (!(error instanceof AppError) || error.page) throw error
       const { undo: words, errors } = catalog.of(visitor.language)
-      const options = { language: visitor.language, words, service: undo.service, contact: '' }
+      const { service, support } = undo
+      const options = { language: visitor.language, words, service, support, contact: '' }
       const { errorCode, retryAfterSeconds } = error
       const page = undoRefused(options, words.refused_title, errors[errorCode])
       throw new AppError(errorCode, { page, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })

@@ -34,6 +34,7 @@ export interface UndoOutcome {
 export interface UndoService {
   /** Its name, for the page. */
   readonly service: string
+  readonly support: string | null
   /** What a change or removal of that contact has to keep, and the notice that carries the link; null: no link. */
   prepare(
     signedIn: Authenticated,
@@ -85,6 +86,7 @@ export function createUndoService(needs: Needs): UndoService {
 
   return {
     service: serviceName(config),
+    support: config.texts.support,
     async prepare(signedIn, kind, { address }) {
       const { account } = signedIn
       const destination = contactOf(account, kind)
