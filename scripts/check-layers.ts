@@ -82,8 +82,8 @@ const packageRules: PackageRule[] = [
   },
   {
     packages: /^(drizzle-orm|drizzle-kit|postgres|@electric-sql\/pglite)(\/|$)/,
-    allowedIn: /^src\/(platform\/postgres\/.*|.*(store-postgres|-sql)\.ts)$/,
-    where: 'platform/postgres/, store-postgres.ts and *-sql.ts',
+    allowedIn: /^src\/(platform\/postgres\/.*|(.*[/-](store|store-postgres)|.*-sql)\.ts)$/,
+    where: 'platform/postgres/, store.ts, store-postgres.ts and *-sql.ts',
   },
   {
     packages: /^ioredis(\/|$)/,

@@ -20,7 +20,7 @@ const linesOf = async (pattern: string) => lines(await readFiles(pattern))
 
 /** Files with keys such as `sent_to:`, which only the interface and the database write so. */
 const holdsWireFormat = ({ path, text }: SourceFile) =>
-  !/-sql\.ts$|store-postgres\.ts$|store-redis\.ts$/.test(path) && /^\s+[a-z]+(?:_[a-z]+)+\??: /m.test(text)
+  !/-sql\.ts$|store(-postgres|-redis)?\.ts$/.test(path) && /^\s+[a-z]+(?:_[a-z]+)+\??: /m.test(text)
 
 /** Groups of files that import each other in a circle, types included. */
 function circles(files: SourceFile[]): string[][] {

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
 import { seedPeople } from '../domain/operations/dev/seed.ts'
-import { lockSeededAccount } from '../domain/operations/dev/seed-store-postgres.ts'
+import { lockSeededAccount } from '../domain/operations/dev/seed-store.ts'
 import { openSocket, ownSocketPath } from '../platform/admin-socket.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'

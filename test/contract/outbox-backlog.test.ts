@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'
-import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { measureBelow } from '../helpers/soak.ts'
 import { after, coded, leaseMs, openOutbox, outboxes, room, start } from './outboxes.ts'

@@ -8,7 +8,7 @@ import {
   supersedePending,
 } from '../../src/domain/messages/outbox/queue-sql.ts'
 import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'
-import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { after, coded, leaseMs, notice, openOutbox, outboxes, room, start } from './outboxes.ts'

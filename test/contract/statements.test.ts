@@ -41,7 +41,7 @@ const nameOf = (oid: number) => Object.entries(oids).find(([, each]) => each ===
 const parameterNames = ({ params }: RegisteredStatement) =>
   params.map((param) => (param as { name: string }).name)
 
-for (const pattern of ['src/**/*store-postgres.ts', 'src/**/*-sql.ts'])
+for (const pattern of ['src/**/*store*.ts', 'src/**/*-sql.ts'])
   for (const file of new Glob(pattern).scanSync({ cwd: root })) await import(join(root, file))
 
 /** Those of other tests in this process are about tables of their own. */

@@ -20,7 +20,7 @@ import {
 } from '../../src/domain/messages/delivery/worker.ts'
 import type { NewMessage } from '../../src/domain/messages/outbox/message.ts'
 import type { MessageStore } from '../../src/domain/messages/outbox/store.ts'
-import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store.ts'
 import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from '../../src/domain/messages/senders/sender.ts'
 import { createSmtpSender } from '../../src/domain/messages/smtp/smtp.ts'

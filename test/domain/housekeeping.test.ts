@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { createHousekeeping } from '../../src/domain/operations/housekeeping/service.ts'
-import { createHousekeepingStore } from '../../src/domain/operations/housekeeping/store-postgres.ts'
+import { createHousekeepingStore } from '../../src/domain/operations/housekeeping/store.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'

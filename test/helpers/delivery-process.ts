@@ -4,7 +4,7 @@
  */
 
 import { createDeliveryWorker } from '../../src/domain/messages/delivery/worker.ts'
-import { createMessageStore } from '../../src/domain/messages/outbox/store-postgres.ts'
+import { createMessageStore } from '../../src/domain/messages/outbox/store.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 

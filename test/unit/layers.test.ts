@@ -69,7 +69,7 @@ describe('imports', () => {
 
   test.each([
     ['src/domain/messages/codes/store-postgres.ts', "import { sql } from 'drizzle-orm'"],
-    ['src/domain/messages/codes/budget-store-postgres.ts', "import { sql } from 'drizzle-orm'"],
+    ['src/domain/messages/codes/budget-store.ts', "import { sql } from 'drizzle-orm'"],
     ['src/platform/redis/connection.ts', "import Redis from 'ioredis'"],
     [
       'src/domain/sign-in/login/routes.ts',
@@ -139,7 +139,7 @@ function expectedPlace(name: string): string {
   if (name.includes('elysia'))
     return `imports ${name}, which belongs in app.ts, platform/http/, routes.ts and *-schema.ts`
   if (name === 'ioredis') return `imports ${name}, which belongs in platform/redis/ and store-redis.ts`
-  return `imports ${name}, which belongs in platform/postgres/, store-postgres.ts and *-sql.ts`
+  return `imports ${name}, which belongs in platform/postgres/, store.ts, store-postgres.ts and *-sql.ts`
 }
 
 test('a diagram leaves out an arrow where a longer way leads to the same place', () => {

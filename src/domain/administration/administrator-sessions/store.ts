@@ -1,7 +1,30 @@
-/** The sessions of the page of administration: sessions of the account with a cookie. PostgreSQL, in every shape. */
+/**
+ * The sessions of the page of administration: sessions of the account with a cookie. PostgreSQL, in every shape. The
+ * table is `administrator_sessions`. Whatever ends the session beside it ends the page's, too.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import {
+  accounts,
+  administratorSessions,
+  administrators,
+  sessions,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import {
+  endTooMany,
+  otherSessions,
+  signInCtes,
+  signInParams,
+  signInParamTypes,
+} from '../../sessions/sessions/sign-in-sql.ts'
 import type { NewSession } from '../../sessions/sessions/store.ts'
 import type { Role } from '../access/access.ts'
+import { noteSignIn } from '../administrators/administrator-sql.ts'
 
 export interface PageSession {
   sessionId: string
@@ -28,4 +51,84 @@ export interface PageSessionStore {
   find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<PageSession | null>
   /** Password and second factor were proved again. */
   prove(sessionId: string, now: Date): Promise<void>
+}
+
+const isAdministrator = sql`exists (
+  select 1 from ${administrators} where ${administrators}.account_id = ${accounts}.id)`
+
+const open = defineStatement({
+  name: 'administration_sessions.open',
+  params: { ...signInParamTypes, cookieHash: 'bytea' },
+  row: { ...accountRow, others: 'int' },
+  sql: (p) => sql`
+  with ${signInCtes(p, isAdministrator)},
+  page as (
+    insert into ${administratorSessions} (session_id, cookie_hash, seen_at, proved_at)
+    select ${p.id}, ${p.cookieHash}, ${p.now}, ${p.now} from signed_in),
+  noted as (${noteSignIn(p, sql`signed_in`)})
+  select signed_in.*, ${otherSessions(p, sql`signed_in`)} as others from signed_in`,
+})
+
+/** A use is written down once in a minute. */
+const find = defineStatement({
+  name: 'administration_sessions.find',
+  params: { cookieHash: 'bytea', idleSince: 'timestamptz', writtenSince: 'timestamptz', now: 'timestamptz' },
+  row: {
+    sessionId: 'uuid',
+    uuid: 'uuid',
+    email: 'text?',
+    phone: 'text?',
+    role: 'text',
+    provedAt: 'timestamptz',
+    endsAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  with found as materialized (
+    select page.session_id, page.seen_at, page.proved_at, session.ends_at, account.uuid, account.email,
+           account.phone, administrator.role
+      from ${administratorSessions} page
+      join ${sessions} session on session.id = page.session_id
+      join ${accounts} account on account.id = session.account_id
+      join ${administrators} administrator on administrator.account_id = account.id
+     where page.cookie_hash = ${p.cookieHash} and page.seen_at > ${p.idleSince} and session.revoked_at is null
+       and session.expires_at > ${p.now} and account.locked_at is null),
+  seen as (
+    update ${administratorSessions} set seen_at = ${p.now} from found
+     where ${administratorSessions}.session_id = found.session_id and found.seen_at < ${p.writtenSince})
+  select session_id, uuid, email, phone, role, proved_at, ends_at from found`,
+})
+
+const prove = defineStatement({
+  name: 'administration_sessions.prove',
+  params: { sessionId: 'uuid', now: 'timestamptz' },
+  sql: (p) => sql`update ${administratorSessions} set proved_at = ${p.now} where session_id = ${p.sessionId}`,
+})
+
+const WRITTEN_MS = 60_000
+
+export function createPageSessionStore(database: Database): PageSessionStore {
+  return {
+    async open(account, session, cookieHash, now) {
+      const signedIn: NewEvent = {
+        type: 'administrator.signed_in',
+        account: account.uuid,
+        sessionId: session.id,
+        data: { amr: session.amr },
+      }
+      const params = { ...signInParams(account, session, null, now, [signedIn]), cookieHash }
+      const row = await database.first(open, params)
+      if (row === null) return null
+      const { others, ...opened } = row
+      await endTooMany(database, account.id, others, now)
+      return opened
+    },
+    async find(cookieHash, idleSince, now) {
+      const writtenSince = new Date(now.getTime() - WRITTEN_MS)
+      const row = await database.first(find, { cookieHash, idleSince, writtenSince, now })
+      return row && { ...row, role: row.role as Role }
+    },
+    async prove(sessionId, now) {
+      await database.all(prove, { sessionId, now })
+    },
+  }
 }

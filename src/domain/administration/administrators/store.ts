@@ -1,5 +1,26 @@
-/** The accounts that are administrators, in PostgreSQL in every shape. */
-import type { Role } from '../access/access.ts'
+/** The accounts that are administrators, in PostgreSQL in every shape. The table is `administrators`. */
+
+import { sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import {
+  accountCodes,
+  accounts,
+  administratorSessions,
+  administrators,
+  sessions,
+  twoFactorRemovals,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
+import { holdAccount } from '../../accounts/accounts/account-sql.ts'
+import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
+import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { endSessions } from '../../sessions/sessions/session-sql.ts'
+import { allowedFor, type Role } from '../access/access.ts'
+import { deleteAdministrators, putAdministrator } from './administrator-sql.ts'
 
 export interface Administrator {
   /** Of the account. */
@@ -31,3 +52,123 @@ export interface AdministratorStore {
   /** The sessions of the page end with it, what they made, and what they began. Null where the account is none. */
   remove(uuid: string, now: Date): Promise<{ revokedTokens: number } | null>
 }
+
+const administratorRow = {
+  id: 'bigint',
+  uuid: 'uuid',
+  email: 'text?',
+  phone: 'text?',
+  role: 'text',
+  createdAt: 'timestamptz',
+  lastSignedInAt: 'timestamptz?',
+} as const
+
+const columns = sql`
+  account.id, account.uuid, account.email, account.phone, administrator.role, administrator.created_at,
+  administrator.last_signed_in_at`
+
+const list = defineStatement({
+  name: 'administrators.list',
+  params: { before: 'bigint?', limit: 'int' },
+  row: administratorRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrators} administrator join ${accounts} account on account.id = account_id
+   where account_id < coalesce(${p.before}, 9223372036854775807)
+   order by account_id desc limit ${p.limit}`,
+})
+
+const find = defineStatement({
+  name: 'administrators.find',
+  params: { uuid: 'uuid' },
+  row: administratorRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrators} administrator join ${accounts} account on account.id = account_id
+   where account.uuid = ${p.uuid}`,
+})
+
+/**
+ * Support staff and tokens reach no administrator. So what they may have begun before the account became one ends here: a
+ * recovery code, an invitation, a removal of two factors that waits.
+ */
+const put = defineStatement({
+  name: 'administrators.put',
+  params: { accountId: 'bigint', role: 'text', now: 'timestamptz' },
+  row: { was: 'text?' },
+  sql: (p) => sql`
+  with before as (select account_id, role from ${administrators} where account_id = ${p.accountId}),
+  written as (${putAdministrator(
+    p,
+    sql`${accounts}
+     where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
+       and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)`,
+  )}),
+  added as (select account_id from written where account_id not in (select account_id from before)),
+  codes_gone as (${deleteAccountCodes(sql`${accountCodes}.account_id = added.account_id`, sql`added`)}),
+  removals_gone as (
+    ${deleteRemovals(sql`${twoFactorRemovals}.account_id = added.account_id`, sql`added`)})
+  select before.role as was from written left join before using (account_id)`,
+})
+
+const remove = defineStatement({
+  name: 'administrators.remove',
+  params: { uuid: 'uuid', now: 'timestamptz' },
+  row: { role: 'text' },
+  sql: (p) => sql`
+  with removed as (
+    ${deleteAdministrators(
+      sql`${accounts}`,
+      sql`${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}`,
+    )}
+    returning account_id, ${administrators}.role),
+  ended as (${endSessions(
+    p,
+    sql`${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id and revoked_at is null`,
+    sql`removed, ${administratorSessions} page`,
+  )})
+  select role from removed`,
+})
+
+export function createAdministratorStore(database: Database): AdministratorStore {
+  const atOnce = <Result>(work: (transaction: Executor) => Promise<Result>) =>
+    retryDeadlocks(() => database.transaction(work))
+  return {
+    list: async (before, limit) => (await database.all(list, { before, limit })).map(toAdministrator),
+    async find(uuid) {
+      const row = await database.first(find, { uuid })
+      return row && toAdministrator(row)
+    },
+    put: ({ id: accountId, uuid }, role, now) =>
+      atOnce(async (transaction) => {
+        await holdAccount(transaction, accountId)
+        const row = await transaction.first(put, { accountId, role, now })
+        if (row === null) return null
+        const was = row.was as Role | null
+        const revoked = was === null ? [] : await endMeansOf(transaction, uuid, allowedFor(role), now)
+        await recordEvents(transaction, [...roleEvents(uuid, role, was), ...revoked], now)
+        return { was, revokedTokens: revoked.length }
+      }),
+    remove: (uuid, now) =>
+      atOnce(async (transaction) => {
+        const row = await transaction.first(remove, { uuid, now })
+        if (row === null) return null
+        const removed: NewEvent = { type: 'administrator.removed', account: uuid, data: { role: row.role } }
+        const revoked = await endMeansOf(transaction, uuid, allowedFor(null), now)
+        await recordEvents(transaction, [removed, ...revoked], now)
+        return { revokedTokens: revoked.length }
+      }),
+  }
+}
+
+function roleEvents(account: string, role: Role, was: Role | null): NewEvent[] {
+  if (was === null) return [{ type: 'administrator.added', account, data: { role } }]
+  if (was === role) return []
+  return [{ type: 'administrator.role_changed', account, data: { role, was } }]
+}
+
+const toAdministrator = ({
+  role,
+  ...row
+}: Omit<Administrator, 'role'> & { role: string }): Administrator => ({
+  ...row,
+  role: role as Role,
+})

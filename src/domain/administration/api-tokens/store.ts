@@ -1,4 +1,13 @@
-/** The tokens of administration, as hashes, in PostgreSQL in every shape. */
+/** The tokens of administration, as hashes, in PostgreSQL in every shape. The table is `administration_tokens`. */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, administrationTokens, administrators } from '../../../platform/postgres/schema.ts'
+import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
+import { revokeToken } from '../../credentials/administrator-means/means-sql.ts'
+import { addToken, noteTokenUse, sweepTokens } from '../../credentials/administrator-means/token-sql.ts'
+import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Scope } from '../access/access.ts'
 
 export interface TokenCreator {
@@ -45,3 +54,146 @@ export interface TokenStore {
   revoke(uuid: string, now: Date): Promise<boolean>
   sweep(now: Date, limit: number): Promise<number>
 }
+
+const tokenRow = {
+  id: 'bigint',
+  uuid: 'uuid',
+  name: 'text',
+  scopes: json<Scope[]>(),
+  addresses: json<string[]>(),
+  createdAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+  creatorType: 'text',
+  creatorId: 'text?',
+  creatorName: 'text?',
+  lastUsedAt: 'timestamptz?',
+  revokedAt: 'timestamptz?',
+} as const
+
+const columns = sql`
+  id, uuid, name, scopes, addresses, created_at, expires_at, creator_type, creator_id,
+  coalesce(creator_name, (
+    select coalesce(email, phone) from ${accounts} creator
+     where creator_type = 'administrator' and creator.uuid::text = creator_id)) as creator_name,
+  last_used_at, revoked_at`
+
+/**
+ * A token makes others only while it lives, and an administrator only as an owner. Its revocation, and the end of that
+ * role, wait for the tokens that are being made.
+ */
+const add = defineStatement({
+  name: 'administration_tokens.add',
+  params: {
+    uuid: 'uuid',
+    hash: 'bytea',
+    name: 'text',
+    scopes: 'text',
+    addresses: 'text',
+    createdAt: 'timestamptz',
+    expiresAt: 'timestamptz',
+    creatorType: 'text',
+    creatorId: 'text?',
+    creatorName: 'text?',
+    parent: 'uuid?',
+    owner: 'uuid?',
+  },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with parent as materialized (
+    select 1 from ${administrationTokens}
+     where uuid = ${p.parent} and revoked_at is null and expires_at > ${p.createdAt} for share),
+  owner as materialized (
+    select 1 from ${administrators} administrator join ${accounts} account on account.id = account_id
+     where account.uuid = ${p.owner} and administrator.role = 'owner' for share of administrator)
+  ${addToken(
+    p,
+    sql`(${p.parent} is null or exists (select 1 from parent))
+     and (${p.owner} is null or exists (select 1 from owner))`,
+  )}`,
+})
+
+const findByHash = defineStatement({
+  name: 'administration_tokens.find_by_hash',
+  params: { hash: 'bytea' },
+  row: tokenRow,
+  sql: (p) => sql`select ${columns} from ${administrationTokens} where hash = ${p.hash}`,
+})
+
+const find = defineStatement({
+  name: 'administration_tokens.find',
+  params: { uuid: 'uuid' },
+  row: tokenRow,
+  sql: (p) => sql`select ${columns} from ${administrationTokens} where uuid = ${p.uuid}`,
+})
+
+const noteUse = defineStatement({
+  name: 'administration_tokens.note_use',
+  params: { uuid: 'uuid', now: 'timestamptz' },
+  sql: noteTokenUse,
+})
+
+const list = defineStatement({
+  name: 'administration_tokens.list',
+  params: { before: 'bigint?', limit: 'int' },
+  row: tokenRow,
+  sql: (p) => sql`
+  select ${columns} from ${administrationTokens}
+   where revoked_at is null and id < coalesce(${p.before}, 9223372036854775807)
+   order by id desc limit ${p.limit}`,
+})
+
+/** So long after its end a token is still known to whoever asks what became of it. */
+const KEPT_DAYS = 30
+
+export function createTokenStore(database: Database): TokenStore {
+  return {
+    async add({ creator, scopes, addresses, ...token }) {
+      const params = {
+        ...token,
+        scopes: JSON.stringify(scopes),
+        addresses: JSON.stringify(addresses),
+        creatorType: creator.type,
+        creatorId: creator.id,
+        creatorName: creator.name,
+        parent: creator.type === 'token' ? creator.id : null,
+        owner: creator.type === 'administrator' ? creator.id : null,
+      }
+      const { uuid, name, expiresAt } = token
+      const data = { token: uuid, name, scopes, addresses, expires_at: expiresAt.toISOString() }
+      const row = await changeAndRecord(database, add, params, {
+        at: token.createdAt,
+        eventsOf: () => [{ type: 'token.created', account: null, data }],
+      })
+      return row !== null
+    },
+    async findByHash(hash) {
+      const row = await database.first(findByHash, { hash })
+      return row && toToken(row)
+    },
+    async find(uuid) {
+      const row = await database.first(find, { uuid })
+      return row && toToken(row)
+    },
+    async noteUse(uuid, now) {
+      await database.all(noteUse, { uuid, now })
+    },
+    list: async (before, limit) => (await database.all(list, { before, limit })).map(toToken),
+    revoke: (uuid, now) =>
+      database.transaction(async (transaction) => {
+        const revoked = await revokeToken(transaction, uuid, now)
+        await recordEvents(transaction, revoked, now)
+        return revoked.length > 0
+      }),
+    sweep: (now, limit) => sweepTokens(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+  }
+}
+
+const toToken = ({
+  creatorType,
+  creatorId,
+  creatorName,
+  ...row
+}: ValuesOf<typeof tokenRow>): StoredToken => ({
+  ...row,
+  creator: { type: creatorType as TokenCreator['type'], id: creatorId, name: creatorName },
+})

@@ -1,7 +1,25 @@
-/** What an operator sees and changes of accounts: PostgreSQL, in every storage shape. */
+/**
+ * What an operator sees and changes of accounts: PostgreSQL, in every storage shape. Each way to search has a
+ * statement of its own, so that its plan uses the index that is made for it, however many accounts there are.
+ */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, identities, passkeys, sessions } from '../../../platform/postgres/schema.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type TypeName,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import { accountRow, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { administerAccount } from '../../accounts/accounts/changes-sql.ts'
+import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { endSessions } from '../../sessions/sessions/session-sql.ts'
 
 /** An account with what only operators see. */
 export interface AdministeredAccount extends Account {
@@ -68,4 +86,234 @@ export interface AccountAdministrationStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null>
+}
+
+const columns = sql`account.*, account.metadata::text as metadata_text`
+
+/** What every list takes, beside the value that is searched for. */
+const listParams = {
+  before: 'bigint?',
+  locked: 'boolean?',
+  confirmed: 'boolean?',
+  roleId: 'int?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+  limit: 'int',
+} as const
+
+const filter = (p: Placeholders<keyof typeof listParams>) => sql`
+        (${p.locked} is null or (locked_at is not null) = ${p.locked})
+    and (${p.confirmed} is null or (account_confirmed_at is not null) = ${p.confirmed})
+    and (${p.roleId} is null or role_id = ${p.roleId})
+    and (${p.createdAfter} is null or created_at >= ${p.createdAfter})
+    and (${p.createdBefore} is null or created_at < ${p.createdBefore})`
+
+const administeredRow = { ...accountRow, metadataText: 'text?' } as const
+
+/** The newest accounts for which this condition holds; `value` is what is searched for. */
+const listBy = <const Type extends TypeName>(by: string, type: Type, where: (value: SQL) => SQL) =>
+  defineStatement({
+    name: `administration_accounts.list_by_${by}`,
+    params: { value: type, ...listParams } as { value: Type } & typeof listParams,
+    row: administeredRow,
+    sql: (p) => sql`
+    select ${columns} from ${accounts} account
+     where ${where(p.value)} and id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+     order by id desc limit ${p.limit}`,
+  })
+
+/** The same without a value. */
+const listWhere = (name: string, where: SQL) =>
+  defineStatement({
+    name: `administration_accounts.list_${name}`,
+    params: listParams,
+    row: administeredRow,
+    sql: (p) => sql`
+    select ${columns} from ${accounts} account
+     where ${where} and id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+     order by id desc limit ${p.limit}`,
+  })
+
+/** Only so many of the accounts that begin with it are looked at: whoever searches types another character. */
+const SEARCHED = 1000
+
+/** `text_pattern_ops` orders by bytes; the last character of UTF-8 is after every address that begins with the prefix. */
+const begins = (column: SQL, value: SQL) =>
+  sql`${column} ~>=~ ${value} and ${column} ~<~ (${value} || chr(1114111))`
+
+const byPrefix = defineStatement({
+  name: 'administration_accounts.list_by_prefix',
+  params: { value: 'text', ...listParams },
+  row: administeredRow,
+  sql: (p) => sql`
+  with found as materialized (
+    (select id from ${accounts} where ${begins(sql`email_key`, p.value)} limit ${sql.raw(String(SEARCHED))})
+    union
+    (select id from ${accounts} where ${begins(sql`phone`, p.value)} limit ${sql.raw(String(SEARCHED))}))
+  select ${columns} from found join ${accounts} account using (id)
+   where id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+   order by id desc limit ${p.limit}`,
+})
+
+/**
+ * Those of a span of time, which ids need not follow where accounts were imported: the newest first, from the account
+ * with the id `before` on, or where that one was erased from the next one by id.
+ */
+const byCreation = defineStatement({
+  name: 'administration_accounts.list_by_creation',
+  params: listParams,
+  row: administeredRow,
+  sql: (p) => sql`
+  select ${columns} from ${accounts} account
+   where created_at >= coalesce(${p.createdAfter}, '-infinity') and created_at < coalesce(${p.createdBefore}, 'infinity')
+     and (created_at, id) < (
+       coalesce((select last.created_at from ${accounts} last where last.id <= ${p.before} order by last.id desc limit 1),
+                'infinity'),
+       coalesce(${p.before}, 9223372036854775807))
+     and ${filter(p)}
+   order by created_at desc, id desc limit ${p.limit}`,
+})
+
+const byEmail = listBy('email', 'text', (value) => sql`email_key = ${value}`)
+const byPhone = listBy('phone', 'text', (value) => sql`phone = ${value}`)
+const byUuid = listBy('uuid', 'uuid', (value) => sql`uuid = ${value}`)
+const byId = listBy('id', 'bigint', (value) => sql`id = ${value}`)
+const byRole = listBy('role', 'int', (value) => sql`role_id = ${value}`)
+const allLocked = listWhere('locked', sql`locked_at is not null`)
+const all = listWhere('all', sql`true`)
+
+const find = defineStatement({
+  name: 'administration_accounts.find',
+  params: { uuid: 'uuid' },
+  row: administeredRow,
+  sql: (p) => sql`
+  select ${columns} from ${accounts} account where uuid = ${p.uuid}`,
+})
+
+const count = defineStatement({
+  name: 'administration_accounts.count',
+  params: { accountId: 'bigint', now: 'timestamptz' },
+  row: { passkeys: 'int', identities: 'int', sessions: 'int' },
+  sql: (p) => sql`
+  select (select count(*)::int from ${passkeys} where account_id = ${p.accountId}) as passkeys,
+         (select count(*)::int from ${identities} where account_id = ${p.accountId}) as identities,
+         (select count(*)::int from ${sessions}
+           where account_id = ${p.accountId} and revoked_at is null
+             and expires_at > ${p.now}) as sessions`,
+})
+
+const change = defineStatement({
+  name: 'administration_accounts.change',
+  params: {
+    accountId: 'bigint',
+    roleId: 'int?',
+    accountableType: 'text?',
+    accountableId: 'bigint?',
+    metadata: 'text?',
+    language: 'text?',
+    locked: 'boolean?',
+    now: 'timestamptz',
+    setsReason: 'boolean',
+    reason: 'text?',
+    notices: 'text',
+  },
+  row: { ...administeredRow, wasLocked: 'boolean' },
+  sql: (p) => sql`
+  with before as (
+    select id, locked_at from ${accounts} where id = ${p.accountId}),
+  changed as (${administerAccount(p, sql`before`)}),
+  ended as (${endSessions(
+    p,
+    sql`${p.locked} and account_id = changed.id and revoked_at is null`,
+    sql`changed`,
+  )}),
+  unlocked as (select 1 from changed where was_locked and locked_at is null),
+  notices as (${queueNotices(p, sql`unlocked`)})
+  select changed.*, changed.metadata::text as metadata_text from changed`,
+})
+
+export function createAccountAdministrationStore(database: Database): AccountAdministrationStore {
+  return {
+    list: async (search, filter, before, limit) =>
+      (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),
+    async find(uuid) {
+      const row = await database.first(find, { uuid })
+      return row && toAccount(row)
+    },
+    count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
+    async change(account, wanted, notices, now) {
+      const params = { ...changeParams(wanted), ...noticeParams(notices), accountId: account.id, now }
+      const eventsOfRow = (row: { wasLocked: boolean; lockedAt: Date | null }) =>
+        eventsOf(account.uuid, wanted, row)
+      const row = await updateLockedAccount(database, change, params, { at: now, eventsOf: eventsOfRow })
+      return row && { account: toAccount(row), isRecorded: eventsOfRow(row).length > 0 }
+    },
+  }
+}
+
+function runSearch(database: Database, search: AccountSearch, params: ValuesOf<typeof listParams>) {
+  switch (search.by) {
+    case 'email':
+      return database.all(byEmail, { value: search.key, ...params })
+    case 'phone':
+      return database.all(byPhone, { value: search.key, ...params })
+    case 'uuid':
+      return database.all(byUuid, { value: search.uuid, ...params })
+    case 'id':
+      return database.all(byId, { value: search.id, ...params })
+    case 'prefix':
+      return database.all(byPrefix, { value: search.prefix, ...params })
+    case 'role':
+      return database.all(byRole, { value: search.roleId, ...params })
+    case 'locked':
+      return database.all(allLocked, params)
+    case 'creation':
+      return database.all(byCreation, params)
+    case 'all':
+      return database.all(all, params)
+  }
+}
+
+const filterParams = ({ locked, confirmed, roleId, createdAfter, createdBefore }: AccountFilter) => ({
+  locked: locked ?? null,
+  confirmed: confirmed ?? null,
+  roleId: roleId ?? null,
+  createdAfter: createdAfter ?? null,
+  createdBefore: createdBefore ?? null,
+})
+
+const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
+  roleId: rest.roleId ?? null,
+  accountableType: rest.accountableType ?? null,
+  accountableId: rest.accountableId ?? null,
+  language: rest.language ?? null,
+  locked: rest.locked ?? null,
+  metadata: metadata === undefined ? null : JSON.stringify(metadata),
+  setsReason: lockedReason !== undefined,
+  reason: lockedReason ?? null,
+})
+
+function eventsOf(
+  account: string,
+  wanted: AccountChange,
+  { wasLocked, lockedAt }: { wasLocked: boolean; lockedAt: Date | null },
+): NewEvent[] {
+  // The reason is free text about a person. It stays with the account, and goes with it; events outlive both.
+  const { locked, lockedReason, ...others } = wanted
+  const isTurned = wasLocked !== (lockedAt !== null)
+  const fields = isTurned ? others : { ...others, lockedReason }
+  const changed = Object.entries(fields)
+    .filter(([, field]) => field !== undefined)
+    .map(([name]) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+  const events: NewEvent[] = []
+  if (changed.length > 0) events.push({ type: 'account.updated', account, data: { fields: changed } })
+  if (isTurned) {
+    const type: EventType = lockedAt === null ? 'account.unlocked' : 'account.locked'
+    events.push({ type, account })
+  }
+  return events
+}
+
+function toAccount({ metadataText, ...row }: ValuesOf<typeof administeredRow>): AdministeredAccount {
+  return { ...row, metadata: metadataText === null ? {} : JSON.parse(metadataText) }
 }

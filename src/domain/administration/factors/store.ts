@@ -1,6 +1,15 @@
 /** Passkeys and identities as an administrator removes them: PostgreSQL, in every storage shape. */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { identities } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import { updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { deleteIdentities } from '../../sign-in/identities/identity-sql.ts'
+import { deletePasskeys } from '../../sign-in/passkeys/passkey-sql.ts'
 
 export interface AdministeredIdentity {
   id: number
@@ -16,4 +25,56 @@ export interface AccountFactorStore {
   /** Oldest first. */
   listIdentities(accountId: number): Promise<AdministeredIdentity[]>
   removeIdentity(account: Account, id: number, notices: NewMessage[], now: Date): Promise<boolean>
+}
+
+const removePasskey = defineStatement({
+  name: 'account_factors.remove_passkey',
+  params: { accountId: 'bigint', id: 'uuid', now: 'timestamptz', ...noticeParamTypes },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  with removed as (
+    ${deletePasskeys(sql`account_id = ${p.accountId} and id = ${p.id}`)} returning id),
+  notices as (${queueNotices(p, sql`removed`)})
+  select id from removed`,
+})
+
+const listIdentities = defineStatement({
+  name: 'account_factors.list_identities',
+  params: { accountId: 'bigint' },
+  row: { id: 'bigint', provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
+  sql: (p) => sql`
+  select id, provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
+})
+
+const removeIdentity = defineStatement({
+  name: 'account_factors.remove_identity',
+  params: { accountId: 'bigint', id: 'bigint', now: 'timestamptz', ...noticeParamTypes },
+  row: { provider: 'text' },
+  sql: (p) => sql`
+  with removed as (
+    ${deleteIdentities(sql`account_id = ${p.accountId} and id = ${p.id}`)} returning provider),
+  notices as (${queueNotices(p, sql`removed`)})
+  select provider from removed`,
+})
+
+export function createAccountFactorStore(database: Database): AccountFactorStore {
+  return {
+    async removePasskey({ id: accountId, uuid }, id, notices, now) {
+      const params = { accountId, id, now, ...noticeParams(notices) }
+      const removed = await updateLockedAccount(database, removePasskey, params, {
+        at: now,
+        eventsOf: () => [{ type: 'passkey.removed', account: uuid, data: { passkey: id } }],
+      })
+      return removed !== null
+    },
+    listIdentities: (accountId) => database.all(listIdentities, { accountId }),
+    async removeIdentity({ id: accountId, uuid }, id, notices, now) {
+      const params = { accountId, id, now, ...noticeParams(notices) }
+      const removed = await updateLockedAccount(database, removeIdentity, params, {
+        at: now,
+        eventsOf: ({ provider }) => [{ type: 'identity.unlinked', account: uuid, data: { provider } }],
+      })
+      return removed !== null
+    },
+  }
 }

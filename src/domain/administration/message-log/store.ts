@@ -1,5 +1,14 @@
 /** The messages of the outbox as an administrator sees them: never a code. PostgreSQL, in every storage shape. */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { messages } from '../../../platform/postgres/schema.ts'
+import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
+import { queueAgain } from '../../messages/outbox/message-sql.ts'
+import { aboutAccount } from '../../messages/outbox/queue-sql.ts'
 
 /** `refused`: for good, or by a receipt that says so; `expired`: it was given up, or a newer code took its place. */
 export const messageStates = ['waiting', 'sent', 'delivered', 'refused', 'expired'] as const
@@ -35,4 +44,114 @@ export interface MessageAdministrationStore {
   exists(id: number): Promise<boolean>
   /** False where it was not refused, where its code is dead, or where nobody is left to send it to. */
   retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean>
+}
+
+export const messageState = sql`
+  case when finished_at is null then 'waiting'
+       when receipt = 'delivered' then 'delivered'
+       when outcome = 'refused' or receipt = 'failed' then 'refused'
+       when outcome = 'sent' then 'sent'
+       else 'expired' end`
+
+const listParams = {
+  state: 'text?',
+  channel: 'text?',
+  gateway: 'text?',
+  since: 'timestamptz?',
+  before: 'bigint?',
+  limit: 'int',
+} as const
+
+const listWhere = (where: SQL, p: Placeholders<keyof typeof listParams>) => sql`
+  select id, channel, purpose, ${messageState} as state, destination, ${aboutAccount} as account, gateway, detail,
+         attempts, created_at, finished_at
+    from ${messages}
+   where ${where} and lane <> ${sql.raw(String(DECOYS_LANE))}
+     and (${p.before} is null or id < ${p.before})
+     and (${p.state} is null or ${messageState} = ${p.state})
+     and (${p.channel} is null or channel = ${p.channel})
+     and (${p.gateway} is null or gateway = ${p.gateway})
+     and (${p.since} is null or created_at >= ${p.since})
+   order by id desc limit ${p.limit}`
+
+const listedRow = {
+  id: 'bigint',
+  channel: column<Channel>('text'),
+  purpose: 'text',
+  state: column<MessageState>('text'),
+  destination: 'text',
+  account: 'uuid?',
+  gateway: 'text?',
+  detail: 'text?',
+  attempts: 'int',
+  createdAt: 'timestamptz',
+  finishedAt: 'timestamptz?',
+} as const
+
+const listAll = defineStatement({
+  name: 'administration_messages.list',
+  params: listParams,
+  row: listedRow,
+  sql: (p) => listWhere(sql`true`, p),
+})
+
+/** A statement of its own, whose plan uses the index of the account. */
+const listOfAccount = defineStatement({
+  name: 'administration_messages.list_of_account',
+  params: { account: 'uuid', ...listParams },
+  row: listedRow,
+  sql: (p) => listWhere(sql`${aboutAccount} = ${p.account}`, p),
+})
+
+const exists = defineStatement({
+  name: 'administration_messages.exists',
+  params: { id: 'bigint' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`select id from ${messages} where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
+})
+
+/**
+ * A message that was given up is not one that a gateway refused: its time is over. The code of a message lives from its
+ * first attempt, one of 16 letters until the end that it names.
+ */
+const retry = defineStatement({
+  name: 'administration_messages.retry',
+  params: { id: 'bigint', codeLifetimeSeconds: 'int', now: 'timestamptz' },
+  row: { id: 'bigint', account: 'uuid?', channel: column<Channel>('text'), purpose: 'text' },
+  sql: (p) => sql`
+  ${queueAgain(
+    p,
+    sql`id = ${p.id} and destination <> ''
+     and (outcome = 'refused' or (outcome = 'sent' and receipt = 'failed'))
+     and case when code_subject is null then true
+              when code_seed is null then false
+              when "values" ->> 'expires_at' is not null then ("values" ->> 'expires_at')::timestamptz > ${p.now}
+              else first_attempt_at > ${p.now} - make_interval(secs => ${p.codeLifetimeSeconds}) end`,
+  )}
+  returning id, ${aboutAccount} as account, channel, purpose`,
+})
+
+export function createMessageAdministrationStore(database: Database): MessageAdministrationStore {
+  return {
+    list({ account, state, channel, gateway, since }, before, limit) {
+      const params = {
+        ...{ state: state ?? null, channel: channel ?? null, gateway: gateway ?? null, since: since ?? null },
+        ...{ before, limit },
+      }
+      return account === undefined
+        ? database.all(listAll, params)
+        : database.all(listOfAccount, { account, ...params })
+    },
+    exists: async (id) => (await database.first(exists, { id })) !== null,
+    async retry(id, codeLifetimeSeconds, now) {
+      const params = { id, codeLifetimeSeconds, now }
+      const retried = await changeAndRecord(database, retry, params, {
+        at: now,
+        eventsOf: ({ account, channel, purpose }) => [
+          { type: 'message.retried', account, data: { message: id, channel, purpose } },
+        ],
+      })
+      return retried !== null
+    },
+  }
 }

@@ -1,11 +1,35 @@
-/** Accounts that an administrator makes: PostgreSQL, in every storage shape. */
+/** Accounts that an administrator makes or repairs: PostgreSQL, in every storage shape. */
+
+import { sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { putAccountCode } from '../../accounts/account-codes/put-sql.ts'
 import type { PreparedCode } from '../../accounts/account-codes/store.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import {
+  endOtherClaims,
+  holdAccount,
+  unqualifiedColumns,
+  updateLockedAccount,
+} from '../../accounts/accounts/account-sql.ts'
+import { putContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
+import { addByAdministrator, endWaitingFor } from '../../accounts/accounts/opening-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Email } from '../../foundation/identifiers/email.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import {
+  noticeParams,
+  noticeParamTypes,
+  queueNotices,
+  supersedeAll,
+} from '../../messages/outbox/queue-sql.ts'
+import { dropContactChanges } from '../../sign-in/undo/contact-changes-sql.ts'
 
 export interface MadeAccount {
   uuid: string
@@ -50,4 +74,204 @@ export interface PeopleStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<'removed' | 'not_found' | 'last' | 'gone'>
+}
+
+const endWaiting = defineStatement({
+  name: 'people.end_waiting',
+  params: { key: 'text' },
+  sql: (p) => endWaitingFor(p),
+})
+
+const endWaitingElsewhere = defineStatement({
+  name: 'people.end_waiting_elsewhere',
+  params: { accountId: 'bigint', key: 'text' },
+  sql: (p) => endWaitingFor(p, sql`id <> ${p.accountId}`),
+})
+
+const create = defineStatement({
+  name: 'people.create',
+  params: {
+    uuid: 'uuid',
+    email: 'text?',
+    emailKey: 'text?',
+    phone: 'text?',
+    passwordDigest: 'text?',
+    accountableType: 'text',
+    accountableId: 'bigint?',
+    roleId: 'int',
+    metadata: 'text?',
+    language: 'text',
+    waitingFor: 'text?',
+    verified: 'boolean',
+    now: 'timestamptz',
+  },
+  row: { id: 'bigint' },
+  sql: (p) => addByAdministrator(p),
+})
+
+const endClaimsOf = (kind: Identifier['kind']) =>
+  defineStatement({
+    name: `people.end_claims_of_${kind}`,
+    params: { accountId: 'bigint', key: 'text' },
+    sql: (p) => sql`
+    with proved as (select id from ${accounts} where id = ${p.accountId}),
+    ${endOtherClaims(p, kind, sql`proved`)}
+    select 1 from proved`,
+  })
+
+const endClaims = { email: endClaimsOf('email'), phone: endClaimsOf('phone') }
+
+/** In the transaction in which an account has verified these contacts. */
+export async function endClaimsTo(transaction: Executor, accountId: number, identifiers: Identifier[]) {
+  for (const { kind, key } of identifiers) await transaction.all(endClaims[kind], { accountId, key })
+}
+
+/** Verified by somebody else, or of an account that was made for somebody else. */
+const isElsewhereOf = (kind: Identifier['kind']) => {
+  const { key, verifiedAt } = unqualifiedColumns[kind]
+  return defineStatement({
+    name: `people.is_elsewhere_by_${kind}`,
+    params: { accountId: 'bigint', key: 'text' },
+    row: { elsewhere: 'boolean' },
+    sql: (p) => sql`
+    select exists (
+      select 1 from ${accounts} where ${key} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId}
+      union all
+      select 1 from ${accounts} where ${key} = ${p.key} and origin is not null and id <> ${p.accountId}) as elsewhere`,
+  })
+}
+
+const isElsewhere = { email: isElsewhereOf('email'), phone: isElsewhereOf('phone') }
+
+const putOf = (kind: Identifier['kind']) => {
+  const { key, verifiedAt } = unqualifiedColumns[kind]
+  return defineStatement({
+    name: `people.put_${kind}`,
+    params: {
+      accountId: 'bigint',
+      destination: 'text',
+      key: 'text',
+      verified: 'boolean',
+      now: 'timestamptz',
+      ...noticeParamTypes,
+    },
+    row: { uuid: 'uuid' },
+    sql: (p) => sql`
+    with before as (select id, ${key} as key, ${verifiedAt} as verified_at from ${accounts} where id = ${p.accountId}),
+    put as (${putContact(p, kind, sql`before`)}),
+    dropped as (${dropContactChanges(sql`put`)}),
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from put)` })}),
+    notices as (${queueNotices(p, sql`put`)})
+    select uuid from put`,
+  })
+}
+
+const put = { email: putOf('email'), phone: putOf('phone') }
+
+const removeOf = (kind: Identifier['kind']) => {
+  const { key, verifiedAt } = unqualifiedColumns[kind]
+  const other = unqualifiedColumns[kind === 'email' ? 'phone' : 'email']
+  return defineStatement({
+    name: `people.remove_${kind}`,
+    params: { accountId: 'bigint', now: 'timestamptz', ...noticeParamTypes },
+    row: { found: 'boolean', removed: 'boolean' },
+    sql: (p) => sql`
+    with before as (select id, ${key} as key, ${verifiedAt} as verified_at from ${accounts} where id = ${p.accountId}),
+    removed as (${removeContact(
+      p,
+      kind,
+      sql`before`,
+      sql`before.key is not null and waiting_for is distinct from before.key
+         and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)`,
+      sql`${accounts}.id, ${accounts}.uuid`,
+    )}),
+    dropped as (${dropContactChanges(sql`removed`)}),
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
+    notices as (${queueNotices(p, sql`removed`)})
+    select before.key is not null as found, exists (select 1 from removed) as removed from before`,
+  })
+}
+
+const remove = { email: removeOf('email'), phone: removeOf('phone') }
+
+/** Somebody else has the contact. */
+export const isTaken = (error: unknown) =>
+  ['accounts_email_proved', 'accounts_phone_proved', 'accounts_waiting_for'].some((index) =>
+    violates(error, index),
+  )
+
+export function createPeopleStore(database: Database): PeopleStore {
+  return {
+    async putContact({ id: accountId, uuid, ...before }, identifier, verified, notices, now) {
+      const { kind, key, destination } = identifier
+      const write = () =>
+        database.transaction(async (transaction) => {
+          await holdAccount(transaction, accountId)
+          if ((await transaction.first(isElsewhere[kind], { accountId, key }))?.elsewhere) return 'taken'
+          await transaction.all(endWaitingElsewhere, { accountId, key })
+          const params = { accountId, destination, key, verified, now, ...noticeParams(notices) }
+          if ((await transaction.first(put[kind], params)) === null) return 'gone'
+          if (verified) await endClaimsTo(transaction, accountId, [identifier])
+          const type = before[kind] === null ? 'identifier.added' : 'identifier.changed'
+          await recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now)
+          return 'put'
+        })
+      try {
+        return await retryDeadlocks(write)
+      } catch (error) {
+        if (isTaken(error)) return 'taken'
+        throw error
+      }
+    },
+    async removeContact({ id: accountId, uuid }, kind, notices, now) {
+      const params = { accountId, now, ...noticeParams(notices) }
+      const row = await updateLockedAccount(database, remove[kind], params, {
+        at: now,
+        eventsOf: ({ removed }): NewEvent[] =>
+          removed ? [{ type: 'identifier.removed', account: uuid, data: { contact: kind } }] : [],
+      })
+      if (row === null) return 'gone'
+      if (!row.found) return 'not_found'
+      return row.removed ? 'removed' : 'last'
+    },
+    async create(account, identifiers, invitation, now) {
+      const write = () =>
+        database.transaction(async (transaction) => {
+          for (const { key } of identifiers) await transaction.all(endWaiting, { key })
+          const made = (await transaction.first(create, paramsOf(account, identifiers, now)))!
+          if (account.verified) await endClaimsTo(transaction, made.id, identifiers)
+          await recordEvents(transaction, eventsOf(account), now)
+          if (invitation) await putAccountCode(transaction, { ...made, uuid: account.uuid }, invitation, now)
+          return true
+        })
+      try {
+        return await retryDeadlocks(write)
+      } catch (error) {
+        if (isTaken(error)) return false
+        throw error
+      }
+    },
+  }
+}
+
+const paramsOf = (
+  { email, phone, metadata, ...account }: MadeAccount,
+  [primary]: Identifier[],
+  now: Date,
+) => ({
+  ...account,
+  email: email?.destination ?? null,
+  emailKey: email?.key ?? null,
+  phone: phone?.key ?? null,
+  metadata: metadata === undefined ? null : JSON.stringify(metadata),
+  waitingFor: account.verified ? null : (primary?.key ?? null),
+  now,
+})
+
+const eventsOf = ({ uuid, verified, email, phone }: MadeAccount): NewEvent[] => {
+  const contacts = [email && 'email', phone && 'phone'].filter((contact) => contact !== null)
+  return [
+    { type: 'account.created', account: uuid, data: { contacts } },
+    ...(verified ? [{ type: 'account.confirmed' as const, account: uuid, data: { contacts } }] : []),
+  ]
 }

@@ -1,7 +1,14 @@
 /**
  * Where wrong codes are counted: PostgreSQL (logged) in every shape, so that neither a flush of Redis nor a restart
- * reopens what they closed. By the day, in UTC, and in a row.
+ * reopens what they closed. By the day, in UTC, and in a row. The tables are `code_budgets` (one row for each subject,
+ * purpose with group, and day) and `code_failures` (one for each subject, group and factor).
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { CallerGroup } from '../limits/callers.ts'
 
 /** So many wrong ones in a row are compared, then one a day. */
@@ -53,4 +60,183 @@ export interface AttemptStore {
    * soon as the budgets, unless there are as many as refuse: anybody can begin any number of them.
    */
   sweep(now: Date, limit: number): Promise<number>
+}
+
+/** In the order of the subjects, so that two callers never wait for each other in a circle. */
+const keysOf = (keys: ReturnType<typeof sql>) => sql`
+  keys as materialized (
+    select * from jsonb_to_recordset(${keys}::jsonb)
+      as key (place int, subject uuid, budget text, "group" text, factor text)
+     order by subject)`
+
+/** A key that the day's budget refuses is not counted in a row: it is not compared with anything. */
+const reserve = defineStatement({
+  name: 'attempts.reserve',
+  params: { keys: 'text', perDay: 'int', inARow: 'int', day: 'date' },
+  row: { isOpen: 'boolean' },
+  sql: (p) => sql`
+  with ${keysOf(p.keys)},
+  counted as (
+    insert into ${codeBudgets} as budget (subject, purpose, day, wrong)
+    select subject, budget, ${p.day}, 1 from keys where ${p.perDay} > 0 order by subject
+    on conflict (subject, purpose, day) do update set wrong = budget.wrong + 1 where budget.wrong < ${p.perDay}
+    returning subject, purpose),
+  in_a_row as (
+    insert into ${codeFailures} as failures (subject, caller_group, factor, in_a_row, last_day)
+    select keys.subject, "group", factor, 1, ${p.day}
+      from keys join counted on counted.subject = keys.subject and counted.purpose = budget
+     order by keys.subject
+    on conflict (subject, caller_group, factor) do update
+       set in_a_row = failures.in_a_row + 1, last_day = ${p.day}
+     where failures.in_a_row < ${p.inARow} or failures.last_day < ${p.day}
+    returning subject, caller_group, factor)
+  select in_a_row.subject is not null as is_open
+    from keys
+    left join in_a_row on in_a_row.subject = keys.subject and in_a_row.caller_group = "group"
+                      and in_a_row.factor = keys.factor
+   order by place`,
+})
+
+/**
+ * For PostgreSQL, which takes a table of counters for empty where it has no statistics yet: it would read all of it, or
+ * all of a day, to find the rows of a few keys, and those that were deleted since the last vacuum with them. So the
+ * subjects are named as well, and the day (`day + 0`) is no condition of an index.
+ */
+const subjects = sql`array(select subject from keys)`
+
+/** Locks the budgets first, as `reserve` does: PostgreSQL alone would begin with the last part of the statement. */
+const release = defineStatement({
+  name: 'attempts.release',
+  params: { keys: 'text', wasRight: 'boolean', day: 'date' },
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
+  with ${unawaited}, ${keysOf(p.keys)},
+  locked as materialized (
+    select spent.subject, spent.purpose from keys join ${codeBudgets} spent
+        on spent.subject = keys.subject and spent.purpose = keys.budget and spent.day + 0 = ${p.day}
+     where spent.subject = any (${subjects})
+     order by keys.subject
+       for update of spent),
+  budgets_first as materialized (select count(*) as locks from locked),
+  given_back as (
+    update ${codeBudgets} as budget set wrong = wrong - 1 from locked, unawaited
+     where budget.subject = any (${subjects})
+       and budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day + 0 = ${p.day}
+       and wrong > 0 and unawaited.off is not null),
+  lowered as (
+    update ${codeFailures} as failures set in_a_row = in_a_row - 1 from keys, budgets_first
+     where failures.subject = any (${subjects})
+       and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
+       and not ${p.wasRight} and in_a_row > 0)
+  delete from ${codeFailures} as failures using keys, budgets_first
+   where failures.subject = any (${subjects})
+     and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
+     and ${p.wasRight}`,
+})
+
+const clearDay = defineStatement({
+  name: 'attempts.clear_day',
+  params: { subject: 'uuid', purposes: 'text', day: 'date' },
+  sql: (p) => sql`
+  delete from ${codeBudgets}
+   where subject = ${p.subject} and day = ${p.day}
+     and split_part(purpose, '/', 1) in (select jsonb_array_elements_text(${p.purposes}::jsonb))
+     and split_part(purpose, '/', 2) <> 'device'`,
+})
+
+const rowKey = { subject: 'uuid', group: 'text', factor: 'text' } as const
+
+const addInARow = defineStatement({
+  name: 'attempts.add_in_a_row',
+  params: { ...rowKey, day: 'date' },
+  row: { inARow: 'int' },
+  sql: (p) => sql`
+  insert into ${codeFailures} as failures (subject, caller_group, factor, in_a_row, last_day)
+  values (${p.subject}, ${p.group}, ${p.factor}, 1, ${p.day})
+  on conflict (subject, caller_group, factor) do update
+     set in_a_row = failures.in_a_row + 1, last_day = excluded.last_day
+  returning in_a_row`,
+})
+
+const clearInARow = defineStatement({
+  name: 'attempts.clear_in_a_row',
+  params: rowKey,
+  sql: (p) => sql`
+  delete from ${codeFailures}
+   where subject = ${p.subject} and caller_group = ${p.group} and factor = ${p.factor}`,
+})
+
+const forget = defineStatement({
+  name: 'attempts.forget',
+  params: { subjects: 'text' },
+  sql: (p) => sql`
+  with subjects as (select value::uuid as subject from jsonb_array_elements_text(${p.subjects}::jsonb)),
+  budgets as (delete from ${codeBudgets} where subject in (select subject from subjects))
+  delete from ${codeFailures} where subject in (select subject from subjects)`,
+})
+
+const sweepBudgets = createSweep({
+  name: 'attempts.sweep_budgets',
+  table: codeBudgets,
+  key: sql`subject, purpose, day`,
+  params: { day: 'date' },
+  where: (p) => sql`day < ${p.day} - 1`,
+  order: sql`day`,
+})
+
+/** A decoy has a uuid of version 8; so may an account that was imported. */
+const sweepStrangers = createSweep({
+  name: 'attempts.sweep_strangers',
+  table: codeFailures,
+  key: sql`subject, caller_group, factor`,
+  params: { day: 'date' },
+  where: (p) => sql`
+    last_day < ${p.day} - 1 and caller_group = 'stranger' and in_a_row < ${sql.raw(String(IN_A_ROW))}
+     and (split_part(factor, '/', 2) = 'address'
+          or (substr(subject::text, 15, 1) = '8'
+              and not exists (select 1 from ${accounts} where uuid = subject)))`,
+  order: sql`last_day`,
+})
+
+const sweepFailures = createSweep({
+  name: 'attempts.sweep_failures',
+  table: codeFailures,
+  key: sql`subject, caller_group, factor`,
+  params: { day: 'date' },
+  where: (p) => sql`last_day < ${p.day} - 90`,
+  order: sql`last_day`,
+})
+
+export function createAttemptStore(database: Database): AttemptStore {
+  const textOf = (keys: AttemptKey[]) => JSON.stringify(keys.map((key, place) => ({ ...key, place })))
+  return {
+    reserve: (keys, { perDay, inARow }, now) =>
+      database.all(reserve, { keys: textOf(keys), perDay, inARow, day: dayOf(now) }),
+    async release(keys, wasRight, now) {
+      await database.all(release, { keys: textOf(keys), wasRight, day: dayOf(now) })
+    },
+    async clearDay(subject, purposes, now) {
+      await database.all(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) })
+    },
+    async forget(subjects) {
+      await database.all(forget, { subjects: JSON.stringify(subjects) })
+    },
+    addInARow: async ({ subject, group, factor }, now) =>
+      (await database.first(addInARow, { subject, group, factor, day: dayOf(now) }))!.inARow,
+    async clearInARow({ subject, group, factor }) {
+      await database.all(clearInARow, { subject, group, factor })
+    },
+    async sweep(now, limit) {
+      const day = dayOf(now)
+      let removed = 0
+      for (const sweep of [sweepBudgets, sweepStrangers, sweepFailures])
+        if (removed < limit) removed += await sweep(database, { day, limit: limit - removed })
+      return removed
+    },
+  }
+}
+
+/** `2026-07-01`, in UTC. */
+function dayOf(now: Date): string {
+  return now.toISOString().slice(0, 10)
 }

@@ -1,9 +1,53 @@
-/** The tags of e-mail addresses that a mail server refused: PostgreSQL, in every storage shape. */
-import type { Sweep } from '../../../platform/postgres/sweep.ts'
+/**
+ * The tags of e-mail addresses that a mail server refused: PostgreSQL, in every storage shape. The table is
+ * `refused_addresses`.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { refusedAddresses } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { createSweep, daysBefore, type Sweep } from '../../../platform/postgres/sweep.ts'
 
 export interface RefusedAddressStore {
   put(tag: Uint8Array, now: Date): Promise<void>
   /** When it was refused last; null: not since that time. */
   find(tag: Uint8Array, since: Date): Promise<Date | null>
   sweep: Sweep
+}
+
+const put = defineStatement({
+  name: 'refused_addresses.put',
+  params: { tag: 'bytea', now: 'timestamptz' },
+  sql: (p) => sql`
+  insert into ${refusedAddresses} (tag, refused_at) values (${p.tag}, ${p.now})
+  on conflict (tag) do update set refused_at = excluded.refused_at`,
+})
+
+const find = defineStatement({
+  name: 'refused_addresses.find',
+  params: { tag: 'bytea', since: 'timestamptz' },
+  row: { refusedAt: 'timestamptz' },
+  sql: (p) => sql`
+  select refused_at from ${refusedAddresses}
+   where tag = ${p.tag} and refused_at > ${p.since}`,
+})
+
+const sweep = createSweep({
+  name: 'refused_addresses.sweep',
+  table: refusedAddresses,
+  key: sql`tag`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`refused_at < ${p.before}`,
+  order: sql`refused_at`,
+})
+
+export function createRefusedAddressStore(database: Database): RefusedAddressStore {
+  return {
+    async put(tag, now) {
+      await database.all(put, { tag, now })
+    },
+    find: async (tag, since) => (await database.first(find, { tag, since }))?.refusedAt ?? null,
+    sweep: (now, limit) => sweep(database, { before: daysBefore(now, 1), limit }),
+  }
 }

@@ -1,8 +1,34 @@
-/** The outbox, as those who add messages and the worker that sends them see it. */
-import type { Executor } from '../../../platform/postgres/database.ts'
+/**
+ * The outbox, as those who add messages and the worker that sends them see it. The table is `messages` (logged; a row
+ * stays until it is finished and swept). Promises: a message is added in the statement or the transaction of its
+ * cause; a claimed message belongs to its worker until the lease ends; what is finished stays finished. A row never
+ * contains a code, only the seed from which the worker derives it.
+ */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { accounts, messages } from '../../../platform/postgres/schema.ts'
+import {
+  column,
+  defineStatement,
+  json,
+  type Placeholders,
+  pick,
+  rowOf,
+} from '../../../platform/postgres/statement.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 import type { CodePurpose, SentCodePurpose } from '../codes/store.ts'
+import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { Channel, NewMessage } from './message.ts'
+import {
+  aboutAccount,
+  messageParams,
+  messageParamTypes,
+  queueMessage,
+  supersedePending,
+} from './queue-sql.ts'
 
 /** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
@@ -82,4 +108,264 @@ export interface MessageStore {
   renew(ids: number[], leaseUntil: Date): Promise<void>
   /** Removes up to `limit` messages that were finished before that time and returns how many it removed. */
   sweep(finishedBefore: Date, limit: number): Promise<number>
+}
+
+const add = defineStatement({
+  name: 'outbox.add',
+  params: { ...messageParamTypes, now: 'timestamptz' },
+  sql: (p) => queueMessage(p),
+})
+
+const addCode = defineStatement({
+  name: 'outbox.add_code',
+  params: { ...messageParamTypes, now: 'timestamptz' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`with replaced as (${supersedePending(p)}) ${queueMessage(p)} returning id`,
+})
+
+const replace = defineStatement({
+  name: 'outbox.replace',
+  params: { now: 'timestamptz', codeSubject: 'uuid', codePurpose: 'text', codeGroup: 'text' },
+  sql: supersedePending,
+})
+
+/** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
+const firstWaiting = (p: Placeholders<'channel'>, lane: number, range: SQL, limit: SQL) => sql`
+    select id from ${messages}
+     where finished_at is null and channel = ${p.channel} and lane = ${sql.raw(String(lane))}
+       and ${range}
+     order by next_attempt_at
+     limit ${limit}
+       for update skip locked`
+
+const isDue = (p: Placeholders<'now'>) => sql`next_attempt_at <= ${p.now}`
+const isAstray = (p: Placeholders<'horizon'>) => sql`next_attempt_at > ${p.horizon}`
+
+/**
+ * The first attempt is the first one that was recorded or is under way: one whose process died before it was recorded
+ * does not count. No waiting message is ever due later than a retry or a lease allows; one that is was written before
+ * the clock was set back, and is due now. CTEs, because a subquery with LIMIT may run more than once, and one for
+ * each range, so that no other waiting message is read. Their ids are an array, see `supersedePending`.
+ */
+const claim = defineStatement({
+  name: 'outbox.claim',
+  params: {
+    channel: 'text',
+    now: 'timestamptz',
+    ownersLimit: 'int',
+    horizon: 'timestamptz',
+    strangersLimit: 'int',
+    leaseUntil: 'timestamptz',
+  },
+  row: {
+    id: 'bigint',
+    lane: 'smallint',
+    requestId: 'text?',
+    accountUuid: 'uuid?',
+    channel: column<Channel>('text'),
+    destination: 'text',
+    purpose: 'text',
+    language: 'text',
+    values: json<Record<string, string>>(),
+    codeSubject: 'uuid?',
+    codePurpose: column<SentCodePurpose | null>('text'),
+    codeGroup: column<CallerGroup>('text'),
+    codeSeed: 'bytea?',
+    createdAt: 'timestamptz',
+    attempts: 'int',
+    firstAttemptAt: 'timestamptz',
+    detail: 'text?',
+  },
+  sql: (p) => sql`
+  with owners as materialized (${firstWaiting(p, LANES.owner, isDue(p), p.ownersLimit)}),
+  owners_astray as materialized (${firstWaiting(p, LANES.owner, isAstray(p), p.ownersLimit)}),
+  strangers as materialized (${firstWaiting(p, LANES.stranger, isDue(p), p.strangersLimit)}),
+  strangers_astray as materialized (${firstWaiting(p, LANES.stranger, isAstray(p), p.strangersLimit)})
+  update ${messages} as message
+     set attempts = message.attempts + 1,
+         first_attempt_at = case when message.detail is null then ${p.now}
+                                 else message.first_attempt_at end,
+         next_attempt_at = ${p.leaseUntil}
+   where message.id = any (array(
+           (select id from owners union all select id from owners_astray limit ${p.ownersLimit})
+           union all
+           (select id from strangers union all select id from strangers_astray limit ${p.strangersLimit})))
+  returning message.id, message.lane, message.request_id, message.account_uuid, message.channel,
+            message.destination, message.purpose, message.language, message."values", message.code_subject,
+            message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
+            message.first_attempt_at, message.detail`,
+})
+
+/**
+ * A message that was sent counts as sent, even if a newer code has replaced it in the meantime. The notice of an
+ * erasure loses its destination, because it was the last thing that named the person.
+ */
+const finish = defineStatement({
+  name: 'outbox.finish',
+  params: {
+    outcome: 'text',
+    detail: 'text?',
+    gateway: 'text?',
+    providerId: 'text?',
+    now: 'timestamptz',
+    id: 'bigint',
+  },
+  row: { id: 'bigint', account: 'uuid?', channel: column<Channel>('text'), purpose: 'text' },
+  sql: (p) => sql`
+  update ${messages}
+     set outcome = ${p.outcome}, detail = ${p.detail},
+         code_seed = case when ${p.outcome} = 'refused' then code_seed end,
+         destination = case when purpose = 'account_erased' then '' else destination end,
+         gateway = ${p.gateway}, provider_id = ${p.providerId},
+         finished_at = ${p.now}
+   where id = ${p.id} and (outcome is null or outcome = 'replaced')
+  returning id, channel, purpose,
+            (select uuid from ${accounts}
+              where uuid = coalesce(${messages}.account_uuid, ${messages}.code_subject)
+                and account_confirmed_at is not null) as account`,
+})
+
+const findAccount = defineStatement({
+  name: 'outbox.find_account',
+  params: { id: 'bigint' },
+  row: { account: 'uuid?' },
+  sql: (p) => sql`
+  select ${aboutAccount} as account from ${messages}
+   where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
+})
+
+/** Both lanes that lead to somebody. */
+const waiting = defineStatement({
+  name: 'outbox.waiting',
+  params: {},
+  row: { ...pick(rowOf(messages), 'channel'), count: 'int', oldestAt: 'timestamptz' },
+  sql: () => sql`
+  select channel, count(*)::int as count, min(created_at) as oldest_at
+    from ${messages}
+   where finished_at is null and channel = any (array['email', 'sms'])
+     and lane = any (array[${sql.raw(`${LANES.owner}, ${LANES.stranger}`)}])
+   group by channel`,
+})
+
+const discard = defineStatement({
+  name: 'outbox.discard',
+  params: { limit: 'int' },
+  row: { discarded: 'int' },
+  sql: (p) => sql`
+  with decoys as materialized (
+    select id from ${messages}
+     where finished_at is null and lane = ${sql.raw(String(DECOYS_LANE))} and channel = any (array['email', 'sms'])
+     limit ${p.limit}
+       for update skip locked),
+  gone as (delete from ${messages} where id = any (array(select id from decoys)) returning 1)
+  select count(*)::int as discarded from gone`,
+})
+
+const remove = defineStatement({
+  name: 'outbox.remove',
+  params: { id: 'bigint' },
+  sql: (p) => sql`delete from ${messages} where id = ${p.id}`,
+})
+
+const retry = defineStatement({
+  name: 'outbox.retry',
+  params: { nextAttemptAt: 'timestamptz', detail: 'text', id: 'bigint' },
+  sql: (p) => sql`
+  update ${messages}
+     set next_attempt_at = ${p.nextAttemptAt}, detail = ${p.detail}
+   where id = ${p.id} and finished_at is null`,
+})
+
+const postpone = defineStatement({
+  name: 'outbox.postpone',
+  params: { nextAttemptAt: 'timestamptz', attempts: 'int', id: 'bigint' },
+  sql: (p) => sql`
+  update ${messages}
+     set next_attempt_at = ${p.nextAttemptAt}, attempts = ${p.attempts}
+   where id = ${p.id} and finished_at is null`,
+})
+
+const renew = defineStatement({
+  name: 'outbox.renew',
+  params: { leaseUntil: 'timestamptz', ids: column<string>('bigint[]') },
+  sql: (p) => sql`
+  update ${messages} set next_attempt_at = ${p.leaseUntil}
+   where id = any (${p.ids}) and finished_at is null`,
+})
+
+const sweep = defineStatement({
+  name: 'outbox.sweep',
+  params: { finishedBefore: 'timestamptz', limit: 'int' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  delete from ${messages} where id in (
+    select id from ${messages}
+     where finished_at is not null and finished_at < ${p.finishedBefore}
+     order by finished_at limit ${p.limit})
+  returning id`,
+})
+
+/** Beyond the longest delay (4 min and its jitter) and the lease. */
+const HORIZON_MS = 600_000
+const horizonOf = (now: Date) => new Date(now.getTime() + HORIZON_MS)
+
+export function createMessageStore(database: Database): MessageStore {
+  return {
+    async add(executor: Executor, message: NewMessage, now: Date) {
+      await executor.all(add, { ...messageParams(message), now })
+    },
+    async addCode(message, now) {
+      const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
+      return id
+    },
+    async supersedePending(executor, codeSubject, codePurpose, codeGroup, now) {
+      await executor.all(replace, { codeSubject, codePurpose, codeGroup, now })
+    },
+    async claim(channel, now, leaseMs, room: LaneRoom) {
+      const leaseUntil = new Date(now.getTime() + leaseMs)
+      const limits = { ownersLimit: room.owners, strangersLimit: room.strangers }
+      return database.all(claim, { channel, now, leaseUntil, horizon: horizonOf(now), ...limits })
+    },
+    findAccount: async (id) => (await database.first(findAccount, { id }))?.account ?? null,
+    waiting: () => database.all(waiting, {}),
+    async discard(limit) {
+      return (await database.first(discard, { limit }))?.discarded ?? 0
+    },
+    async finish(id, { outcome, detail, gateway = null, providerId = null }, now) {
+      const params = { id, outcome, detail, gateway, providerId, now }
+      if (outcome !== 'refused') await database.all(finish, params)
+      else
+        await changeAndRecord(database, finish, params, { at: now, eventsOf: (row) => refused(row, detail) })
+    },
+    async remove(id) {
+      await database.all(remove, { id })
+    },
+    async retry(id, nextAttemptAt, detail) {
+      await database.all(retry, { id, nextAttemptAt, detail })
+    },
+    async postpone(id, nextAttemptAt, attempts) {
+      await database.all(postpone, { id, nextAttemptAt, attempts })
+    },
+    async renew(ids, leaseUntil) {
+      await database.all(renew, { ids: `{${ids.join(',')}}`, leaseUntil })
+    },
+    async sweep(finishedBefore, limit) {
+      return (await database.all(sweep, { finishedBefore, limit })).length
+    },
+  }
+}
+
+/** Only of accounts that somebody confirmed: strangers register whom they like. */
+function refused(
+  {
+    id,
+    account,
+    channel,
+    purpose,
+  }: { id: number; account: string | null; channel: Channel; purpose: string },
+  detail: string | null,
+): NewEvent[] {
+  if (account === null) return []
+  const actor = { type: 'system' as const, id: null, name: null }
+  return [{ type: 'message.refused', account, actor, data: { message: id, channel, purpose, detail } }]
 }

@@ -1,4 +1,13 @@
-/** Whose turn a scheduled backup is, and how the last ones went: one row in PostgreSQL, in every shape. */
+/**
+ * Whose turn a scheduled backup is, and how the last ones went: one row in PostgreSQL, in every shape. The table is
+ * `backups`.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { backups } from '../../../platform/postgres/schema.ts'
+import { defineStatement, pick, rowOf } from '../../../platform/postgres/statement.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 
 export interface BackupState {
   /** The scheduled time that a replica took on last. */
@@ -29,4 +38,88 @@ export interface BackupStore {
   noteSuccess(backup: FinishedBackup, at: Date): Promise<void>
   /** With the event `backup.failed`. */
   noteFailure(cause: string, at: Date): Promise<void>
+}
+
+const get = defineStatement({
+  name: 'backups.get',
+  params: {},
+  row: pick(rowOf(backups), 'takenFor', 'lastSuccessAt', 'lastFailureAt', 'lastFailure', 'lastWarning'),
+  sql: () =>
+    sql`select taken_for, last_success_at, last_failure_at, last_failure, last_warning from ${backups} where id = 1`,
+})
+
+/** A time further ahead than the next day was written before the clock was set back, and is ignored. */
+const claim = defineStatement({
+  name: 'backups.claim',
+  params: { dueAt: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set taken_for = ${p.dueAt}
+   where id = 1 and (taken_for is null or taken_for < ${p.dueAt} or taken_for > ${p.dueAt} + interval '1 day')
+  returning id`,
+})
+
+const giveBack = defineStatement({
+  name: 'backups.give_back',
+  params: { dueAt: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set taken_for = ${p.dueAt} - interval '1 second' where id = 1 and taken_for = ${p.dueAt}
+  returning id`,
+})
+
+const noteSuccess = defineStatement({
+  name: 'backups.note_success',
+  params: { at: 'timestamptz', warning: 'text?' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set last_success_at = ${p.at}, last_warning = ${p.warning} where id = 1 returning id`,
+})
+
+const noteFailure = defineStatement({
+  name: 'backups.note_failure',
+  params: { at: 'timestamptz', cause: 'text' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${backups} set last_failure_at = ${p.at}, last_failure = ${p.cause} where id = 1 returning id`,
+})
+
+export function createBackupStore(database: Database): BackupStore {
+  return {
+    getState: async () =>
+      (await database.first(get, {})) ?? {
+        takenFor: null,
+        lastSuccessAt: null,
+        lastFailureAt: null,
+        lastFailure: null,
+        lastWarning: null,
+      },
+    claimTurn: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
+    async giveBackTurn(dueAt) {
+      await database.all(giveBack, { dueAt })
+    },
+    async noteSuccess({ file, bytes, rows, warning = null }, at) {
+      const data = { file, bytes, rows, ...(warning !== null && { warning }) }
+      await changeAndRecord(
+        database,
+        noteSuccess,
+        { at, warning },
+        {
+          at,
+          eventsOf: () => [{ type: 'backup.created', account: null, data }],
+        },
+      )
+    },
+    async noteFailure(cause, at) {
+      await changeAndRecord(
+        database,
+        noteFailure,
+        { at, cause },
+        {
+          at,
+          eventsOf: () => [{ type: 'backup.failed', account: null, data: { cause } }],
+        },
+      )
+    },
+  }
 }

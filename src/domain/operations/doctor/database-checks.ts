@@ -6,7 +6,7 @@ import { findNeglect } from '../../../platform/postgres/embedded-upkeep.ts'
 import { planMigrations } from '../../../platform/postgres/migrate.ts'
 import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
 import { explainFailure } from './explain.ts'
-import { createDoctorStore } from './store-postgres.ts'
+import { createDoctorStore } from './store.ts'
 
 const OLDEST_VERSION = 15
 /** As at the start of the service (compose/store-watch.ts). */

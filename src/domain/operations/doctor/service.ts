@@ -3,7 +3,7 @@ import type { AddressProbes, Arrival } from '../../../platform/http/address-prob
 import type { NamedFinding, StoreContext } from './check.ts'
 import { checks } from './checks.ts'
 import { examine } from './examine.ts'
-import { createDoctorStore } from './store-postgres.ts'
+import { createDoctorStore } from './store.ts'
 
 export interface DoctorService {
   examineStores(): Promise<{ findings: NamedFinding[]; publishedKeys: string[] | null }>

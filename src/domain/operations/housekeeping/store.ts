@@ -1,6 +1,36 @@
-/** Which process runs the next round of housekeeping: one row in PostgreSQL, in every shape. */
+/**
+ * Which process runs the next round of housekeeping: one row in PostgreSQL, in every shape. The row of `housekeeping`
+ * says when the next round is due.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { housekeeping } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 
 export interface HousekeepingStore {
   /** True for one caller among all replicas, until `nextAt`. */
   claimRound(now: Date, nextAt: Date): Promise<boolean>
+}
+
+/** A due time further ahead was written before the clock was set back, and is ignored. */
+const HORIZON_MS = 600_000
+
+const claim = defineStatement({
+  name: 'housekeeping.claim',
+  params: { nextAt: 'timestamptz', now: 'timestamptz', horizon: 'timestamptz' },
+  row: { id: 'int' },
+  sql: (p) => sql`
+  update ${housekeeping} set next_at = ${p.nextAt}
+   where id = 1 and (next_at <= ${p.now} or next_at > ${p.horizon})
+  returning id`,
+})
+
+export function createHousekeepingStore(database: Database): HousekeepingStore {
+  return {
+    async claimRound(now, nextAt) {
+      const horizon = new Date(now.getTime() + HORIZON_MS)
+      return (await database.first(claim, { now, nextAt, horizon })) !== null
+    },
+  }
 }

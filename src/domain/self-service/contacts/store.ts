@@ -1,9 +1,45 @@
-/** Changing and removing the e-mail address and the phone number of an account, in PostgreSQL. */
+/**
+ * Changing and removing the e-mail address and the phone number of an account, in PostgreSQL. The changes that wait
+ * are in `contact_changes`.
+ */
 
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
+import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  sessionLives,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
+} from '../../accounts/accounts/account-sql.ts'
+import { changeContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
+import {
+  signInMethodParamTypes,
+  usableIdentities,
+  usablePasskeys,
+} from '../../accounts/accounts/sign-in-methods-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import type { KeepParams } from '../../sign-in/undo/undo-sql.ts'
+import {
+  messageParams,
+  messageParamTypes,
+  noticeParams,
+  queueMessage,
+  queueNotices,
+  queueOwnersNotice,
+  supersedeAll,
+} from '../../messages/outbox/queue-sql.ts'
+import {
+  deleteContactChange,
+  putContactChange,
+  sweepContactChanges,
+} from '../../sign-in/undo/contact-changes-sql.ts'
+import { contactBefore, type KeepParams, keepParamTypes, keepReplaced } from '../../sign-in/undo/undo-sql.ts'
 
 /** The pending change of an account; there is at most one of each kind. */
 export interface ContactChange {
@@ -63,4 +99,225 @@ export interface ContactStore {
   ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
   /** Removes requests whose code expired long ago; returns their number. */
   sweep(now: Date, limit: number): Promise<number>
+}
+
+const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
+  sql`account_id = ${p.accountId} and kind = ${p.kind}`
+
+const requestOf = (of: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
+  const destination = sql.raw(of)
+  return defineStatement({
+    name: `contacts.request_of_${of}`,
+    params: {
+      key: 'text',
+      accountId: 'bigint',
+      sessionId: 'uuid',
+      kind: 'text',
+      destination: 'text',
+      subject: 'uuid',
+      now: 'timestamptz',
+      ...messageParamTypes,
+    },
+    row: { outcome: column<'asked' | 'taken'>('text') },
+    sql: (p) => sql`
+    with owner as (
+      select uuid, ${destination} as destination, language from ${accounts}
+       where ${keyColumn} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId} and ${sessionLives(p)}),
+    asked as (${putContactChange(p, sql`${accounts} where id = ${p.accountId} and ${sessionLives(p)}`)}),
+    replaced as (${supersedeAll({
+      now: p.now,
+      codeSubject: sql`(select code_subject from ${contactChanges}
+                          where ${isThatChange(p)} and exists (select 1 from asked))`,
+    })}),
+    code as (${queueMessage(
+      { ...p, accountUuid: sql`(select uuid from ${accounts} where id = ${p.accountId})` },
+      sql`asked where not exists (select 1 from owner)`,
+    )}),
+    notice as (${queueOwnersNotice({
+      now: p.now,
+      source: sql`owner`,
+      channel: p.messageChannel,
+      destination: sql`owner.destination`,
+      purpose: 'contact_claimed',
+      language: sql`owner.language`,
+      accountUuid: sql`owner.uuid`,
+      causedBy: p,
+    })})
+    select case when exists (select 1 from owner) then 'taken' else 'asked' end as outcome from asked`,
+  })
+}
+
+const request = { email: requestOf('email'), phone: requestOf('phone') }
+
+const find = defineStatement({
+  name: 'contacts.find',
+  params: { accountId: 'bigint', kind: 'text' },
+  row: {
+    kind: column<'email' | 'phone'>('text'),
+    destination: 'text',
+    destinationKey: 'text',
+    codeSubject: 'uuid',
+  },
+  sql: (p) => sql`
+  select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange(p)}`,
+})
+
+const confirmOf = (of: Identifier['kind']) =>
+  defineStatement({
+    name: `contacts.confirm_of_${of}`,
+    params: {
+      accountId: 'bigint',
+      subject: 'uuid',
+      key: 'text',
+      notices: 'text',
+      ...keepParamTypes,
+    },
+    row: accountRow,
+    sql: (p) => sql`
+    with asked as (
+      ${deleteContactChange(sql`${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}`)}),
+    ${contactBefore(p, of, sql`true`)},
+    proved as (${changeContact(p, of, sql`asked`, sql`before`)}),
+    ${keepReplaced(
+      p,
+      sql`before`,
+      sql`before join proved on proved.id = before.id
+      where before.verified_at is not null and before.key <> ${p.key}`,
+    )},
+    ${endOtherClaims(p, of, sql`proved`)},
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    notices as (${queueNotices(p, sql`proved`)})
+    select * from proved`,
+  })
+
+const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
+
+/** `id` is null if the contact was not removed. */
+type RemoveRow = { found: boolean } & (Account | { id: null })
+
+const mayGo = (
+  p: Placeholders<keyof typeof signInMethodParamTypes>,
+  of: Identifier['kind'],
+  wasVerified: SQL,
+) => {
+  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
+  return sql`(${accounts}.${other.verifiedAt} is not null
+              or not ${wasVerified} and (
+                ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
+                or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))`
+}
+
+const isLastMethodOf = (of: Identifier['kind']) =>
+  defineStatement({
+    name: `contacts.is_last_method_of_${of}`,
+    params: signInMethodParamTypes,
+    row: { isLast: 'boolean' },
+    sql: (p) => sql`
+    select not ${mayGo(p, of, sql`(${unqualifiedColumns[of].verifiedAt} is not null)`)} as is_last
+      from ${accounts} where id = ${p.accountId}`,
+  })
+
+const isLastMethod = { email: isLastMethodOf('email'), phone: isLastMethodOf('phone') }
+
+/**
+ * The last verified contact stays whatever else opens the account: notices and resets go there. A contact that nobody
+ * verified is removed unless it is all that the owner can type beside the password.
+ */
+const removeOf = (of: Identifier['kind']) => {
+  const { key: keyColumn } = unqualifiedColumns[of]
+  return defineStatement({
+    name: `contacts.remove_of_${of}`,
+    params: { ...signInMethodParamTypes, notices: 'text', ...keepParamTypes },
+    row: { ...accountRow, found: 'boolean' },
+    sql: (p) => sql`
+    with ${contactBefore(p, of, sessionLives(p))},
+    removed as (${removeContact(
+      p,
+      of,
+      sql`before`,
+      sql`${accounts}.${keyColumn} is not null and ${mayGo(p, of, sql`(before.verified_at is not null)`)}`,
+      sql`${accounts}.*`,
+    )}),
+    ${keepReplaced(
+      p,
+      sql`before`,
+      sql`before join removed on removed.id = before.id
+      where before.verified_at is not null`,
+    )},
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
+    notices as (${queueNotices(p, sql`removed`)})
+    select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
+  })
+}
+
+const remove = { email: removeOf('email'), phone: removeOf('phone') }
+
+export function createContactStore(database: Database): ContactStore {
+  return {
+    async request({ account, sessionId }, { kind, destination, key }, { subject, seed }, now) {
+      const purpose = kind === 'email' ? 'email_change' : 'phone_change'
+      const row = await updateLockedAccount(database, request[kind], {
+        ...messageParams({
+          channel: kind === 'email' ? 'email' : 'sms',
+          destination,
+          purpose,
+          language: account.language,
+          code: { subject, purpose, group: 'owner', seed },
+        }),
+        accountId: account.id,
+        sessionId,
+        kind,
+        destination,
+        key,
+        subject,
+        now,
+      })
+      return row?.outcome ?? 'session_over'
+    },
+    find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
+    confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, { notices, ...kept }, now) =>
+      verifyIdentifier(kind, () =>
+        updateLockedAccount(
+          database,
+          confirm[kind],
+          {
+            accountId: account.id,
+            sessionId,
+            kind,
+            key: destinationKey,
+            subject: codeSubject,
+            now,
+            ...kept,
+            ...noticeParams(notices),
+          },
+          {
+            at: now,
+            eventsOf: () => [
+              {
+                type: account[kind] === null ? 'identifier.added' : 'identifier.changed',
+                account: account.uuid,
+                data: { contact: kind },
+              },
+            ],
+          },
+        ),
+      ),
+    async isLastMethod(accountId, kind, { providers, rpId }) {
+      const params = { accountId, usable: JSON.stringify(providers), rpId }
+      return (await database.first(isLastMethod[kind], params))?.isLast === true
+    },
+    async remove({ account, sessionId }, kind, { providers, rpId }, { notices, ...kept }, now) {
+      const usable = JSON.stringify(providers)
+      const owner = { accountId: account.id, sessionId, usable, rpId }
+      const params = { ...owner, kind, now, ...kept, ...noticeParams(notices) }
+      const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
+        id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
+      const row = await updateLockedAccount(database, remove[kind], params, { at: now, eventsOf })
+      if (row === null) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.id === null ? 'last_sign_in_method' : row
+    },
+    sweep: (now, limit) => sweepContactChanges(database, now, limit),
+  }
 }

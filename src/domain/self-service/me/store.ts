@@ -1,6 +1,27 @@
-/** What belongs to an account, counted, and erasing an account, in PostgreSQL and in one transaction. */
+/**
+ * What belongs to an account, counted, and erasing an account, in PostgreSQL and in one transaction. What belongs to
+ * an account goes with its row, by the foreign keys.
+ */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import {
+  contactChanges,
+  identities,
+  messages,
+  passkeys,
+  sessions,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
+import { holdAccount, sessionLives } from '../../accounts/accounts/account-sql.ts'
+import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
+import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
+import { forgetEventDetails, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { deleteMessages } from '../../messages/outbox/message-sql.ts'
+import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 
 export interface SecurityCounts {
   identities: number
@@ -19,4 +40,100 @@ export interface ErasureStore {
   erase(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
   /** The same, without asking the owner. False if the account is already gone. */
   eraseByOperator(accountId: number, notices: NewMessage[], now: Date): Promise<boolean>
+}
+
+/**
+ * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The
+ * messages of the person are found by their codes and by their destinations, the contacts of the last seven days
+ * included; a message to a contact that the account merely claims belongs to somebody else. The notice of the erasure
+ * is added by this statement and stays; the worker removes its destination when it is sent.
+ */
+const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQL) => sql`
+  with ${deleteAccounts(sql`id = ${p.accountId} and ${condition}`)},
+  subjects as (
+    select uuid from gone
+    union select code_subject from ${contactChanges} join gone on gone.id = account_id),
+  unwanted as materialized (
+    select id from ${messages}
+     where destination <> '' and lower(destination) in (select destination from destinations)
+    union
+    select id from ${messages} where outcome is null and code_subject in (select uuid from subjects)
+    union
+    select id from ${messages}
+     where coalesce(account_uuid, code_subject) in (select uuid from gone)
+       and (outcome is null or account_uuid is not null)),
+  dropped as (${deleteMessages(sql`id in (select id from unwanted)`)}),
+  notices as (${queueNotices(p, sql`gone`)}),
+  ${forgetEventDetails(sql`gone`)}
+  select uuid from gone`
+
+const erase = defineStatement({
+  name: 'me.erase',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    digestWhenChecked: 'text?',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { uuid: 'uuid' },
+  sql: (p) =>
+    eraseIf(
+      p,
+      sql`${sessionLives(p)}
+       and password_digest is not distinct from ${p.digestWhenChecked}`,
+    ),
+})
+
+const eraseByOperator = defineStatement({
+  name: 'me.erase_by_operator',
+  params: { accountId: 'bigint', now: 'timestamptz', notices: 'text' },
+  row: { uuid: 'uuid' },
+  sql: (p) => eraseIf(p, sql`true`),
+})
+
+const count = defineStatement({
+  name: 'me.count',
+  params: { accountId: 'bigint', now: 'timestamptz' },
+  row: { identities: 'int', passkeys: 'int', sessions: 'int' },
+  sql: (p) => sql`
+  select (select count(*)::int from ${identities} where account_id = ${p.accountId}) as identities,
+         (select count(*)::int from ${passkeys} where account_id = ${p.accountId}) as passkeys,
+         (select count(*)::int from ${sessions}
+           where account_id = ${p.accountId} and revoked_at is null
+             and expires_at > ${p.now}) as sessions`,
+})
+
+/** Of an administrator who is erased. */
+const NOTHING = { scopes: [], seesCodes: false, removesTwoFactors: false }
+
+export function createErasureStore(database: Database): ErasureStore {
+  const run = <Params extends { accountId: number; now: Date }>(
+    statement: Statement<Params, { uuid: string }>,
+    params: Params,
+  ) =>
+    retryDeadlocks(() =>
+      database.transaction(async (transaction) => {
+        await holdAccount(transaction, params.accountId)
+        const gone = await transaction.first(statement, params)
+        if (gone === null) return false
+        const revoked = await endMeansOf(transaction, gone.uuid, NOTHING, params.now)
+        await recordEvents(
+          transaction,
+          [{ type: 'account.erased', account: gone.uuid }, ...revoked],
+          params.now,
+        )
+        return true
+      }),
+    )
+  return {
+    count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
+    async erase({ account, sessionId }, notices, now) {
+      const digestWhenChecked = account.passwordDigest
+      const params = { accountId: account.id, sessionId, digestWhenChecked, now, ...noticeParams(notices) }
+      return run(erase, params)
+    },
+    eraseByOperator: (accountId, notices, now) =>
+      run(eraseByOperator, { accountId, now, ...noticeParams(notices) }),
+  }
 }

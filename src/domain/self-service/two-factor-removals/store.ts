@@ -1,11 +1,22 @@
 /**
- * Turning two factors off for somebody who lost them, at once or after a delay in which the owner can stop it: PostgreSQL,
- * in every storage shape. The promise: one removal waits for an account; it is stopped or done, by one of any number of
- * callers.
+ * Turning two factors off for somebody who lost them, at once or after a delay in which the owner can stop it:
+ * PostgreSQL, in every storage shape. The promise: one removal waits for an account; it is stopped or done, by one of
+ * any number of callers. The table is `two_factor_removals`.
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import type { Actor } from '../../foundation/events/event.ts'
+import { accountRow, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
+import { dropFactors } from '../../credentials/authenticators/factors-sql.ts'
+import { addRemoval, deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
+import type { Actor, NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 
 export interface WaitingRemoval {
   id: string
@@ -36,3 +47,133 @@ export interface TwoFactorRemovalStore {
   find(accountId: number): Promise<WaitingRemoval | null>
   listDue(now: Date, limit: number): Promise<DueRemoval[]>
 }
+
+/** Whoever deletes the row that waits has it: the owner who stops it, or this. */
+const remove = defineStatement({
+  name: 'two_factor_removals.remove',
+  params: { accountId: 'bigint', id: 'uuid?', now: 'timestamptz', ...noticeParamTypes },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  with taken as (
+    ${deleteRemovals(sql`account_id = ${p.accountId} and (${p.id} is null or id = ${p.id})`)}
+    returning account_id),
+  disabled as (${setTwoFactors(
+    false,
+    p,
+    sql`id = ${p.accountId} and two_factor_enabled and (${p.id} is null or exists (select 1 from taken))`,
+  )}),
+  ${dropFactors(sql`disabled`)},
+  notices as (${queueNotices(p, sql`disabled`)})
+  select id from disabled`,
+})
+
+const waitingRow = { id: 'uuid', dueAt: 'timestamptz' } as const
+
+const request = defineStatement({
+  name: 'two_factor_removals.request',
+  params: {
+    accountId: 'bigint',
+    id: 'uuid',
+    dueAt: 'timestamptz',
+    actorType: 'text',
+    actorId: 'text?',
+    actorName: 'text?',
+    now: 'timestamptz',
+    ...noticeParamTypes,
+  },
+  row: { ...waitingRow, isNew: 'boolean' },
+  sql: (p) => sql`
+  with older as (select id, due_at from ${twoFactorRemovals} where account_id = ${p.accountId}),
+  requested as (${addRemoval(
+    p,
+    sql`${accounts} where id = ${p.accountId} and two_factor_enabled and not exists (select 1 from older)`,
+  )}),
+  notices as (${queueNotices(p, sql`requested`)})
+  select id, due_at, true as is_new from requested union all select id, due_at, false from older`,
+})
+
+const stop = defineStatement({
+  name: 'two_factor_removals.stop',
+  params: { id: 'uuid' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  ${deleteRemovals(sql`${twoFactorRemovals}.id = ${p.id} and ${accounts}.id = account_id`, sql`${accounts}`)}
+  returning ${accounts}.uuid`,
+})
+
+const find = defineStatement({
+  name: 'two_factor_removals.find',
+  params: { accountId: 'bigint' },
+  row: waitingRow,
+  sql: (p) => sql`select id, due_at from ${twoFactorRemovals} where account_id = ${p.accountId}`,
+})
+
+const listDue = defineStatement({
+  name: 'two_factor_removals.list_due',
+  params: { now: 'timestamptz', limit: 'int' },
+  row: {
+    ...accountRow,
+    removalId: 'uuid',
+    removalDueAt: 'timestamptz',
+    removalActorType: column<Actor['type']>('text'),
+    removalActorId: 'text?',
+    removalActorName: 'text?',
+  },
+  sql: (p) => sql`
+  select account.*, removal.id as removal_id, removal.due_at as removal_due_at,
+         removal.actor_type as removal_actor_type, removal.actor_id as removal_actor_id,
+         removal.actor_name as removal_actor_name
+    from ${twoFactorRemovals} removal join ${accounts} account on account.id = removal.account_id
+   where removal.due_at <= ${p.now} order by removal.due_at limit ${p.limit}`,
+})
+
+export function createTwoFactorRemovalStore(database: Database): TwoFactorRemovalStore {
+  return {
+    async remove({ id: accountId, uuid }, id, notices, now) {
+      const params = { accountId, id, now, ...noticeParams(notices) }
+      const eventsOf = (): NewEvent[] => [{ type: 'two_factor.disabled', account: uuid }]
+      return (await updateLockedAccount(database, remove, params, { at: now, eventsOf })) !== null
+    },
+    async request({ id: accountId, uuid }, { id, dueAt, actor }, notices, now) {
+      const params = {
+        ...{ accountId, id, dueAt, now, ...noticeParams(notices) },
+        ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
+      }
+      const row = await updateLockedAccount(database, request, params, {
+        at: now,
+        eventsOf: ({ isNew }) => (isNew ? [requested(uuid, dueAt)] : []),
+      })
+      return row && { id: row.id, dueAt: row.dueAt }
+    },
+    stop: async (id, now) =>
+      (await changeAndRecord(
+        database,
+        stop,
+        { id },
+        {
+          at: now,
+          eventsOf: ({ uuid }) => [
+            { type: 'undo.used', account: uuid, data: { stopped: 'two_factor_removal' } },
+          ],
+        },
+      )) !== null,
+    find: (accountId) => database.first(find, { accountId }),
+    async listDue(now, limit) {
+      const rows = await database.all(listDue, { now, limit })
+      return rows.map(
+        ({ removalId, removalDueAt, removalActorType, removalActorId, removalActorName, ...account }) => ({
+          id: removalId,
+          dueAt: removalDueAt,
+          account,
+          actor: { type: removalActorType, id: removalActorId, name: removalActorName },
+        }),
+      )
+    },
+  }
+}
+
+const requested = (account: string, dueAt: Date): NewEvent => ({
+  type: 'account.updated',
+  account,
+  data: { fields: ['two_factor_removal'], due_at: dueAt.toISOString() },
+})

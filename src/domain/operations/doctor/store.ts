@@ -1,4 +1,5 @@
 /** What PostgreSQL says about itself. */
+
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
