@@ -3,7 +3,7 @@
  * database refuses to write; then the old one is marked, and events and finished messages follow.
  */
 
-import { createEventStore } from '../domain/foundation/events/store-postgres.ts'
+import { createEventStore } from '../domain/foundation/events/store.ts'
 import { forgetErasedAgain } from '../domain/operations/backups/restore-sql.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { type Progress, readMigration, readSequences } from '../platform/backup/write.ts'

@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { createSpentTokenStore } from '../../src/domain/sign-in/identities/spent-token-store-postgres.ts'
+import { createSpentTokenStore } from '../../src/domain/sign-in/identities/spent-token-store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
 

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import pino from 'pino'
-import { createSecretStore } from '../../src/domain/credentials/secrets/store-postgres.ts'
+import { createSecretStore } from '../../src/domain/credentials/secrets/store.ts'
 import { createBackupService, lastDue } from '../../src/domain/operations/backups/service.ts'
 import { createBackupStore } from '../../src/domain/operations/backups/store.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'

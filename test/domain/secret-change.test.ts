@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { createSecretStore } from '../../src/domain/credentials/secrets/store-postgres.ts'
+import { createSecretStore } from '../../src/domain/credentials/secrets/store.ts'
 import { createRefreshTokens } from '../../src/domain/sessions/tokens/refresh-token.ts'
 import { createChallenges } from '../../src/domain/sign-in/passkeys/challenge.ts'
 import { statement } from '../../src/platform/postgres/database.ts'

@@ -11,7 +11,7 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
-import type { NewAccountCode, PreparedCode } from './store.ts'
+import type { NewAccountCode, PreparedCode } from './account-code.ts'
 
 const put = defineStatement({
   name: 'account_codes.put',

@@ -23,7 +23,8 @@ import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
-import type { AccountCodeStore, OpenAccountCode, PreparedCode } from './store.ts'
+import type { OpenAccountCode, PreparedCode } from './account-code.ts'
+import type { AccountCodeStore } from './store.ts'
 
 /** Whom a code is for; the account need not be there yet. */
 export type CodeHolder = Pick<

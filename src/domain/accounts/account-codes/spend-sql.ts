@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accountCodes } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import type { OpenAccountCode } from './store.ts'
+import type { OpenAccountCode } from './account-code.ts'
 
 /** `source`: from where the condition reads, if it is more than the code. */
 export const deleteAccountCodes = (where: SQL, source?: SQL): SQL =>

@@ -1,39 +1,22 @@
 /**
- * The recovery and invitation codes of accounts, in PostgreSQL in every shape. The promise: at most one of each kind is
- * open for an account; of any number of callers with one code exactly one has it; nothing but its use, its expiry and a
- * newer one of its kind ends it.
+ * The recovery and invitation codes of accounts, in PostgreSQL in every shape. The promise: at most one of each kind
+ * is open for an account; of any number of callers with one code exactly one has it; nothing but its use, its expiry
+ * and a newer one of its kind ends it. The table is `account_codes`.
  */
 
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
-import type { NewMessage } from '../../messages/outbox/message.ts'
 import type { Account } from '../accounts/account.ts'
-
-export interface NewAccountCode {
-  id: string
-  kind: AccountCodeKind
-  hash: Uint8Array
-  /** In comparable form; null where it goes out with no message. */
-  sentTo: string | null
-  expiresAt: Date
-  /** Its use removes every passkey and identity. */
-  removeFactors: boolean
-}
-
-/** A code that is about to be made: the limits allow it, and its messages are written. */
-export interface PreparedCode {
-  code: NewAccountCode
-  messages: NewMessage[]
-  /** For whoever asked; null where a message has it. */
-  shown: string | null
-}
-
-export interface OpenAccountCode {
-  kind: AccountCodeKind
-  hash: Uint8Array
-  sentTo: string | null
-  removeFactors: boolean
-}
+import { accountRow, holdAccount, unqualifiedColumns } from '../accounts/account-sql.ts'
+import { candidates } from '../accounts/candidates-sql.ts'
+import type { OpenAccountCode, PreparedCode } from './account-code.ts'
+import { putAccountCode } from './put-sql.ts'
 
 export interface AccountCodeStore {
   /**
@@ -51,4 +34,95 @@ export interface AccountCodeStore {
   /** By the id of the code. Null where it was used, replaced or has expired. */
   findOpen(id: string, now: Date): Promise<{ accountUuid: string; hash: Uint8Array } | null>
   sweep(now: Date, limit: number): Promise<number>
+}
+
+const openRow = {
+  ...accountRow,
+  codeKind: column<AccountCodeKind>('text'),
+  codeHash: 'bytea',
+  codeSentTo: 'text?',
+  codeRemoveFactors: 'boolean',
+} as const
+
+const openOf = (named: SQL, now: SQL) => sql`
+  select account.*, code.kind as code_kind, code.hash as code_hash, code.sent_to as code_sent_to,
+         code.remove_factors as code_remove_factors
+    from (${named}) named join ${accounts} account on account.id = named.id
+    join ${accountCodes} code on code.account_id = account.id
+   where code.expires_at > ${now}`
+
+/** More accounts than one that were made for one contact are the operator's mistake: the others have a uuid. */
+const MADE = sql.raw('10')
+
+/** A bounded number of accounts, however many name the identifier. */
+const findBy = (kind: Identifier['kind']) => {
+  const { key } = unqualifiedColumns[kind]
+  return defineStatement({
+    name: `account_codes.find_by_${kind}`,
+    params: { key: 'text', now: 'timestamptz' },
+    row: openRow,
+    sql: (p) => {
+      const { verified, claimed, waiting } = candidates(p, kind)
+      return openOf(
+        sql`${verified} union ${claimed} union ${waiting} union
+            (select id from ${accounts} where ${key} = ${p.key} and origin is not null limit ${MADE})`,
+        p.now,
+      )
+    },
+  })
+}
+
+const findByIdentifier = { email: findBy('email'), phone: findBy('phone') }
+
+const findByUuid = defineStatement({
+  name: 'account_codes.find_by_uuid',
+  params: { uuid: 'uuid', now: 'timestamptz' },
+  row: openRow,
+  sql: (p) => openOf(sql`select id from ${accounts} where uuid = ${p.uuid}`, p.now),
+})
+
+const findOpen = defineStatement({
+  name: 'account_codes.find_open',
+  params: { id: 'uuid', now: 'timestamptz' },
+  row: { accountUuid: 'uuid', hash: 'bytea' },
+  sql: (p) => sql`
+  select uuid as account_uuid, hash from ${accountCodes} code join ${accounts} account on account.id = account_id
+   where code.id = ${p.id} and expires_at > ${p.now}`,
+})
+
+const sweep = createSweep({
+  name: 'account_codes.sweep',
+  table: accountCodes,
+  key: sql`account_id, kind`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
+  order: sql`expires_at`,
+})
+
+export function createAccountCodeStore(database: Database): AccountCodeStore {
+  return {
+    put: (account, code, now) =>
+      retryDeadlocks(() =>
+        database.transaction(async (transaction) => {
+          await holdAccount(transaction, account.id)
+          return putAccountCode(transaction, account, code, now)
+        }),
+      ),
+    findByIdentifier: async ({ kind, key }, now) =>
+      (await database.all(findByIdentifier[kind], { key, now })).map(toOpen),
+    findByUuid: async (uuid, now) => (await database.all(findByUuid, { uuid, now })).map(toOpen),
+    findOpen: (id, now) => database.first(findOpen, { id, now }),
+    sweep: (now, limit) => sweep(database, { now, limit }),
+  }
+}
+
+function toOpen<
+  Row extends {
+    codeKind: AccountCodeKind
+    codeHash: Uint8Array
+    codeSentTo: string | null
+    codeRemoveFactors: boolean
+  },
+>({ codeKind, codeHash, codeSentTo, codeRemoveFactors, ...account }: Row) {
+  return { kind: codeKind, hash: codeHash, sentTo: codeSentTo, removeFactors: codeRemoveFactors, account }
 }

@@ -1,11 +1,20 @@
 /**
  * The accounts, in PostgreSQL in every shape. The promise: a verified e-mail address or phone number belongs to one
- * account; an unverified claim keeps nobody from registering, confirming or resetting; each change is committed together
- * with the messages that it causes.
+ * account; an unverified claim keeps nobody from registering, confirming or resetting; each change is committed
+ * together with the messages that it causes. The table is `accounts`.
  */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Account, AccountSession } from './account.ts'
+import { accountRow, sessionLives } from './account-sql.ts'
+import { candidates } from './candidates-sql.ts'
+import { countFailedAttempt, setLanguage } from './changes-sql.ts'
 
 /**
  * What the caller wants to do with the account that an identifier names:
@@ -28,4 +37,100 @@ export interface AccountStore {
   changeLanguage(signedIn: AccountSession, language: Language, now: Date): Promise<Account | null>
   /** Counts like Devise's lockable. For an id that does not exist (0) it does nothing in the same time. */
   noteFailure(accountId: number): Promise<void>
+}
+
+/**
+ * Which account the identifier means, by what the caller wants to do. All candidates are read, so that each call
+ * takes the same work.
+ */
+const meant: Record<IdentifierUse, SQL> = {
+  login: sql`coalesce(verified, claimed, waiting, named)`,
+  second_step: sql`coalesce(verified, claimed)`,
+  confirmation: sql`case when verified is null then coalesce(waiting, named) end`,
+  reset: sql`coalesce(verified, waiting)`,
+  provider: sql`verified`,
+}
+
+const findMeant = (use: IdentifierUse, kind: Identifier['kind']) =>
+  defineStatement({
+    name: `accounts.find_for_${use}_by_${kind}`,
+    params: { key: 'text' },
+    row: accountRow,
+    sql(p) {
+      const { verified, claimed, waiting, named } = candidates(p, kind)
+      return sql`
+    with candidates as materialized (
+      select ${verified} as verified, ${claimed} as claimed, ${waiting} as waiting, ${named} as named)
+    select ${accounts}.* from candidates join ${accounts} on ${accounts}.id = ${meant[use]}`
+    },
+  })
+
+const findByIdentifier = Object.fromEntries(
+  identifierUses.map((use) => [use, { email: findMeant(use, 'email'), phone: findMeant(use, 'phone') }]),
+) as Record<IdentifierUse, Record<Identifier['kind'], ReturnType<typeof findMeant>>>
+
+const findByUuid = defineStatement({
+  name: 'accounts.find_by_uuid',
+  params: { uuid: 'uuid' },
+  row: accountRow,
+  sql: (p) => sql`
+  select * from ${accounts} where uuid = ${p.uuid}`,
+})
+
+const isTaken = defineStatement({
+  name: 'accounts.is_taken',
+  params: { email: 'text?', phone: 'text?' },
+  row: { taken: 'boolean' },
+  sql: (p) => sql`
+  select exists (
+    select 1 from ${accounts} where email_key = ${p.email} and email_confirmed_at is not null
+    union all
+    select 1 from ${accounts} where phone = ${p.phone} and phone_confirmed_at is not null
+    union all
+    select 1 from ${accounts} where email_key = ${p.email} and origin is not null
+    union all
+    select 1 from ${accounts} where phone = ${p.phone} and origin is not null) as taken`,
+})
+
+const changeLanguage = defineStatement({
+  name: 'accounts.change_language',
+  params: { accountId: 'bigint', sessionId: 'uuid', language: 'text', now: 'timestamptz' },
+  row: accountRow,
+  sql: (p) => setLanguage(p, sql`id = ${p.accountId} and ${sessionLives(p)}`),
+})
+
+/** A crash may lose the count. Waiting for the disk would show a difference between known and unknown accounts. */
+const noteFailure = defineStatement({
+  name: 'accounts.note_failure',
+  params: { accountId: 'bigint' },
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
+  with ${unawaited}
+  ${countFailedAttempt(p, sql`unawaited`, sql`unawaited.off is not null`)}`,
+})
+
+export function createAccountStore(database: Database): AccountStore {
+  return {
+    findByIdentifier: ({ kind, key }, use) => database.first(findByIdentifier[use][kind], { key }),
+    findByUuid: (uuid) => database.first(findByUuid, { uuid }),
+    async isTaken(identifiers) {
+      const keyOf = (kind: Identifier['kind']) => identifiers.find((one) => one.kind === kind)?.key ?? null
+      return (await database.first(isTaken, { email: keyOf('email'), phone: keyOf('phone') }))!.taken
+    },
+    changeLanguage: ({ account, sessionId }, language, now) =>
+      changeAndRecord(
+        database,
+        changeLanguage,
+        { accountId: account.id, sessionId, language, now },
+        {
+          at: now,
+          eventsOf: ({ uuid }) => [
+            { type: 'account.updated', account: uuid, data: { fields: ['language'] } },
+          ],
+        },
+      ),
+    async noteFailure(accountId) {
+      await database.all(noteFailure, { accountId })
+    },
+  }
 }

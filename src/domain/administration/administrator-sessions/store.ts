@@ -15,6 +15,7 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
+import type { NewSession } from '../../sessions/sessions/session.ts'
 import {
   endTooMany,
   otherSessions,
@@ -22,7 +23,6 @@ import {
   signInParams,
   signInParamTypes,
 } from '../../sessions/sessions/sign-in-sql.ts'
-import type { NewSession } from '../../sessions/sessions/store.ts'
 import type { Role } from '../access/access.ts'
 import { noteSignIn } from '../administrators/administrator-sql.ts'
 

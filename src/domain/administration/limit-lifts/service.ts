@@ -11,8 +11,8 @@ import type { Attempts } from '../../limits/attempts/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import { codePurposes } from '../../messages/codes/store.ts'
 import { noticePurposes } from '../../messages/outbox/message.ts'
+import { MAXIMUM_SESSIONS } from '../../sessions/sessions/session.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
-import { MAXIMUM_SESSIONS } from '../../sessions/sessions/store.ts'
 
 export interface LimitAdministration {
   /**

@@ -6,8 +6,8 @@ import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
+import type { PreparedCode } from '../../accounts/account-codes/account-code.ts'
 import { putAccountCode } from '../../accounts/account-codes/put-sql.ts'
-import type { PreparedCode } from '../../accounts/account-codes/store.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
   endOtherClaims,

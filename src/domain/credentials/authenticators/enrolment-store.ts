@@ -1,9 +1,36 @@
 /**
  * Turning two factors on and off, in PostgreSQL in every shape. The promise: an app stays in use until the next one is
- * confirmed; each change is atomic, including the sessions that it ends and the notices to the owner.
+ * confirmed; each change is atomic, including the sessions that it ends and the notices to the owner. The tables are
+ * `totp_enrolments`, `totp_factors` and `recovery_codes`.
  */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import {
+  accounts,
+  recoveryCodes,
+  sessions,
+  totpEnrolments,
+  totpFactors,
+} from '../../../platform/postgres/schema.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type Statement,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
+import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
+import { sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
+import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
+import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import { forgetSecondStep } from '../../limits/attempts/attempts-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { endSessionsOf, keepTwoFactorSession } from '../../sessions/sessions/session-sql.ts'
+import { dropFactors } from './factors-sql.ts'
+import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
 
 /** An authenticator app that waits for its first code. */
@@ -50,4 +77,210 @@ export interface EnrolmentStore {
   ): Promise<boolean>
   /** Removes apps whose first code never came, and returns their number. */
   sweep(now: Date, limit: number): Promise<number>
+}
+
+type AccountParams = { accountId: number }
+type OwnerParams = AccountParams & { sessionId: string }
+
+const putEnrolment = defineStatement({
+  name: 'authenticators.put_enrolment',
+  params: { sealedSecret: 'bytea', now: 'timestamptz', accountId: 'bigint', sessionId: 'uuid' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  insert into ${totpEnrolments} (account_id, sealed_secret, created_at)
+  select id, ${p.sealedSecret}, ${p.now} from ${accounts} where id = ${p.accountId} and ${sessionLives(p)}
+  on conflict (account_id) do update
+     set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at
+  returning account_id as id`,
+})
+
+const findEnrolment = defineStatement({
+  name: 'authenticators.find_enrolment',
+  params: { accountId: 'bigint', since: 'timestamptz' },
+  row: { sealedSecret: 'bytea' },
+  sql: (p) => sql`
+  select sealed_secret from ${totpEnrolments}
+   where account_id = ${p.accountId} and created_at >= ${p.since}`,
+})
+
+/** `recoveryHashes`: JSON, in hex. */
+const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
+  insert into ${recoveryCodes} (account_id, hashes)
+  select id, array(
+           select decode(hash, 'hex') from jsonb_array_elements_text(${p.recoveryHashes}::jsonb) hash)
+    from ${owner}
+  on conflict (account_id) do update set hashes = excluded.hashes`
+
+/**
+ * What follows when two factors were turned on for the account in `enabled`. From then on no session of the account goes back to a
+ * single factor, and no other device is known, since what a guessed password opened would outlive the remedy against it.
+ */
+const enablingParamTypes = {
+  accountId: 'bigint',
+  sessionId: 'uuid',
+  amr: 'text',
+  recoveryHashes: 'text',
+  keptDevice: 'bytea?',
+  now: 'timestamptz',
+  ...noticeParamTypes,
+} as const
+
+const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>, enabled: SQL) => sql`
+  codes as (${setRecoveryCodes(p, enabled)}),
+  kept as (${keepTwoFactorSession(p, enabled)}),
+  ended as (${endSessionsOf(
+    p,
+    enabled,
+    sql`${sessions}.id = ${p.sessionId} or string_to_array(amr, ' ') @> array['mfa']`,
+  )}),
+  unknown_devices as (${forgetDevices(enabled, p.keptDevice)}),
+  of_account as (select account.uuid from ${enabled} join ${accounts} account on account.id = ${enabled}.id),
+  ${forgetSecondStep(sql`of_account`)},
+  notices as (${queueNotices(p, enabled)})
+  select id from ${enabled}`
+
+const enable = defineStatement({
+  name: 'authenticators.enable',
+  params: enablingParamTypes,
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  with enabled as (${setTwoFactors(
+    true,
+    p,
+    sql`id = ${p.accountId} and not two_factor_enabled and ${sessionLives(p)}`,
+  )}),
+  ${afterEnabling(p, sql`enabled`)}`,
+})
+
+const confirmEnrolment = defineStatement({
+  name: 'authenticators.confirm_enrolment',
+  params: { ...enablingParamTypes, sealedSecret: 'bytea', step: 'bigint' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  with enrolled as (
+    delete from ${totpEnrolments}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives(p)}
+    returning account_id),
+  enabled as (${setTwoFactors(true, p, sql`id = enrolled.account_id`, sql`enrolled`)}),
+  app as (
+    insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, added_by, last_step)
+    select id, ${p.sealedSecret}, ${p.now}, ${p.sessionId}, ${p.step} from enabled
+    on conflict (account_id) do update
+       set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
+           added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
+  ${afterEnabling(p, sql`enabled`)}`,
+})
+
+const disable = defineStatement({
+  name: 'authenticators.disable',
+  params: { now: 'timestamptz', accountId: 'bigint', sessionId: 'uuid', notices: 'text' },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  with disabled as (${setTwoFactors(
+    false,
+    p,
+    sql`id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}`,
+  )}),
+  ${dropFactors(sql`disabled`)},
+  removal as (${deleteRemovals(sql`account_id = disabled.id`, sql`disabled`)}),
+  notices as (${queueNotices(p, sql`disabled`)})
+  select id from disabled`,
+})
+
+const putRecoveryCodes = defineStatement({
+  name: 'authenticators.put_recovery_codes',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    recoveryHashes: 'text',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { id: 'bigint' },
+  sql: (p) => sql`
+  with enabled as (
+    select id from ${accounts} where id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}),
+  codes as (${setRecoveryCodes(p, sql`enabled`)}),
+  notices as (${queueNotices(p, sql`enabled`)})
+  select id from enabled`,
+})
+
+const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
+
+const ownerParams = ({ account, sessionId }: AccountSession): OwnerParams => ({
+  accountId: account.id,
+  sessionId,
+})
+
+const enablingParams = (
+  signedIn: AccountSession,
+  { recoveryHashes, keptDevice, notices, amr }: Enabling,
+  at: Date,
+): ValuesOf<typeof enablingParamTypes> => ({
+  ...ownerParams(signedIn),
+  ...noticeParams(notices),
+  amr: amr.join(' '),
+  recoveryHashes: hex(recoveryHashes),
+  keptDevice,
+  now: at,
+})
+
+const about = ({ account }: AccountSession, type: EventType, data = {}): NewEvent => ({
+  type,
+  account: account.uuid,
+  data,
+})
+
+/** An app that waits for its first code cannot be confirmed after half an hour. */
+const ENROLMENT_DAYS = 1
+
+const sweep = createSweep({
+  name: 'authenticators.sweep_enrolments',
+  table: totpEnrolments,
+  key: sql`account_id`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`created_at < ${p.before}`,
+  order: sql`created_at`,
+})
+
+export function createEnrolmentStore(database: Database): EnrolmentStore {
+  /** True when the account was as the change expects it. */
+  const change = async <Params extends AccountParams>(
+    query: Statement<Params, { id: number }>,
+    params: Params,
+    record?: { at: Date; events: NewEvent[] },
+  ) => {
+    const recording = record && { at: record.at, eventsOf: () => record.events }
+    return (await updateLockedAccount(database, query, params, recording)) !== null
+  }
+
+  return {
+    putEnrolment: (signedIn, secret, at) =>
+      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret: secret, now: at }),
+    findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
+    enable: (signedIn, enabling, at) =>
+      change(enable, enablingParams(signedIn, enabling, at), {
+        at,
+        events: [about(signedIn, 'two_factor.enabled', { method: 'code' })],
+      }),
+    confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
+      change(
+        confirmEnrolment,
+        { ...enablingParams(signedIn, enabling, at), ...totp },
+        { at, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
+      ),
+    disable: (signedIn, notices, at) =>
+      change(
+        disable,
+        { ...ownerParams(signedIn), ...noticeParams(notices), now: at },
+        { at, events: [about(signedIn, 'two_factor.disabled')] },
+      ),
+    putRecoveryCodes: (signedIn, hashes, notices, at) =>
+      change(
+        putRecoveryCodes,
+        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(hashes), now: at },
+        { at, events: [about(signedIn, 'recovery_codes.replaced')] },
+      ),
+    sweep: (at, limit) => sweep(database, { before: daysBefore(at, ENROLMENT_DAYS), limit }),
+  }
 }

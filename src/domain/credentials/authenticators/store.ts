@@ -1,9 +1,24 @@
 /**
- * The factors besides sent codes, as they are used, in PostgreSQL in every shape. The promise: of any number of callers
- * with the same code exactly one succeeds.
+ * The factors besides sent codes, as they are used, in PostgreSQL in every shape. The promise: of any number of
+ * callers with the same code exactly one succeeds. The tables are `totp_factors` and `recovery_codes`.
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import {
+  accounts,
+  passkeys,
+  recoveryCodes,
+  totpFactors,
+  twoFactorRemovals,
+} from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
+import { deleteRemovals } from './removals-sql.ts'
 
 /** What is stored of an account's factors. */
 export interface StoredFactors {
@@ -50,4 +65,148 @@ export interface FactorStore {
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
   /** Ends a removal of two factors that waits, and queues the notices. False where none waits: of any callers one ends it. */
   endRemoval(account: Account, by: RemovalEnd, notices: NewMessage[], now: Date): Promise<boolean>
+}
+
+/** To the verified e-mail address, else to the phone; at most ten, before new codes are made. */
+const recoveryNotice = ({ now }: Placeholders<'now'>) =>
+  queueOwnersNotice({
+    now,
+    source: sql`owner where email_confirmed_at is not null or phone_confirmed_at is not null`,
+    channel: sql`case when email_confirmed_at is not null then 'email' else 'sms' end`,
+    destination: sql`case when email_confirmed_at is not null then email else phone end`,
+    purpose: 'recovery_code_used',
+    language: sql`language`,
+    values: sql`jsonb_build_object('left', codes_left::text)`,
+    accountUuid: sql`uuid`,
+  })
+
+/** One row in any case. */
+const find = defineStatement({
+  name: 'authenticators.find',
+  params: { rpId: 'text?', accountId: 'bigint' },
+  row: {
+    sealedSecret: 'bytea?',
+    lossToldAt: 'timestamptz?',
+    recoveredAt: 'timestamptz?',
+    recoveryHashes: 'text',
+    hasPasskey: 'boolean',
+    removalAt: 'timestamptz?',
+  },
+  sql: (p) => sql`
+  select app.sealed_secret, app.loss_told_at, app.recovered_at,
+         coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
+           as recovery_hashes,
+         exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${p.rpId}) as has_passkey,
+         (select due_at from ${twoFactorRemovals} where account_id = asked.id) as removal_at
+    from (select ${p.accountId} as id) asked
+    left join ${totpFactors} app on app.account_id = asked.id
+    left join ${recoveryCodes} codes on codes.account_id = asked.id`,
+})
+
+const noteLoss = defineStatement({
+  name: 'authenticators.note_loss',
+  params: { now: 'timestamptz', accountId: 'bigint', sealedSecret: 'bytea', notices: 'text' },
+  row: { accountId: 'bigint' },
+  sql: (p) => sql`
+  with lost as (
+    update ${totpFactors} set loss_told_at = ${p.now}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and loss_told_at is null
+    returning account_id),
+  notices as (${queueNotices(p, sql`lost`)})
+  select account_id from lost`,
+})
+
+const listApps = defineStatement({
+  name: 'authenticators.list_apps',
+  params: { accountId: 'bigint', limit: 'int' },
+  row: { accountId: 'bigint', sealedSecret: 'bytea' },
+  sql: (p) => sql`
+  select account_id, sealed_secret from ${totpFactors}
+   where account_id > ${p.accountId} order by account_id limit ${p.limit}`,
+})
+
+const putSealed = defineStatement({
+  name: 'authenticators.put_sealed',
+  params: { accountId: 'bigint', was: 'bytea', is: 'bytea' },
+  sql: (p) => sql`
+  update ${totpFactors} set sealed_secret = ${p.is}
+   where account_id = ${p.accountId} and sealed_secret = ${p.was}`,
+})
+
+/** A second caller waits for the row and then sees the step, or the code gone. */
+const use = defineStatement({
+  name: 'authenticators.use',
+  params: {
+    step: 'bigint?',
+    accountId: 'bigint',
+    sealedSecret: 'bytea?',
+    recoveryHash: 'bytea?',
+    now: 'timestamptz',
+    lostApp: 'bytea?',
+  },
+  row: { accountId: 'bigint', recovered: 'uuid?' },
+  sql: (p) => sql`
+  with stepped as (
+    update ${totpFactors} set last_step = ${p.step}
+     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and last_step < ${p.step}
+    returning account_id),
+  recovered as (
+    update ${recoveryCodes} set hashes = array_remove(hashes, ${p.recoveryHash})
+     where account_id = ${p.accountId} and ${p.recoveryHash} = any (hashes)
+    returning account_id, cardinality(hashes) as codes_left),
+  replaced as (
+    update ${totpFactors} set recovered_at = ${p.now} from recovered
+     where ${totpFactors}.account_id = recovered.account_id and sealed_secret = ${p.lostApp}),
+  owner as (select account.*, codes_left from recovered join ${accounts} account on account.id = account_id),
+  notice as (${recoveryNotice(p)})
+  select account_id, null::uuid as recovered from stepped union all select id, uuid from owner`,
+  mayInsert: ({ recoveryHash }) => recoveryHash !== null,
+})
+
+const endRemoval = defineStatement({
+  name: 'authenticators.end_removal',
+  params: { accountId: 'bigint', now: 'timestamptz', notices: 'text' },
+  row: { accountId: 'bigint' },
+  sql: (p) => sql`
+  with ended as (${deleteRemovals(sql`account_id = ${p.accountId}`)} returning account_id),
+  notices as (${queueNotices(p, sql`ended`)})
+  select account_id from ended`,
+})
+
+export function createFactorStore(database: Database): FactorStore {
+  return {
+    async find(account, rpId) {
+      const row = (await database.first(find, { accountId: account, rpId }))!
+      const hashes: string[] = JSON.parse(row.recoveryHashes)
+      return { ...row, recoveryHashes: hashes.map((hash) => Buffer.from(hash, 'hex')) }
+    },
+    async noteLoss(account, lostApp, notices, at) {
+      const params = { accountId: account, sealedSecret: lostApp, now: at, ...noticeParams(notices) }
+      return (await database.first(noteLoss, params)) !== null
+    },
+    endRemoval: async ({ id: accountId, uuid }, by, notices, at) => {
+      const params = { accountId, now: at, ...noticeParams(notices) }
+      const data = { stopped: 'two_factor_removal', by }
+      const eventsOf = (): NewEvent[] => [{ type: 'undo.used', account: uuid, data }]
+      return (await changeAndRecord(database, endRemoval, params, { at, eventsOf })) !== null
+    },
+    listApps: (after, limit) => database.all(listApps, { accountId: after, limit }),
+    async putSealed(accountId, sealed) {
+      await database.all(putSealed, { accountId, ...sealed })
+    },
+    async use(account, { totp, recoveryHash, lostApp }, at) {
+      const params = {
+        accountId: account,
+        sealedSecret: totp?.sealedSecret ?? null,
+        step: totp?.step ?? null,
+        recoveryHash,
+        lostApp,
+        now: at,
+      }
+      if (recoveryHash === null) return (await database.first(use, params)) !== null
+      const eventsOf = ({ recovered }: { recovered: string | null }): NewEvent[] =>
+        recovered === null ? [] : [{ type: 'recovery_code.used', account: recovered }]
+      return (await changeAndRecord(database, use, params, { at, eventsOf })) !== null
+    },
+  }
 }

@@ -1,7 +1,13 @@
 /**
- * The lasting keys, and which server secrets are in use, in PostgreSQL in every shape. Of any number of replicas that put
- * a key for one label, all read the same one afterwards.
+ * The lasting keys, and which server secrets are in use, in PostgreSQL in every shape. Of any number of replicas that
+ * put a key for one label, all read the same one afterwards. The tables are `lasting_keys` (a row for each label) and
+ * `server_secrets` (a row for each secret that was ever accepted).
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { lastingKeys, serverSecrets } from '../../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 import type { LastingLabel } from '../../../platform/secret.ts'
 
 export interface SealedLastingKey {
@@ -27,4 +33,66 @@ export interface SecretStore {
   listUses(): Promise<SecretUse[]>
   /** True for one replica until then. */
   takeTurn(current: string, until: Date, now: Date): Promise<boolean>
+}
+
+const listLastingKeys = defineStatement({
+  name: 'secrets.list_lasting_keys',
+  params: {},
+  row: { label: column<LastingLabel>('text'), sealedKey: 'bytea' },
+  sql: () => sql`select label, sealed_key from ${lastingKeys}`,
+})
+
+const putLastingKey = defineStatement({
+  name: 'secrets.put_lasting_key',
+  params: { label: 'text', sealedKey: 'bytea', instead: 'bytea?' },
+  sql: (p) => sql`
+  insert into ${lastingKeys} as stored (label, sealed_key) values (${p.label}, ${p.sealedKey})
+  on conflict (label) do update set sealed_key = excluded.sealed_key where stored.sealed_key = ${p.instead}`,
+})
+
+const noteUse = defineStatement({
+  name: 'secrets.note_use',
+  params: { current: 'text', accepted: 'text', now: 'timestamptz' },
+  sql: (p) => sql`
+  with accepted as (select id from jsonb_array_elements_text(${p.accepted}::jsonb) id),
+  missing as (
+    update ${serverSecrets} set missing_at = ${p.now} where id not in (select id from accepted))
+  insert into ${serverSecrets} as secret (id, current_at, current_since)
+  select id, case when id = ${p.current} then ${p.now} end, case when id = ${p.current} then ${p.now} end
+    from accepted order by id
+  on conflict (id) do update
+     set current_at = coalesce(excluded.current_at, secret.current_at),
+         current_since = coalesce(secret.current_since, excluded.current_since)`,
+})
+
+const listUses = defineStatement({
+  name: 'secrets.list_uses',
+  params: {},
+  row: { id: 'text', currentAt: 'timestamptz?', currentSince: 'timestamptz?', missingAt: 'timestamptz?' },
+  sql: () => sql`select id, current_at, current_since, missing_at from ${serverSecrets}`,
+})
+
+const takeTurn = defineStatement({
+  name: 'secrets.take_turn',
+  params: { current: 'text', until: 'timestamptz', now: 'timestamptz' },
+  row: { id: 'text' },
+  sql: (p) => sql`
+  update ${serverSecrets} set turn_until = ${p.until}
+   where id = ${p.current} and (turn_until is null or turn_until <= ${p.now})
+  returning id`,
+})
+
+export function createSecretStore(database: Database): SecretStore {
+  return {
+    listLastingKeys: () => database.all(listLastingKeys, {}),
+    async putLastingKey({ label, sealedKey }, instead) {
+      await database.all(putLastingKey, { label, sealedKey, instead })
+    },
+    async noteUse({ current, accepted }, now) {
+      await database.all(noteUse, { current, accepted: JSON.stringify(accepted), now })
+    },
+    listUses: () => database.all(listUses, {}),
+    takeTurn: async (current, until, now) =>
+      (await database.first(takeTurn, { current, until, now })) !== null,
+  }
 }

@@ -1,5 +1,22 @@
-/** The recorded events: reading them, and deleting old ones. Rooms record theirs with event-sql.ts. */
-import type { Actor, EventType, NewEvent, StoredEvent } from './event.ts'
+/**
+ * The recorded events: reading them, and deleting old ones. Rooms record theirs with event-sql.ts. The tables are `events` (a
+ * trigger allows inserts only, except by the function that housekeeping calls) and `event_details` (addresses,
+ * devices and counts of failures, which are deleted earlier).
+ */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
+import { eventDetails, events } from '../../../platform/postgres/schema.ts'
+import {
+  column,
+  defineStatement,
+  type Placeholders,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
+import { type Actor, type EventType, failureTypes, type NewEvent, type StoredEvent } from './event.ts'
+import { recordEvents } from './event-sql.ts'
 
 export interface EventFilter {
   account?: string | undefined
@@ -46,4 +63,233 @@ export interface EventStore {
   sweep(now: Date, limit: number): Promise<number>
   /** Deletes addresses and devices. */
   sweepDetails(now: Date, limit: number): Promise<number>
+}
+
+type FilterParams = { account: string | null; type: string | null; actor: string | null; since: Date | null }
+const filterParamTypes = { type: 'text?', actor: 'text?', since: 'timestamptz?', limit: 'int' } as const
+
+const filter = (p: Placeholders<keyof typeof filterParamTypes>) => sql`(${p.type} is null or type = ${p.type})
+     and (${p.actor} is null or actor_id = ${p.actor})
+     and (${p.since} is null or created_at >= ${p.since})`
+
+const columns = sql`id, type, created_at, outcome, account, actor_type, actor_id, actor_name, session_id, request_id,
+         data::text as data, address, device, count`
+
+const read = (p: Placeholders<keyof typeof filterParamTypes>, condition: SQL, order: SQL) => sql`
+  select ${columns} from (
+    select * from ${events} where ${condition} and ${filter(p)} order by ${order} limit ${p.limit}) event
+    left join ${eventDetails} on event_id = id
+   order by ${order}`
+
+const isBefore = (p: Placeholders<'before'>) => sql`(${p.before} is null or id < ${p.before})`
+const eventRow = {
+  id: 'bigint',
+  type: column<EventType>('text'),
+  createdAt: 'timestamptz',
+  outcome: column<'success' | 'failure'>('text'),
+  account: 'uuid?',
+  actorType: column<Actor['type']>('text'),
+  actorId: 'text?',
+  actorName: 'text?',
+  sessionId: 'uuid?',
+  requestId: 'text?',
+  data: 'text',
+  address: 'text?',
+  device: 'text?',
+  count: 'int?',
+} as const
+
+const listAll = defineStatement({
+  name: 'events.list_all',
+  params: { before: 'bigint?', ...filterParamTypes },
+  row: eventRow,
+  sql: (p) => read(p, isBefore(p), sql`id desc`),
+})
+/** A statement of its own, whose plan uses the index of the account. */
+const listOfAccount = defineStatement({
+  name: 'events.list_of_account',
+  params: {
+    account: 'uuid?',
+    before: 'bigint?',
+    ...filterParamTypes,
+  },
+  row: eventRow,
+  sql: (p) => read(p, sql`account = ${p.account} and ${isBefore(p)}`, sql`id desc`),
+})
+
+const follow = defineStatement({
+  name: 'events.follow',
+  params: { after: 'bigint', upTo: 'bigint', account: 'uuid?', ...filterParamTypes },
+  row: eventRow,
+  sql: (p) =>
+    read(
+      p,
+      sql`id > ${p.after} and id <= ${p.upTo} and (${p.account} is null or account = ${p.account})`,
+      sql`id`,
+    ),
+})
+
+const news = defineStatement({
+  name: 'events.news',
+  params: { after: 'bigint', upTo: 'bigint', limit: 'int' },
+  row: {
+    id: 'bigint',
+    type: column<EventType>('text'),
+    account: 'uuid?',
+    actorId: 'text?',
+    createdAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  select id, type, account, actor_id, created_at from ${events}
+   where id > ${p.after} and id <= ${p.upTo} order by id limit ${p.limit}`,
+})
+
+const lastId = defineStatement({
+  name: 'events.last_id',
+  params: {},
+  row: { lastId: 'bigint' },
+  sql: () => sql`
+  select coalesce(pg_sequence_last_value(pg_get_serial_sequence('events', 'id')::regclass), 0) as last_id`,
+})
+
+/** An insert takes this lock before it draws an id, and its transaction gives it back when it has ended. */
+const openWriters = defineStatement({
+  name: 'events.open_writers',
+  params: {},
+  row: { writer: 'text' },
+  sql: () => sql`
+  select distinct virtualtransaction as writer from pg_locks
+   where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock'
+     and database = (select oid from pg_database where datname = current_database())`,
+})
+
+/** The failures of one account, type, hour and address group share one key, and one event with a count. */
+const addFailures = defineStatement({
+  name: 'events.add_failures',
+  params: { failures: 'text' },
+  sql: (p) => sql`
+  with gathered as materialized (
+    select * from jsonb_to_recordset(${p.failures}::jsonb) as failure (
+           key text, type text, outcome text, account uuid, actor_type text, actor_id text, actor_name text, address text,
+           count int, at timestamptz)),
+  counted as (
+    update ${eventDetails} set count = ${eventDetails}.count + gathered.count
+      from gathered where failure_key = gathered.key
+    returning failure_key),
+  fresh as materialized (
+    select nextval(pg_get_serial_sequence('events', 'id')) as id, gathered.* from gathered
+     where key not in (select failure_key from counted)),
+  written as (
+    insert into ${events} (id, type, outcome, created_at, account, actor_type, actor_id, actor_name, data)
+    overriding system value
+    select id, type, outcome, at, account, actor_type, actor_id, actor_name, '{}' from fresh)
+  insert into ${eventDetails} (event_id, address, count, failure_key)
+  select id, address, count, key from fresh`,
+})
+
+const sweep = defineStatement({
+  name: 'events.sweep',
+  params: { before: 'timestamptz', limit: 'int' },
+  row: { removed: 'int' },
+  sql: (p) => sql`select sweep_events(${p.before}, ${p.limit}) as removed`,
+})
+
+/** The count of failures stays with its event; everything else is deleted. */
+const sweepDetails = defineStatement({
+  name: 'events.sweep_details',
+  params: { before: 'timestamptz', limit: 'int' },
+  row: { removed: 'int' },
+  sql: (p) => sql`
+  with old as materialized (
+    select event_id, count from ${eventDetails} join ${events} on id = event_id
+     where (address is not null or device is not null) and created_at < ${p.before}
+     order by event_id limit ${p.limit}),
+  emptied as (
+    update ${eventDetails} set address = null, device = null, failure_key = null from old
+     where ${eventDetails}.event_id = old.event_id and old.count is not null returning 1),
+  gone as (
+    delete from ${eventDetails} using old
+     where ${eventDetails}.event_id = old.event_id and old.count is null returning 1)
+  select ((select count(*) from emptied) + (select count(*) from gone))::int as removed`,
+})
+
+interface Retention {
+  retentionSeconds: number
+  addressRetentionSeconds: number
+}
+
+export function createEventStore(database: Database, retention: Retention): EventStore {
+  const secondsBefore = (now: Date, seconds: number) => daysBefore(now, seconds / 86_400)
+  return {
+    add: (recorded, at) => recordEvents(database, recorded, at),
+    async list(wanted, before, limit) {
+      const query = wanted.account === undefined ? listAll : listOfAccount
+      return (await database.all(query, { ...filterParams(wanted), before, limit })).map(toEvent)
+    },
+    follow: async (wanted, after, upTo, limit) =>
+      (await database.all(follow, { ...filterParams(wanted), after, upTo, limit })).map(toEvent),
+    news: (after, upTo, limit) => database.all(news, { after, upTo, limit }),
+    lastId: async () => (await database.first(lastId, {}))?.lastId ?? 0,
+    openWriters: async () => (await database.all(openWriters, {})).map(({ writer }) => writer),
+    async addFailures(failures) {
+      const rows = JSON.stringify(
+        failures.map(({ actor, ...failure }) => ({
+          ...failure,
+          actor_type: actor?.type ?? 'account',
+          actor_id: actor?.id ?? failure.account,
+          actor_name: actor?.name ?? null,
+          outcome: outcomeOf(failure),
+          key: keyOf({ actor, ...failure }),
+        })),
+      )
+      const write = () => database.all(addFailures, { failures: rows })
+      // Another replica wrote the event of this hour first: then the count is added to its event.
+      await retryDeadlocks(write).catch((error) => {
+        if (!violates(error, 'event_details_failure_key')) throw error
+        return write()
+      })
+    },
+    async sweep(now, limit) {
+      const params = { before: secondsBefore(now, retention.retentionSeconds), limit }
+      return (await database.first(sweep, params))?.removed ?? 0
+    },
+    async sweepDetails(now, limit) {
+      const params = { before: secondsBefore(now, retention.addressRetentionSeconds), limit }
+      return (await database.first(sweepDetails, params))?.removed ?? 0
+    },
+  }
+}
+
+const filterParams = ({ account, type, actor, since }: EventFilter): FilterParams => ({
+  account: account ?? null,
+  type: type ?? null,
+  actor: actor ?? null,
+  since: since ?? null,
+})
+
+const outcomeOf = ({ type }: Pick<GatheredFailures, 'type'>) =>
+  (failureTypes as readonly string[]).includes(type) ? 'failure' : 'success'
+
+const keyOf = ({
+  type,
+  account,
+  actor,
+  address,
+  at,
+}: Pick<GatheredFailures, 'type' | 'account' | 'actor' | 'address' | 'at'>) =>
+  `${at.toISOString().slice(0, 13)} ${type} ${account ?? actor?.id ?? '-'} ${address ?? '-'}`
+
+function toEvent({
+  actorType,
+  actorId,
+  actorName,
+  data,
+  count,
+  ...row
+}: ValuesOf<typeof eventRow>): StoredEvent {
+  return {
+    ...row,
+    actor: { type: actorType, id: actorId, name: actorName },
+    data: { ...JSON.parse(data), ...(count !== null && { count }) },
+  }
 }

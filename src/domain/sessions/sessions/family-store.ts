@@ -1,10 +1,21 @@
 /**
- * The refresh tokens of the sessions: a session has one family of them, of which one generation is current. In PostgreSQL
- * in every storage shape.
+ * The refresh tokens of the sessions: a session has one family of them, of which one generation is current. In
+ * PostgreSQL in every storage shape. The table is `sessions`. No index holds what a refresh changes, so that it stays
+ * within its page (a HOT update).
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, passkeys, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { TokenSubject } from '../tokens/claims.ts'
+import { endSessions, lives } from './session-sql.ts'
 
 export interface Rotation {
   familyHash: Uint8Array
@@ -70,4 +81,169 @@ export interface FamilyStore {
   endReused(sessionId: string, notices: NewMessage[], now: Date): Promise<boolean>
   /** By any of its refresh tokens. */
   endFamily(familyHash: Uint8Array, now: Date): Promise<void>
+}
+
+/** Parallel callers with the same token wait for the row and then see the retries that were added. */
+const takeLateRetry = defineStatement({
+  name: 'sessions.take_late_retry',
+  params: { since: 'timestamptz', now: 'timestamptz', sessionId: 'uuid', generation: 'int', most: 'int' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  update ${sessions}
+     set late_retries = array(
+           select at from unnest(late_retries) at where at > ${p.since}) || ${p.now}
+   where id = ${p.sessionId} and generation = ${p.generation} and ${lives(p)}
+     and (select count(*) from unnest(late_retries) at where at > ${p.since})
+         < ${p.most}
+  returning id`,
+})
+
+/** The claims of an access token of the session. */
+type SubjectRow = { sessionId: string; startedAt: Date; amr: string; uuid: string; roleId: number }
+
+const subjectColumns = sql`
+  ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr, ${accounts}.uuid,
+  ${accounts}.role_id`
+
+/**
+ * Parallel callers with the same token wait for the row and then find that its generation has moved on. The database
+ * does not wait for its disk here: a crash may lose the last moments, and a token that is newer than the row is still
+ * accepted.
+ */
+const rotate = defineStatement({
+  name: 'sessions.rotate',
+  params: {
+    generation: 'int',
+    now: 'timestamptz',
+    address: 'text',
+    expiresAt: 'timestamptz',
+    familyHash: 'bytea',
+  },
+  row: { sessionId: 'uuid', startedAt: 'timestamptz', amr: 'text', uuid: 'uuid', roleId: 'int' },
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
+  with ${unawaited}
+  update ${sessions}
+     set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
+         expires_at = least(${p.expiresAt}, ends_at)
+    from ${accounts}, unawaited
+   where unawaited.off is not null and family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
+     and ${accounts}.id = ${sessions}.account_id and locked_at is null
+  returning ${subjectColumns}`,
+})
+
+/** `hwk`, `swk`: a passkey opened it. */
+const isRecent = defineStatement({
+  name: 'sessions.is_recent',
+  params: {
+    familyHash: 'bytea',
+    generation: 'int',
+    sessionId: 'uuid',
+    since: 'timestamptz',
+    youngSince: 'timestamptz',
+    now: 'timestamptz',
+  },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  select id from ${sessions}
+   where family_hash = ${p.familyHash} and id = ${p.sessionId} and generation <= ${p.generation}
+     and created_at >= ${p.since} and ${lives(p)}
+     and not (string_to_array(amr, ' ') && '{hwk,swk}'
+              and exists (select 1 from ${passkeys}
+                           where ${passkeys}.account_id = ${sessions}.account_id and not proved
+                             and ${passkeys}.created_at > ${p.youngSince}))`,
+})
+
+const findFamily = defineStatement({
+  name: 'sessions.find_family',
+  params: { familyHash: 'bytea' },
+  row: {
+    ...accountRow,
+    sessionId: 'uuid',
+    startedAt: 'timestamptz',
+    amr: 'text',
+    deviceName: 'text?',
+    deviceFingerprint: 'text?',
+    ip: 'text?',
+    signInIp: 'text?',
+    generation: 'int',
+    rotatedAt: 'timestamptz?',
+    expiresAt: 'timestamptz',
+    revokedAt: 'timestamptz?',
+  },
+  sql: (p) => sql`
+  select ${accounts}.*, ${subjectColumns}, device_name, device_fingerprint,
+         ip, sign_in_ip, generation, rotated_at, expires_at, revoked_at
+    from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
+   where family_hash = ${p.familyHash}`,
+})
+
+const endReused = defineStatement({
+  name: 'sessions.end_reused',
+  params: { now: 'timestamptz', sessionId: 'uuid', notices: 'text' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  with revoked as (
+    ${endSessions(p, sql`id = ${p.sessionId} and ${lives(p)}`)}
+    returning id, account_id),
+  notices as (${queueNotices(p, sql`revoked`)})
+  select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
+})
+
+const endFamily = defineStatement({
+  name: 'sessions.end_family',
+  params: { now: 'timestamptz', familyHash: 'bytea' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  ${endSessions(
+    p,
+    sql`family_hash = ${p.familyHash} and revoked_at is null and ${accounts}.id = account_id`,
+    sql`${accounts}`,
+  )}
+  returning ${sessions}.id, uuid`,
+})
+
+type EndedRow = { id: string; uuid: string }
+
+const ended = ({ id, uuid }: EndedRow, type: EventType = 'session.ended'): NewEvent[] => [
+  { type, account: uuid, sessionId: id },
+]
+
+const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => ({
+  sessionId,
+  accountUuid: uuid,
+  roleId,
+  authTime: startedAt,
+  amr: amr.split(' '),
+})
+
+export function createFamilyStore(database: Database): FamilyStore {
+  return {
+    takeLateRetry: async (sessionId, generation, { since, most }, now) =>
+      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
+    async rotate(rotation, now) {
+      const row = await database.first(rotate, { ...rotation, now })
+      return row && subjectOf(row)
+    },
+    isRecent: async (session, now) => (await database.first(isRecent, { ...session, now })) !== null,
+    async findFamily(familyHash) {
+      const row = await database.first(findFamily, { familyHash })
+      return row && { ...row, subject: subjectOf(row), account: row }
+    },
+    endReused: async (sessionId, notices, now) =>
+      (await changeAndRecord(
+        database,
+        endReused,
+        { sessionId, now, ...noticeParams(notices) },
+        { at: now, eventsOf: (row) => ended(row, 'session.reuse_detected') },
+      )) !== null,
+    async endFamily(familyHash, now) {
+      await changeAndRecord(
+        database,
+        endFamily,
+        { familyHash, now },
+        { at: now, eventsOf: (row) => ended(row) },
+      )
+    },
+  }
 }

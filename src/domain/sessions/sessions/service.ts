@@ -16,8 +16,9 @@ import type { TokenSubject } from '../tokens/claims.ts'
 import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
 import type { FamilyStore, SessionFamily } from './family-store.ts'
+import type { ListedSession } from './session.ts'
 import { sessionRecord } from './session-record.ts'
-import type { ListedSession, SessionStore } from './store.ts'
+import type { SessionStore } from './store.ts'
 
 export interface RefreshingClient {
   address: string

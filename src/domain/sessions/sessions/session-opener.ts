@@ -13,7 +13,8 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
-import type { Device, NewSession, SessionStore } from './store.ts'
+import type { Device, NewSession } from './session.ts'
+import type { SessionStore } from './store.ts'
 
 export interface SignIn {
   account: Account

@@ -1,5 +1,5 @@
 /** A session as lists show it, to its owner and to administrators. */
-import type { ListedSession } from './store.ts'
+import type { ListedSession } from './session.ts'
 
 export const sessionRecord = (session: ListedSession) => ({
   id: session.id,

@@ -1,4 +1,4 @@
-/** The changes of sessions, each one statement's part. No other file but family-store-postgres.ts writes the table. */
+/** The changes of sessions, each one statement's part. No other file but family-store.ts writes the table. */
 import { type SQL, sql } from 'drizzle-orm'
 import { sessions } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'

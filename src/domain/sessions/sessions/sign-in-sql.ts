@@ -1,6 +1,6 @@
 /**
  * The statement that ends a sign-in, as fragments: a sign-in by passkey uses up its challenge in the same statement
- * (domain/passkeys/store-postgres.ts).
+ * (sign-in/passkeys/store.ts).
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -12,8 +12,8 @@ import { signInAccount } from '../../accounts/accounts/changes-sql.ts'
 import { forgetOldDevices, isNewDevice, rememberDevice } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../../foundation/events/event-sql.ts'
+import { MAXIMUM_SESSIONS, type NewSession } from './session.ts'
 import { endSessions, lives, openSession } from './session-sql.ts'
-import { MAXIMUM_SESSIONS, type NewSession } from './store.ts'
 
 export const signInParamTypes = {
   now: 'timestamptz',

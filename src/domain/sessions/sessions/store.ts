@@ -1,47 +1,28 @@
 /**
  * The sessions, in PostgreSQL in every storage shape. One is alive until it is revoked or reaches its idle or absolute
- * expiry.
+ * expiry. The table is `sessions`.
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import type { DeviceTags } from '../../accounts/devices/service.ts'
-
-/** Of one account: more than a person would read through. A sign-in ends the surplus. */
-export const MAXIMUM_SESSIONS = 100
-
-/** What a client may send about its device at login. */
-export interface Device {
-  type: string | null
-  name: string | null
-  os: string | null
-  fingerprint: string | null
-}
-
-export interface NewSession {
-  id: string
-  device: Device
-  address: string
-  /** The tags by which the device is recognised later. */
-  tags: DeviceTags
-  amr: string[]
-  /** See tokens/refresh-token.ts; its first token has generation 0. */
-  familyHash: Uint8Array
-  expiresAt: Date
-  endsAt: Date
-}
-
-export interface ListedSession {
-  id: string
-  deviceType: string | null
-  deviceName: string | null
-  deviceOs: string | null
-  ip: string | null
-  createdAt: Date
-  lastUsedAt: Date
-  expiresAt: Date
-}
-
-/** `isNewDevice`: neither its device nor its address was known. */
-export type SignedInAccount = Account & { isNewDevice: boolean }
+import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
+import type { ListedSession, NewSession, SignedInAccount } from './session.ts'
+import { deleteSessions, endSessions, lives } from './session-sql.ts'
+import {
+  endTooMany,
+  isFromNewDevice,
+  otherSessions,
+  signInCtes,
+  signInParams,
+  signInParamTypes,
+} from './sign-in-sql.ts'
 
 export interface SessionStore {
   /** The account of a session that is alive, and its device; null also if the account is locked or erased. */
@@ -84,4 +65,182 @@ export interface SessionStore {
    * there are no `more` at the end of the table.
    */
   sweep(now: Date, limit: number): Promise<{ removed: number; more: boolean }>
+}
+
+const signIn = defineStatement({
+  name: 'sessions.sign_in',
+  params: signInParamTypes,
+  row: { ...accountRow, others: 'int', isNewDevice: 'boolean' },
+  sql: (p) => sql`
+  with ${signInCtes(p)}
+  select signed_in.*, ${otherSessions(p, sql`signed_in`)} as others, ${isFromNewDevice(p, sql`signed_in`)} as is_new_device from signed_in`,
+})
+
+const findSignedIn = defineStatement({
+  name: 'sessions.find_signed_in',
+  params: { sessionId: 'uuid', accountUuid: 'uuid', now: 'timestamptz' },
+  row: { ...accountRow, deviceFingerprint: 'text?', deviceName: 'text?', signInIp: 'text?' },
+  sql: (p) => sql`
+  select ${accounts}.*, device_fingerprint, device_name, sign_in_ip
+    from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
+   where ${sessions}.id = ${p.sessionId} and ${accounts}.uuid = ${p.accountUuid}
+     and ${lives(p)} and locked_at is null`,
+})
+
+const end = defineStatement({
+  name: 'sessions.end',
+  params: { now: 'timestamptz', sessionId: 'uuid', accountUuid: 'uuid' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  ${endSessions(
+    p,
+    sql`${sessions}.id = ${p.sessionId} and ${lives(p)}
+     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}`,
+    sql`${accounts}`,
+  )}
+  returning ${sessions}.id, uuid`,
+})
+
+const endAll = defineStatement({
+  name: 'sessions.end_all',
+  params: { now: 'timestamptz', accountId: 'bigint' },
+  row: { uuid: 'uuid', ended: 'int' },
+  sql: (p) => sql`
+  with ended as (
+    ${endSessions(p, sql`account_id = ${p.accountId} and revoked_at is null`)}
+    returning 1)
+  select uuid, (select count(*)::int from ended) as ended from ${accounts}
+   where id = ${p.accountId}`,
+})
+
+const listFingerprints = defineStatement({
+  name: 'sessions.list_fingerprints',
+  params: { accountId: 'bigint' },
+  row: { fingerprint: 'text' },
+  sql: (p) => sql`
+  select distinct device_fingerprint as fingerprint from ${sessions}
+   where account_id = ${p.accountId} and device_fingerprint is not null`,
+})
+
+const list = defineStatement({
+  name: 'sessions.list',
+  params: { accountId: 'bigint', now: 'timestamptz', limit: 'int' },
+  row: {
+    id: 'uuid',
+    deviceType: 'text?',
+    deviceName: 'text?',
+    deviceOs: 'text?',
+    ip: 'text?',
+    createdAt: 'timestamptz',
+    lastUsedAt: 'timestamptz',
+    expiresAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
+    from ${sessions}
+   where account_id = ${p.accountId} and ${lives(p)}
+   order by last_used_at desc, created_at desc, id
+   limit ${p.limit}`,
+})
+
+/** After this a device counts as unknown, and an old refresh token as any text. */
+const KEPT_DAYS = 30
+
+/** By the primary key, since no index may hold when a session ends (see schema.ts). */
+const countUnrefreshed = defineStatement({
+  name: 'sessions.count_unrefreshed',
+  params: { until: 'timestamptz', now: 'timestamptz' },
+  row: { count: 'int', lastEnd: 'timestamptz?' },
+  sql: (p) => sql`
+  select count(*)::int as count, max(expires_at) as last_end from ${sessions}
+   where ${lives(p)} and coalesce(rotated_at, created_at) <= ${p.until}`,
+})
+
+const endEverybodys = defineStatement({
+  name: 'sessions.end_everybodys',
+  params: { now: 'timestamptz', after: 'uuid?', limit: 'int' },
+  row: { uuid: 'uuid?', ended: 'int', last: 'uuid?' },
+  sql: (p) => sql`
+  with slice as materialized (
+    select id from ${sessions} where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
+  ended as (
+    ${endSessions(p, sql`id in (select id from slice) and ${lives(p)}`)}
+    returning account_id),
+  by_account as (select account_id, count(*)::int as ended from ended group by account_id),
+  page as (select (select id from slice order by id offset ${p.limit} - 1) as last)
+  select uuid, coalesce(ended, 0) as ended, last
+    from page left join (by_account join ${accounts} on id = account_id) on true`,
+})
+
+const sweep = defineStatement({
+  name: 'sessions.sweep',
+  params: { before: 'timestamptz', after: 'uuid?', limit: 'int' },
+  row: { removed: 'int', last: 'uuid?' },
+  sql: (p) => sql`
+  with slice as materialized (
+    select id, expires_at < ${p.before} or revoked_at < ${p.before} as over from ${sessions}
+     where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
+  gone as (
+    ${deleteSessions(sql`id in (select id from slice where over)`)} returning 1)
+  select (select count(*)::int from gone) as removed,
+         (select id from slice order by id offset ${p.limit} - 1) as last`,
+})
+
+export function createSessionStore(database: Database): SessionStore {
+  let sweptTo: string | null = null
+  return {
+    findSignedIn: (sessionId, accountUuid, now) =>
+      database.first(findSignedIn, { sessionId, accountUuid, now }),
+    async signIn(account, session, newDigest, now) {
+      const row = await database.first(signIn, signInParams(account, session, newDigest, now))
+      if (row === null) return null
+      const { others, ...signedIn } = row
+      await endTooMany(database, account.id, others, now)
+      return signedIn
+    },
+    end: async (sessionId, accountUuid, now) =>
+      (await changeAndRecord(
+        database,
+        end,
+        { sessionId, accountUuid, now },
+        {
+          at: now,
+          eventsOf: ({ id, uuid }) => [{ type: 'session.ended', account: uuid, sessionId: id }],
+        },
+      )) !== null,
+    async endAll(accountId, now) {
+      await changeAndRecord(
+        database,
+        endAll,
+        { accountId, now },
+        {
+          at: now,
+          eventsOf: ({ uuid, ended: count }) =>
+            count > 0 ? [{ type: 'session.ended', account: uuid, data: { sessions: count } }] : [],
+        },
+      )
+    },
+    listFingerprints: async (accountId) =>
+      (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
+    countUnrefreshed: async (until, now) => (await database.first(countUnrefreshed, { until, now }))!,
+    endEverybodys: (after, limit, now) =>
+      retryDeadlocks(() =>
+        database.transaction(async (transaction) => {
+          const rows = await transaction.all(endEverybodys, { after, limit, now })
+          const events = rows.flatMap(({ uuid, ended: count }): NewEvent[] =>
+            uuid === null ? [] : [{ type: 'session.ended', account: uuid, data: { sessions: count } }],
+          )
+          await recordEvents(transaction, events, now)
+          const ended = rows.reduce((sum, row) => sum + row.ended, 0)
+          return { ended, last: rows[0]?.last ?? null }
+        }),
+      ),
+    list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
+    async sweep(now, limit) {
+      const before = daysBefore(now, KEPT_DAYS)
+      const batch = (await database.first(sweep, { after: sweptTo, before, limit }))!
+      sweptTo = batch.last
+      return { removed: batch.removed, more: sweptTo !== null }
+    },
+  }
 }

@@ -1,7 +1,17 @@
 /**
- * The keys that sign access tokens, shared by all replicas. The promise: a key is added only if its maker knew the newest
- * one, so that of any number of replicas that find a key due, exactly one adds it.
+ * The keys that sign access tokens, shared by all replicas. The promise: a key is added only if its maker knew the
+ * newest one, so that of any number of replicas that find a key due, exactly one adds it. The table `signing_keys` has a row
+ * for each key, a few in all, which is removed once its last token has expired and a successor is added. Changes stand in line
+ * behind one advisory lock; reading takes none.
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { signingKeys } from '../../../platform/postgres/schema.ts'
+import { defineStatement, json } from '../../../platform/postgres/statement.ts'
+import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { deleteSigningKeys } from './signing-key-sql.ts'
 
 /** An EC public key of RFC 7518, 6.2.1: only kty, crv, x, y. */
 export type PublicJwk = Record<string, string>
@@ -40,4 +50,108 @@ export interface KeyStore {
   revoke(kid: string, now: Date): Promise<void>
   /** Replaces the sealed private part by the same one sealed anew, unless it is not the same any more. */
   putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
+}
+
+/** Any number nobody else locks with; also taken where there is no row yet to lock. */
+const LOCK = 7_317_240_116
+
+const lock = defineStatement({
+  name: 'tokens.lock',
+  params: {},
+  sql: () => sql`select pg_advisory_xact_lock(${sql.raw(String(LOCK))})`,
+})
+
+const list = defineStatement({
+  name: 'tokens.list',
+  params: {},
+  row: {
+    kid: 'text',
+    publicJwk: json<PublicJwk>(),
+    sealedPrivateJwk: 'bytea',
+    createdAt: 'timestamptz',
+    signsFrom: 'timestamptz',
+    publishedUntil: 'timestamptz?',
+  },
+  sql: () => sql`
+  select kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until
+    from ${signingKeys} order by signs_from`,
+})
+
+const newest = defineStatement({
+  name: 'tokens.newest',
+  params: {},
+  row: { kid: 'text' },
+  sql: () => sql`select kid from ${signingKeys} order by signs_from desc limit 1`,
+})
+
+const remove = defineStatement({
+  name: 'tokens.remove',
+  params: { kids: 'jsonb' },
+  sql: (p) => deleteSigningKeys(sql`kid in (select jsonb_array_elements_text(${p.kids}))`),
+})
+
+const supersede = defineStatement({
+  name: 'tokens.supersede',
+  params: { publishedUntil: 'timestamptz', kid: 'text' },
+  sql: (p) => sql`
+  update ${signingKeys} set published_until = ${p.publishedUntil}
+   where kid = ${p.kid}`,
+})
+
+const add = defineStatement({
+  name: 'tokens.add',
+  params: {
+    kid: 'text',
+    publicJwk: 'jsonb',
+    sealedPrivateJwk: 'bytea',
+    createdAt: 'timestamptz',
+    signsFrom: 'timestamptz',
+    publishedUntil: 'timestamptz?',
+  },
+  sql: (p) => sql`
+  insert into ${signingKeys} (kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until)
+  values (${p.kid}, ${p.publicJwk}, ${p.sealedPrivateJwk},
+          ${p.createdAt}, ${p.signsFrom},
+          ${p.publishedUntil})`,
+})
+
+const putSealed = defineStatement({
+  name: 'tokens.put_sealed',
+  params: { kid: 'text', was: 'bytea', is: 'bytea' },
+  sql: (p) => sql`
+  update ${signingKeys} set sealed_private_jwk = ${p.is}
+   where kid = ${p.kid} and sealed_private_jwk = ${p.was}`,
+})
+
+const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
+
+export function createKeyStore(database: Database): KeyStore {
+  return {
+    list: () => database.all(list, {}),
+    add: ({ key, after, remove: kids, revoked, supersedes }) =>
+      database.transaction(async (transaction) => {
+        await transaction.first(lock, {})
+        const last = await transaction.first(newest, {})
+        if ((last?.kid ?? null) !== after) return false
+        if (kids.length > 0) await transaction.all(remove, { kids })
+        if (supersedes) await transaction.all(supersede, supersedes)
+        await transaction.all(add, { ...key })
+        const happened = [
+          ...(revoked === null ? [] : [about('key.revoked', revoked)]),
+          about('key.rotated', key.kid),
+        ]
+        await recordEvents(transaction, happened, key.createdAt)
+        return true
+      }),
+    async revoke(kid, now) {
+      await database.transaction(async (transaction) => {
+        await transaction.first(lock, {})
+        await transaction.all(remove, { kids: [kid] })
+        await recordEvents(transaction, [about('key.revoked', kid)], now)
+      })
+    },
+    async putSealed(kid, sealed) {
+      await database.all(putSealed, { kid, ...sealed })
+    },
+  }
 }

@@ -1,10 +1,44 @@
 /**
- * The identity tokens that were used. Always in a logged table of PostgreSQL, so that neither a Redis flush nor a restart
- * makes one valid again.
+ * The identity tokens that were used. Always in a logged table of PostgreSQL, so that neither a Redis flush nor a
+ * restart makes one valid again. The table is `spent_id_tokens`.
  */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { spentIdTokens } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
+
 export interface SpentTokenStore {
   /** True for one caller, and false for all others until `expiresAt`, when the token is refused for its age. */
   spend(hash: Uint8Array, expiresAt: Date): Promise<boolean>
   /** Removes up to `limit` that expired a day ago (the clock may be set back) and returns how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
+}
+
+const spend = defineStatement({
+  name: 'identities.spend',
+  params: { hash: 'bytea', expiresAt: 'timestamptz' },
+  row: { spent: 'boolean' },
+  sql: (p) => sql`
+  insert into ${spentIdTokens} (hash, expires_at)
+  values (${p.hash}, ${p.expiresAt})
+  on conflict (hash) do nothing
+  returning true as spent`,
+})
+
+const sweep = createSweep({
+  name: 'identities.sweep',
+  table: spentIdTokens,
+  key: sql`hash`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now} - interval '1 day'`,
+  order: sql`expires_at`,
+})
+
+export function createSpentTokenStore(database: Database): SpentTokenStore {
+  return {
+    spend: async (hash, expiresAt) => (await database.first(spend, { hash, expiresAt })) !== null,
+    sweep: (now, limit) => sweep(database, { now, limit }),
+  }
 }

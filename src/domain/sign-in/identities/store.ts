@@ -1,12 +1,30 @@
 /**
- * The identities, in PostgreSQL in every shape. The promise: an identity (issuer and subject) belongs to one account; an
- * account with an unverified claim keeps nothing from a stranger when its owner comes; no account is left without a
- * sign-in method.
+ * The identities, in PostgreSQL in every shape. The promise: an identity (issuer and subject) belongs to one account;
+ * an account with an unverified claim keeps nothing from a stranger when its owner comes; no account is left without a
+ * sign-in method. The table is `identities`.
  */
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { violates } from '../../../platform/postgres/failure.ts'
+import { accounts, identities } from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  sessionLives,
+  updateLockedAccount,
+} from '../../accounts/accounts/account-sql.ts'
+import { addByProvider, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
+import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import { deleteIdentities } from './identity-sql.ts'
 
 export interface NewSocialAccount {
   uuid: string
@@ -68,4 +86,238 @@ export interface IdentityStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'>
+}
+
+const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
+
+const paramsOf = ({
+  provider,
+  issuer,
+  subject,
+  email,
+}: ProvedIdentity): ValuesOf<typeof identityParamTypes> => ({
+  provider,
+  issuer,
+  subject,
+  email: email?.address.destination ?? null,
+})
+
+const findAccount = defineStatement({
+  name: 'identities.find_account',
+  params: { issuer: 'text', subject: 'text' },
+  row: accountRow,
+  sql: (p) => sql`
+  select ${accounts}.* from ${identities} join ${accounts} on ${accounts}.id = ${identities}.account_id
+   where issuer = ${p.issuer} and subject = ${p.subject}`,
+})
+
+const linkParamTypes = {
+  accountId: 'bigint',
+  now: 'timestamptz',
+  ...identityParamTypes,
+  ...noticeParamTypes,
+} as const
+
+const linkTo = (
+  p: Placeholders<keyof typeof linkParamTypes>,
+  condition: SQL,
+  addedBy = sql`null::uuid`,
+) => sql`
+  with account as (select id from ${accounts} where id = ${p.accountId} and ${condition}),
+  linked as (
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at, added_by)
+    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now}, ${addedBy} from account
+    on conflict (issuer, subject) do nothing
+    returning id),
+  notices as (${queueNotices(p, sql`linked`)})
+  select id from linked`
+
+const link = defineStatement({
+  name: 'identities.link',
+  params: { ...linkParamTypes, sessionId: 'uuid', digestWhenChecked: 'text?', limit: 'int' },
+  row: { id: 'bigint' },
+  sql: (p) =>
+    linkTo(
+      p,
+      sql`password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}
+      and (select count(*) from ${identities} where account_id = ${p.accountId}) < ${p.limit}`,
+      sql`${p.sessionId}`,
+    ),
+})
+
+const linkByEmail = defineStatement({
+  name: 'identities.link_by_email',
+  params: { ...linkParamTypes, key: 'text' },
+  row: { id: 'bigint' },
+  sql: (p) =>
+    linkTo(
+      p,
+      sql`email_key = ${p.key} and email_confirmed_at is not null
+    and not exists (select 1 from ${identities} where account_id = ${p.accountId} and issuer = ${p.issuer})`,
+      // It rests on the e-mail address, and goes with it.
+      sql`(select email_added_by from ${accounts} where id = ${p.accountId})`,
+    ),
+})
+
+/** Null for an account whose e-mail address is not verified by this. */
+const provedNow = (p: Placeholders<'key' | 'now'>) => sql`case when ${p.key} is not null then ${p.now} end`
+
+/**
+ * Only a registration that nobody confirmed is taken over: it has opened nothing, so that its uuid is in no token. Any
+ * other account loses its claim and stays what it was.
+ */
+const open = defineStatement({
+  name: 'identities.open',
+  params: {
+    key: 'text?',
+    accountEmail: 'text?',
+    now: 'timestamptz',
+    provider: 'text',
+    subject: 'text',
+    language: 'text',
+    uuid: 'uuid',
+    accountEmailKey: 'text?',
+    accountableType: 'text',
+    roleId: 'int',
+    issuer: 'text',
+    email: 'text?',
+  },
+  row: accountRow,
+  sql: (p) => sql`
+  with claimed as (
+    select id from ${accounts}
+     where waiting_for = ${p.key} and account_confirmed_at is null and origin is null
+     order by id limit 1 for update),
+  emptied as (${takeRegistrationOver(p, sql`claimed`)}),
+  created as (${addByProvider(p, provedNow(p), sql`not exists (select 1 from claimed)`)}),
+  opened as (select * from emptied union all select * from created),
+  linked as (
+    insert into ${identities} (account_id, provider, issuer, subject, email, created_at)
+    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now} from opened),
+  proved as (select id from opened),
+  ${endOtherClaims(p, 'email', sql`proved`)}
+  select * from opened`,
+})
+
+const list = defineStatement({
+  name: 'identities.list',
+  params: { accountId: 'bigint' },
+  row: { provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
+  sql: (p) => sql`
+  select provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
+})
+
+const leftWithout = (p: Placeholders<'provider' | keyof typeof signInMethodParamTypes>) =>
+  otherSignInMethods(p, { identities: sql`provider <> ${p.provider}` })
+
+const isLastMethod = defineStatement({
+  name: 'identities.is_last_method',
+  params: { ...signInMethodParamTypes, provider: 'text' },
+  row: { isLast: 'boolean' },
+  sql: (p) => sql`select not exists (${leftWithout(p)}) as is_last`,
+})
+
+const unlink = defineStatement({
+  name: 'identities.unlink',
+  params: {
+    ...signInMethodParamTypes,
+    provider: 'text',
+    sessionId: 'uuid',
+    now: 'timestamptz',
+    notices: 'text',
+  },
+  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  sql: (p) => sql`
+  with named as (
+    select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
+  left_over as (${leftWithout(p)}),
+  removed as (
+    ${deleteIdentities(
+      sql`${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}`,
+      sql`named`,
+    )}
+    returning ${identities}.id),
+  notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
+  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+})
+
+const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
+  at,
+  eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
+})
+
+export function createIdentityStore(database: Database): IdentityStore {
+  return {
+    findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
+    async link({ account: { id, uuid, passwordDigest }, sessionId }, identity, limit, notices, now) {
+      const params = {
+        accountId: id,
+        sessionId,
+        digestWhenChecked: passwordDigest,
+        limit,
+        now,
+        ...paramsOf(identity),
+        ...noticeParams(notices),
+      }
+      const linked = await updateLockedAccount(database, link, params, linking(uuid, identity, now))
+      return linked !== null
+    },
+    async linkByEmail({ id, uuid }, identity, notices, now) {
+      const key = identity.email?.address.key
+      if (key === undefined) return false
+      const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
+      const linked = await updateLockedAccount(database, linkByEmail, params, linking(uuid, identity, now))
+      return linked !== null
+    },
+    async open(identity, account, email, now) {
+      const own = email === 'none' ? undefined : identity.email?.address
+      try {
+        const params = {
+          ...account,
+          ...paramsOf(identity),
+          now,
+          key: (email === 'verified' && own?.key) || null,
+          accountEmailKey: own?.key ?? null,
+          accountEmail: own?.destination ?? null,
+        }
+        const data = { provider: identity.provider }
+        return await changeAndRecord(database, open, params, {
+          at: now,
+          eventsOf: ({ uuid }) => [
+            { type: 'account.registered', account: uuid, data },
+            { type: 'identity.linked', account: uuid, data },
+          ],
+        })
+      } catch (error) {
+        if (violates(error, 'identities_issuer_subject') || violates(error, 'accounts_email_proved'))
+          return null
+        throw error
+      }
+    },
+    list: (accountId) => database.all(list, { accountId }),
+    async isLastMethod(accountId, provider, { providers, rpId }) {
+      const params = { accountId, provider, usable: JSON.stringify(providers), rpId }
+      return (await database.first(isLastMethod, params))?.isLast === true
+    },
+    async unlink({ account, sessionId }, provider, { providers, rpId }, notices, now) {
+      const usable = JSON.stringify(providers)
+      const params = {
+        accountId: account.id,
+        sessionId,
+        provider,
+        usable,
+        rpId,
+        now,
+        ...noticeParams(notices),
+      }
+      const row = await updateLockedAccount(database, unlink, params, {
+        at: now,
+        eventsOf: ({ removed }) =>
+          removed ? [{ type: 'identity.unlinked', account: account.uuid, data: { provider } }] : [],
+      })
+      if (!row?.lives) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.removed ? 'unlinked' : 'last_sign_in_method'
+    },
+  }
 }

@@ -15,8 +15,8 @@ import { type Identifier, parseIdentifier } from '../../foundation/identifiers/i
 import { type Caller, inSession, stranger, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
-import type { Device } from '../../sessions/sessions/store.ts'
 import type {
   FirstFactor,
   FirstFactorProof,

@@ -6,7 +6,7 @@ import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { Device } from '../../sessions/sessions/store.ts'
+import type { Device } from '../../sessions/sessions/session.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 

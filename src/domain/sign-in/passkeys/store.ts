@@ -1,9 +1,40 @@
-/** The passkeys, in PostgreSQL in every shape. */
+/** The passkeys, in PostgreSQL in every shape. The tables are `passkeys` and `spent_challenges`. */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
+import {
+  defineStatement,
+  json,
+  type Placeholders,
+  pick,
+  rowOf,
+} from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import {
+  changeAndRecord,
+  eventCtes,
+  eventParams,
+  eventParamTypes,
+} from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import type { NewSession, SignedInAccount } from '../../sessions/sessions/store.ts'
+import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import type { NewSession, SignedInAccount } from '../../sessions/sessions/session.ts'
+import {
+  endTooMany,
+  isFromNewDevice,
+  otherSessions,
+  signInCtes,
+  signInParams,
+  signInParamTypes,
+} from '../../sessions/sessions/sign-in-sql.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
+import { deletePasskeys } from './passkey-sql.ts'
 import type { Assertion, NewCredential } from './verification.ts'
 
 export interface PasskeyUse {
@@ -77,4 +108,344 @@ export interface PasskeyStore {
   countForeign(rpId: string): Promise<number>
   /** Removes up to `limit` expired challenges and returns how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
+}
+
+const columns = rowOf(passkeys)
+
+const passkeyRow = {
+  ...pick(
+    columns,
+    'id',
+    'accountId',
+    'credentialId',
+    'publicKey',
+    'userHandle',
+    'counter',
+    'name',
+    'createdAt',
+    'lastUsedAt',
+    'backupEligible',
+    'backedUp',
+    'aaguid',
+    'rpId',
+    'proved',
+  ),
+  transports: json<string[]>(),
+}
+
+const selected = sql`id, account_id, credential_id, public_key, user_handle, counter, name, created_at, last_used_at,
+         backup_eligible, backed_up, aaguid, rp_id, proved, transports`
+
+/** Two of the passkey's columns have the names of the account's. */
+const find = defineStatement({
+  name: 'passkeys.find',
+  params: { credentialId: 'text' },
+  row: {
+    ...accountRow,
+    ...pick(columns, 'accountId', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'lastUsedAt'),
+    ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId', 'proved'),
+    transports: json<string[]>(),
+    passkeyId: 'uuid',
+    passkeyCreatedAt: 'timestamptz',
+    removalWaits: 'boolean',
+  },
+  sql: (p) => sql`
+  select ${accounts}.*, account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
+         backup_eligible, backed_up, aaguid, rp_id, proved, transports,
+         ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at,
+         exists (select 1 from ${twoFactorRemovals} removal where removal.account_id = ${accounts}.id) as removal_waits
+    from ${passkeys} join ${accounts} on ${accounts}.id = ${passkeys}.account_id
+   where credential_id = ${p.credentialId}`,
+})
+
+const list = defineStatement({
+  name: 'passkeys.list',
+  params: { accountId: 'bigint' },
+  row: passkeyRow,
+  sql: (p) => sql`
+  select ${selected} from ${passkeys} where account_id = ${p.accountId} order by created_at, id`,
+})
+
+/** The challenge is spent only where the passkey may be stored: nothing else writes. */
+const add = defineStatement({
+  name: 'passkeys.add',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    notices: 'text',
+    now: 'timestamptz',
+    limit: 'int',
+    hash: 'bytea',
+    expiresAt: 'timestamptz',
+    id: 'uuid',
+    credentialId: 'text',
+    publicKey: 'bytea',
+    userHandle: 'bytea',
+    counter: 'bigint',
+    name: 'text',
+    backupEligible: 'boolean',
+    backedUp: 'boolean',
+    transports: 'text',
+    aaguid: 'text',
+    rpId: 'text',
+    proved: 'boolean',
+  },
+  row: {
+    lives: 'boolean',
+    known: 'boolean',
+    full: 'boolean',
+    foreign: 'boolean',
+    spent: 'boolean',
+    added: 'boolean',
+  },
+  sql: (p) => sql`
+  with state as (
+    select ${sessionLives(p)} as lives,
+           exists (select 1 from ${passkeys} where credential_id = ${p.credentialId}) as known,
+           (select count(*) from ${passkeys} where account_id = ${p.accountId}) >= ${p.limit} as full,
+           exists (select 1 from ${passkeys}
+                    where account_id = ${p.accountId} and user_handle <> ${p.userHandle}) as "foreign"),
+  spent as (
+    insert into ${spentChallenges} (hash, expires_at)
+    select ${p.hash}, ${p.expiresAt} from state where lives and not known and not "full" and not "foreign"
+    on conflict do nothing returning hash),
+  added as (
+    insert into ${passkeys} (id, account_id, credential_id, public_key, user_handle, counter, name, created_at,
+                             backup_eligible, backed_up, transports, aaguid, rp_id, added_by_session, proved)
+    select ${p.id}, ${p.accountId}, ${p.credentialId}, ${p.publicKey}, ${p.userHandle}, ${p.counter}, ${p.name},
+           ${p.now}, ${p.backupEligible}, ${p.backedUp}, ${p.transports}::jsonb, ${p.aaguid}, ${p.rpId},
+           ${p.sessionId}, ${p.proved}
+      from spent
+    on conflict (credential_id) do nothing returning id),
+  notices as (${queueNotices(p, sql`added`)})
+  select lives, known, "full", "foreign", exists (select 1 from spent) as spent, exists (select 1 from added) as added
+    from state`,
+})
+
+const useParamTypes = {
+  passkeyId: 'uuid',
+  hash: 'bytea',
+  challengeEndsAt: 'timestamptz',
+  counter: 'bigint',
+  backedUp: 'boolean',
+  now: 'timestamptz',
+} as const
+
+/** CTEs. A counter of zero on both sides means that the authenticator does not count, as synced passkeys do not. */
+const useCtes = (p: Placeholders<keyof typeof useParamTypes>) => sql`
+  spent as (
+    insert into ${spentChallenges} (hash, expires_at)
+    values (${p.hash}, ${p.challengeEndsAt})
+    on conflict do nothing returning hash),
+  used as (
+    update ${passkeys}
+       set counter = ${p.counter}, backed_up = ${p.backedUp},
+           last_used_at = ${p.now}
+      from spent
+     where id = ${p.passkeyId}
+       and (counter < ${p.counter} or (counter = 0 and ${p.counter} = 0))
+    returning id)`
+
+const outcome = sql`exists (select 1 from spent) as spent, exists (select 1 from used) as used`
+
+const use = defineStatement({
+  name: 'passkeys.use',
+  params: { ...useParamTypes, ...eventParamTypes },
+  row: { spent: 'boolean', used: 'boolean' },
+  sql: (p) => sql`with ${useCtes(p)}, ${eventCtes(p, sql`used`)} select ${outcome}`,
+})
+
+/** The events of the sign-in are those of the use too. */
+const signIn = defineStatement({
+  name: 'passkeys.sign_in',
+  params: { ...useParamTypes, ...signInParamTypes },
+  row: { ...accountRow, spent: 'boolean', used: 'boolean', others: 'int', isNewDevice: 'boolean' },
+  sql: (p) => sql`
+  with ${useCtes(p)}, ${signInCtes(p, sql`exists (select 1 from used)`)}
+  select ${outcome}, ${otherSessions(p, sql`signed_in`)} as others, ${isFromNewDevice(p, sql`signed_in`)} as is_new_device, signed_in.*
+    from (select 1) answer left join signed_in on true`,
+})
+
+const tellCopy = defineStatement({
+  name: 'passkeys.tell_copy',
+  params: { id: 'uuid', notices: 'text', now: 'timestamptz' },
+  sql: (p) => sql`
+  with copied as (select id from ${passkeys} where id = ${p.id}),
+  notices as (${queueNotices(p, sql`copied`)})
+  select 1 from copied`,
+})
+
+const rename = defineStatement({
+  name: 'passkeys.rename',
+  params: { accountId: 'bigint', id: 'uuid', name: 'text' },
+  row: passkeyRow,
+  sql: (p) => sql`
+  update ${passkeys} set name = ${p.name} where account_id = ${p.accountId} and id = ${p.id} returning ${selected}`,
+})
+
+const isLastMethod = defineStatement({
+  name: 'passkeys.is_last_method',
+  params: { ...signInMethodParamTypes, id: 'uuid' },
+  row: { isLast: 'boolean' },
+  sql: (p) => sql`select not exists (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}) as is_last`,
+})
+
+/** What is left to sign in with: another passkey, an identity, or a password with an identifier to type beside it. */
+const remove = defineStatement({
+  name: 'passkeys.remove',
+  params: {
+    ...signInMethodParamTypes,
+    sessionId: 'uuid',
+    id: 'uuid',
+    notices: 'text',
+    now: 'timestamptz',
+  },
+  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  sql: (p) => sql`
+  with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
+  left_over as (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}),
+  removed as (
+    ${deletePasskeys(
+      sql`${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}`,
+      sql`named`,
+    )}
+    returning ${passkeys}.id),
+  notices as (${queueNotices(p, sql`removed`)})
+  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+})
+
+const countForeign = defineStatement({
+  name: 'passkeys.count_foreign',
+  params: { rpId: 'text' },
+  row: { count: 'int' },
+  sql: (p) => sql`select count(*)::int as count from ${passkeys} where rp_id <> ${p.rpId}`,
+})
+
+const sweep = createSweep({
+  name: 'passkeys.sweep',
+  table: spentChallenges,
+  key: sql`hash`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
+  order: sql`expires_at`,
+})
+
+const useParams = ({ passkey, challenge, assertion }: PasskeyUse) => ({
+  ...assertion,
+  passkeyId: passkey.id,
+  hash: challenge.hash,
+  challengeEndsAt: challenge.expiresAt,
+})
+
+const refusalOf = ({ spent, used }: { spent: boolean; used: boolean }): UseRefusal | null =>
+  !spent ? 'challenge_spent' : !used ? 'counter_fell' : null
+
+const happened = (type: EventType, { uuid }: Account, passkey: string): NewEvent => ({
+  type,
+  account: uuid,
+  data: { passkey },
+})
+
+const recording = <Row>(
+  type: EventType,
+  account: Account,
+  id: string,
+  did: (row: Row) => boolean,
+  at: Date,
+) => ({
+  at,
+  eventsOf: (row: Row) => (did(row) ? [happened(type, account, id)] : []),
+})
+
+export function createPasskeyStore(database: Database): PasskeyStore {
+  return {
+    async find(credentialId) {
+      const row = await database.first(find, { credentialId })
+      if (row === null) return null
+      const passkey = { ...row, id: row.passkeyId, createdAt: row.passkeyCreatedAt } as Passkey
+      return { passkey, account: row as unknown as Account, removalWaits: row.removalWaits }
+    },
+    list: (accountId) => database.all(list, { accountId }),
+    async add({ account, sessionId }, { transports, ...passkey }, { hash, expiresAt }, limit, notices, now) {
+      const row = await updateLockedAccount(
+        database,
+        add,
+        {
+          ...passkey,
+          accountId: account.id,
+          sessionId,
+          hash,
+          expiresAt,
+          limit,
+          now,
+          transports: JSON.stringify(transports),
+          ...noticeParams(notices),
+        },
+        recording('passkey.added', account, passkey.id, ({ added }) => added, now),
+      )
+      if (!row?.lives || row.foreign) return 'account_changed'
+      if (row.known) return 'credential_known'
+      if (row.full) return 'limit_reached'
+      if (!row.spent) return 'challenge_spent'
+      return row.added ? 'added' : 'credential_known'
+    },
+    async use(used, now) {
+      const events = [happened('passkey.used', used.account, used.passkey.id)]
+      const row = (await database.first(use, { ...useParams(used), ...eventParams(events, now), now }))!
+      return refusalOf(row) ?? 'used'
+    },
+    async signIn(used, session, now) {
+      const { account, passkey } = used
+      const use = { ...happened('passkey.used', account, passkey.id), sessionId: session.id }
+      const row = (await database.first(signIn, {
+        ...useParams(used),
+        ...signInParams(account, session, null, now, [use]),
+      }))!
+      const refusal = refusalOf(row)
+      if (refusal !== null || row.id === null) return refusal
+      const { spent: _spent, used: _used, others, ...signedIn } = row
+      await endTooMany(database, account.id, others, now)
+      return signedIn
+    },
+    async tellCopy(passkeyId, notices, now) {
+      await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
+    },
+    rename: ({ id: accountId, uuid }, id, name, now) =>
+      changeAndRecord(
+        database,
+        rename,
+        { accountId, id, name },
+        {
+          at: now,
+          eventsOf: () => [
+            { type: 'account.updated', account: uuid, data: { fields: ['passkey_name'], passkey: id } },
+          ],
+        },
+      ),
+    async isLastMethod(accountId, { id, rpId }, usableProviders) {
+      const params = { accountId, id, rpId, usable: JSON.stringify(usableProviders) }
+      return (await database.first(isLastMethod, params))?.isLast === true
+    },
+    async remove({ account, sessionId }, { id, rpId }, usableProviders, notices, now) {
+      const row = await updateLockedAccount(
+        database,
+        remove,
+        {
+          accountId: account.id,
+          sessionId,
+          id,
+          rpId,
+          usable: JSON.stringify(usableProviders),
+          now,
+          ...noticeParams(notices),
+        },
+        recording('passkey.removed', account, id, ({ removed }) => removed, now),
+      )
+      if (!row?.lives) return 'session_over'
+      if (!row.found) return 'not_found'
+      return row.removed ? 'removed' : 'last_sign_in_method'
+    },
+    countForeign: async (rpId) => (await database.first(countForeign, { rpId }))?.count ?? 0,
+    sweep: (now, limit) => sweep(database, { now, limit }),
+  }
 }

@@ -1,9 +1,41 @@
-/** How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. */
+/**
+ * How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. The
+ * digest is the column `password_digest` of `accounts`.
+ */
 
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { MatchedCode } from '../../accounts/account-codes/service.ts'
+import { spendAccountCode } from '../../accounts/account-codes/spend-sql.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import {
+  endOtherClaims,
+  holdAccount,
+  sessionLives,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
+} from '../../accounts/accounts/account-sql.ts'
+import { changePassword, replacePassword } from '../../accounts/accounts/changes-sql.ts'
+import { resetByContact } from '../../accounts/accounts/contacts-sql.ts'
+import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import {
+  noticeParams,
+  noticeParamTypes,
+  queueNotices,
+  supersedeAll,
+} from '../../messages/outbox/queue-sql.ts'
+import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { isRecentContact, removeAdditions } from '../undo/additions-sql.ts'
+import { dropContactChanges } from '../undo/contact-changes-sql.ts'
+import { endLaterLinks } from '../undo/undo-sql.ts'
 
 export interface NewPassword {
   digest: string
@@ -37,4 +69,196 @@ export interface PasswordStore {
     password: NewPassword,
     now: Date,
   ): Promise<'changed' | 'other_password' | 'session_over'>
+}
+
+/**
+ * CTEs for what ends with the old password of the account in `proved`, and nobody but the caller's device is known any more.
+ * `kept`: the sessions that do not end.
+ */
+const endings = (
+  p: Placeholders<'now' | 'notices' | 'keptDevice'>,
+  proved: SQL,
+  kept: SQL,
+  values?: SQL,
+) => sql`
+    revoked as (${endSessionsOf(p, proved, kept)}),
+    dropped as (${dropContactChanges(proved)}),
+    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from ${proved})` })}),
+    unknown_devices as (${forgetDevices(proved, p.keptDevice)}),
+    notices as (${queueNotices(p, proved, values)})`
+
+const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) =>
+  endings(p, sql`proved`, sql`false`, whatWent)
+
+/** For the notice. */
+const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
+
+/** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
+type Going = 'recent' | 'all' | 'none'
+
+const byWish =
+  ({ going }: Placeholders<'going'>) =>
+  (recent: SQL) =>
+    sql`(${going} = 'all' or ${going} = 'recent' and ${recent})`
+
+const goingWith = ({ kind, removeFactors }: MatchedCode): Going => {
+  if (kind !== 'recovery') return 'recent'
+  return removeFactors ? 'all' : 'none'
+}
+
+const resetRow = { newlyConfirmed: 'boolean' } as const
+
+/**
+ * The other contact is removed if a session added it lately, or if the registration was never confirmed: then it is
+ * only a claim, perhaps a stranger's, and gets no notice.
+ */
+const resetBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const otherKind = kind === 'email' ? 'phone' : 'email'
+  return defineStatement({
+    name: `passwords.reset_by_${kind}`,
+    params: {
+      now: 'timestamptz',
+      accountId: 'bigint',
+      key: 'text',
+      digest: 'text',
+      keptDevice: 'bytea?',
+      going: 'text',
+      ...noticeParamTypes,
+    },
+    row: resetRow,
+    sql: (p) => sql`
+    with old as (
+      select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
+       where id = ${p.accountId} and ${keyColumn} = ${p.key}
+         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${p.key}))),
+    proved as (${resetByContact(p, kind, sql`old`)}),
+    ${endOtherClaims(p, kind, sql`proved`)},
+    ${removeAdditions(p, sql`proved`, byWish(p))},
+    overtaken as (${endLaterLinks(p, sql`proved`)}),
+    ${resetEndings(p)}
+    select newly_confirmed from proved`,
+  })
+}
+
+const reset = { email: resetBy('email'), phone: resetBy('phone') }
+
+/**
+ * By a code that proves no contact: an administrator knows who has it. The contacts stay, since no code says which of them is the owner's.
+ */
+const resetByAdministrator = defineStatement({
+  name: 'passwords.reset_by_administrator',
+  params: {
+    accountId: 'bigint',
+    digest: 'text',
+    keptDevice: 'bytea?',
+    going: 'text',
+    now: 'timestamptz',
+    ...noticeParamTypes,
+  },
+  row: resetRow,
+  sql: (p) => sql`
+    with proved as (${replacePassword(p)}),
+    ${removeAdditions(p, sql`proved`, byWish(p))},
+    ${resetEndings(p)}
+    select false as newly_confirmed from proved`,
+})
+
+const change = defineStatement({
+  name: 'passwords.change',
+  params: {
+    digest: 'text',
+    now: 'timestamptz',
+    accountId: 'bigint',
+    digestWhenChecked: 'text?',
+    sessionId: 'uuid',
+    keptDevice: 'bytea?',
+    notices: 'text',
+  },
+  row: { lives: 'boolean', changed: 'boolean' },
+  sql: (p) => sql`
+  with proved as (${changePassword(
+    p,
+    sql`id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
+  )}),
+  ${endings(p, sql`proved`, sql`${sessions}.id = ${p.sessionId}`)}
+  select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
+})
+
+const eventsOfReset = (
+  account: string,
+  data: Record<string, string>,
+  { newlyConfirmed }: { newlyConfirmed: boolean },
+): NewEvent[] => [
+  ...(newlyConfirmed
+    ? (['account.registered', 'account.confirmed'] as const).map((type) => ({ type, account, data }))
+    : []),
+  { type: 'password.reset', account, data },
+]
+
+export function createPasswordStore(database: Database): PasswordStore {
+  /** Uses the code up and sets the password, or does neither. */
+  const resetOnce = (
+    matched: MatchedCode,
+    proved: Identifier | null,
+    { digest, keptDevice, notices }: NewPassword,
+    now: Date,
+  ) =>
+    retryDeadlocks(() =>
+      database.transaction(async (transaction) => {
+        const { account, ...code } = matched
+        const going = goingWith(matched)
+        const params = { accountId: account.id, digest, keptDevice, going, now, ...noticeParams(notices) }
+        await holdAccount(transaction, account.id)
+        if (!(await spendAccountCode(transaction, account.id, code, now))) return null
+        // The contact may have gone since the code was sent there; the account it was made for is the same.
+        const row =
+          (proved && (await transaction.first(reset[proved.kind], { ...params, key: proved.key }))) ??
+          (await transaction.first(resetByAdministrator, params))
+        const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
+        if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
+        return row
+      }),
+    )
+
+  return {
+    async resetByCode(matched, password, now) {
+      const { sentTo } = matched
+      const done =
+        sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, now)))
+      return (done ?? (await resetOnce(matched, null, password, now))) !== null
+    },
+    async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, now) {
+      const done = await verifyIdentifier(kind, () =>
+        updateLockedAccount(
+          database,
+          reset[kind],
+          { accountId, key, digest, keptDevice, going: 'recent', now, ...noticeParams(notices) },
+          { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
+        ),
+      )
+      return done !== null
+    },
+    async change({ account, sessionId }, { digest, keptDevice, notices }, now) {
+      const changed = await updateLockedAccount(
+        database,
+        change,
+        {
+          accountId: account.id,
+          sessionId,
+          digestWhenChecked: account.passwordDigest,
+          digest,
+          keptDevice,
+          now,
+          ...noticeParams(notices),
+        },
+        {
+          at: now,
+          eventsOf: (row) => (row.changed ? [{ type: 'password.changed', account: account.uuid }] : []),
+        },
+      )
+      if (changed?.changed) return 'changed'
+      return changed?.lives ? 'other_password' : 'session_over'
+    },
+  }
 }

@@ -24,8 +24,8 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
+import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
-import type { Device } from '../../sessions/sessions/store.ts'
 import type { RegistrationStore } from './store.ts'
 
 export interface RegisterBody {

@@ -1,12 +1,49 @@
 /**
- * The registrations that wait for the confirmation of their contact, in PostgreSQL in every shape: accounts that nobody
- * confirmed, and who named which contact.
+ * The registrations that wait for the confirmation of their contact, in PostgreSQL in every shape: accounts that
+ * nobody confirmed, and who named which contact. The tables are `accounts` and `registration_claims`, and the rows of
+ * the outbox that registering causes.
  */
+
+import { randomUUID } from 'node:crypto'
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { accounts, registrationClaims } from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  unqualifiedColumns,
+  verifyIdentifier,
+} from '../../accounts/accounts/account-sql.ts'
+import {
+  addClaims,
+  addRegistration,
+  confirmApart,
+  confirmRegistration,
+  sweepClaims,
+  sweepRegistrations,
+} from '../../accounts/accounts/opening-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
+import {
+  changeAndRecord,
+  eventCtes,
+  eventParams,
+  eventParamTypes,
+} from '../../foundation/events/event-sql.ts'
 import type { Email } from '../../foundation/identifiers/email.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
+import {
+  messageParams,
+  messageParamTypes,
+  queueMessage,
+  queueOwnersNotice,
+  supersedePending,
+} from '../../messages/outbox/queue-sql.ts'
 
 export interface Registration {
   /** Used if this is the first registration that waits for the identifier. */
@@ -55,4 +92,187 @@ export interface RegistrationStore {
   sweep(now: Date, limit: number): Promise<number>
   /** Removes the password tags of registrations after a week, unless an unconfirmed account still names the contact. */
   sweepClaims(now: Date, limit: number): Promise<number>
+}
+
+const { codeSubject: _, ...withoutSubject } = messageParamTypes
+
+/** Whether registrations named the contact with two passwords, including that of the confirmation (`tag`). */
+const isContested = (p: Placeholders<'tag'>, contact: SQL) => sql`
+  (select count(*) > 1
+     from (select password_tag from ${registrationClaims} where contact = ${contact}
+           union select ${p.tag} where ${p.tag} is not null
+           limit 2) tags)`
+
+/** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
+const registerBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const stored = kind === 'email' ? accounts.email : accounts.phone
+  return defineStatement({
+    name: `registration.register_by_${kind}`,
+    params: {
+      key: 'text',
+      uuid: 'uuid',
+      email: 'text?',
+      emailKey: 'text?',
+      phone: 'text?',
+      passwordDigest: 'text',
+      accountableType: 'text',
+      roleId: 'int',
+      now: 'timestamptz',
+      language: 'text',
+      emailTag: 'bytea?',
+      phoneTag: 'bytea?',
+      ...withoutSubject,
+    },
+    row: { uuid: 'uuid', messageId: 'bigint', contested: 'boolean' },
+    sql: (p) => sql`
+    with owner as (
+      select uuid, language, ${stored} as destination from ${accounts}
+       where id = coalesce(
+         (select id from ${accounts} where ${keyColumn} = ${p.key} and ${verifiedAt} is not null),
+         (select id from ${accounts} where ${keyColumn} = ${p.key} and origin is not null limit 1))),
+    registered as (${addRegistration(p, sql`not exists (select 1 from owner)`)}),
+    claimed as (${addClaims(p, sql`not exists (select 1 from owner)`)}),
+    replaced as (${supersedePending({ ...p, codeSubject: sql`(select uuid from registered)` })}),
+    code as (${queueMessage({ ...p, codeSubject: sql`registered.uuid` }, sql`registered`)}
+      returning id),
+    notice as (${queueOwnersNotice({
+      now: p.now,
+      source: sql`owner`,
+      channel: p.messageChannel,
+      // As the owner wrote it, not as the person who registers spells it.
+      destination: sql`owner.destination`,
+      purpose: 'account_exists',
+      language: sql`owner.language`,
+      accountUuid: sql`owner.uuid`,
+      causedBy: p,
+    })}
+      returning id)
+    select uuid, code.id as message_id, ${isContested({ tag: kind === 'email' ? p.emailTag : p.phoneTag }, p.key)} as contested
+      from registered, code
+    union all select uuid, notice.id, false from owner, notice`,
+  })
+}
+
+const register = { email: registerBy('email'), phone: registerBy('phone') }
+
+/** The registration as the caller read it; one that was sent again since then is a different one. */
+const isThatRegistration = (p: Placeholders<'uuid' | 'seenAt'>) => sql`
+  uuid = ${p.uuid} and account_confirmed_at is null and updated_at = ${p.seenAt}`
+
+const confirmBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn } = unqualifiedColumns[kind]
+  return defineStatement({
+    name: `registration.confirm_by_${kind}`,
+    params: {
+      key: 'text',
+      tag: 'bytea?',
+      now: 'timestamptz',
+      digest: 'text?',
+      uuid: 'uuid',
+      seenAt: 'timestamptz',
+      ...eventParamTypes,
+    },
+    row: accountRow,
+    sql: (p) => sql`
+    with contested as materialized (select ${isContested(p, p.key)} as yes),
+    proved as (${confirmRegistration(
+      p,
+      kind,
+      sql`contested`,
+      sql`${isThatRegistration(p)} and ${keyColumn} = ${p.key}`,
+    )}),
+    ${endOtherClaims(p, kind, sql`proved`)},
+    ${eventCtes(p, sql`proved`)}
+    select * from proved`,
+  })
+}
+
+const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
+
+/**
+ * Somebody who verifies the other contact of a registration that two people sent gets a separate account: the contact that
+ * the registration waits for may belong to another person, who can still confirm it.
+ */
+const confirmApartBy = (kind: Identifier['kind']) => {
+  const { key: keyColumn } = unqualifiedColumns[kind]
+  return defineStatement({
+    name: `registration.confirm_apart_by_${kind}`,
+    params: {
+      key: 'text',
+      tag: 'bytea?',
+      uuid: 'uuid',
+      seenAt: 'timestamptz',
+      newUuid: 'uuid',
+      now: 'timestamptz',
+      digest: 'text?',
+    },
+    row: accountRow,
+    sql: (p) => sql`
+    with contested as materialized (select ${isContested(p, p.key)} as yes),
+    registration as (
+      select * from ${accounts}
+       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
+         and ${isContested(p, sql`waiting_for`)}
+         for update),
+    proved as (${confirmApart(p, kind, { registration: sql`registration`, contested: sql`contested` })}),
+    ${endOtherClaims(p, kind, sql`proved`)}
+    select * from proved`,
+  })
+}
+
+const confirmedApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
+
+/** Time enough to find the message; afterwards the identifier is free again. */
+const REGISTRATION_DAYS = 7
+
+export function createRegistrationStore(database: Database): RegistrationStore {
+  return {
+    async register({ email, phone, codeSeed, ...registration }, now) {
+      const primary = (email ?? phone)!
+      const row = await database.first(register[primary.kind], {
+        ...registration,
+        ...messageParams({
+          channel: primary.kind === 'email' ? 'email' : 'sms',
+          destination: primary.destination,
+          purpose: 'confirmation',
+          language: registration.language,
+          code: { subject: registration.uuid, purpose: 'confirmation', group: 'stranger', seed: codeSeed },
+        }),
+        now,
+        key: primary.key,
+        email: email?.destination ?? null,
+        emailKey: email?.key ?? null,
+        phone: phone?.key ?? null,
+      })
+      return row!
+    },
+    async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, now) {
+      const digest = password?.digest ?? null
+      const params = { uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now }
+      const eventsOf = ({ uuid }: Pick<Account, 'uuid'>): NewEvent[] => [
+        { type: 'account.registered', account: uuid, data: { contact: kind } },
+        { type: 'account.confirmed', account: uuid, data: { contact: kind } },
+      ]
+      return verifyIdentifier(kind, () =>
+        retryDeadlocks(async () => {
+          const apart =
+            waitingFor === key
+              ? null
+              : await changeAndRecord(
+                  database,
+                  confirmedApart[kind],
+                  { ...params, newUuid: randomUUID() },
+                  { at: now, eventsOf },
+                )
+          return (
+            apart ?? database.first(confirm[kind], { ...params, ...eventParams(eventsOf({ uuid }), now) })
+          )
+        }),
+      )
+    },
+    sweep: (now, limit) =>
+      sweepRegistrations(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
+    sweepClaims: (now, limit) => sweepClaims(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
+  }
 }

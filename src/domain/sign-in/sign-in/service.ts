@@ -12,8 +12,8 @@ import { type Identifier, parseIdentifier } from '../../foundation/identifiers/i
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
 import { type Caller, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
+import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
-import type { Device } from '../../sessions/sessions/store.ts'
 import type { FirstFactor, FirstFactorProofs } from './first-factor-proof.ts'
 import type { SecondFactor } from './second-factor.ts'
 

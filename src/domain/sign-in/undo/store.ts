@@ -1,7 +1,42 @@
-/** The undo links of replaced contacts, in PostgreSQL. */
+/**
+ * The undo links of replaced contacts, in PostgreSQL. The tables are `replaced_contacts` and `undo_links`.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import {
+  accountCodes,
+  accounts,
+  replacedContacts,
+  totpFactors,
+  undoLinks,
+} from '../../../platform/postgres/schema.ts'
+import { column, defineStatement } from '../../../platform/postgres/statement.ts'
+import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import {
+  accountRow,
+  endOtherClaims,
+  unqualifiedColumns,
+  updateLockedAccount,
+  verifyIdentifier,
+} from '../../accounts/accounts/account-sql.ts'
+import { restoreContact } from '../../accounts/accounts/contacts-sql.ts'
+import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
+import { dropApp, dropEnrolment, dropRecoveryCodes } from '../../credentials/authenticators/factors-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
+import {
+  noticeParams,
+  noticeParamTypes,
+  queueNotices,
+  supersedeAll,
+} from '../../messages/outbox/queue-sql.ts'
+import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { isRecentContact, removeAdditions } from './additions-sql.ts'
+import { dropContactChanges } from './contact-changes-sql.ts'
+import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
 
 export interface Undoable {
   /** As it is now. */
@@ -32,4 +67,142 @@ export interface UndoStore {
   ): Promise<'restored' | 'used' | 'taken'>
   /** Removes replaced contacts that can no longer come back, and their links; returns their number. */
   sweep(now: Date, limit: number): Promise<number>
+}
+
+const find = defineStatement({
+  name: 'undo.find',
+  params: { hash: 'bytea', after: 'timestamptz' },
+  row: {
+    ...accountRow,
+    replacedKind: column<Identifier['kind']>('text'),
+    destination: 'text',
+    destinationKey: 'text',
+    isUsed: 'boolean',
+    isTaken: 'boolean',
+  },
+  sql: (p) => sql`
+  select ${accounts}.*, replaced.kind as replaced_kind, replaced.destination, replaced.destination_key,
+         used_at is not null as is_used,
+         case replaced.kind
+           when 'email' then exists (
+             select 1 from ${accounts} other
+              where other.email_key = replaced.destination_key and other.email_confirmed_at is not null
+                and other.id <> replaced.account_id)
+           else exists (
+             select 1 from ${accounts} other
+              where other.phone = replaced.destination_key and other.phone_confirmed_at is not null
+                and other.id <> replaced.account_id)
+         end as is_taken
+    from ${undoLinks} join ${replacedContacts} replaced on replaced.id = replaced_id
+    join ${accounts} on ${accounts}.id = replaced.account_id
+   where hash = ${p.hash} and replaced.replaced_at > ${p.after}`,
+})
+
+/**
+ * What was added counts from seven days before the change: an intruder may have begun with a passkey, and the owner may
+ * take seven days to see the notice.
+ */
+const restoreOf = (of: Identifier['kind']) => {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
+  const otherKind = of === 'email' ? 'phone' : 'email'
+  const window = { now: sql`link.replaced_at` }
+  return defineStatement({
+    name: `undo.restore_${of}`,
+    params: {
+      hash: 'bytea',
+      after: 'timestamptz',
+      accountId: 'bigint',
+      key: 'text',
+      now: 'timestamptz',
+      ...noticeParamTypes,
+    },
+    row: { id: 'bigint' },
+    sql: (p) => sql`
+    with link as (
+      update ${undoLinks} set used_at = ${p.now} from ${replacedContacts} replaced
+       where hash = ${p.hash} and used_at is null and replaced.id = replaced_id
+         and replaced.account_id = ${p.accountId} and replaced.replaced_at > ${p.after}
+      returning replaced.*, ${undoLinks}.added_at, ${undoLinks}.added_by, had_two_factors, had_app),
+    old as (
+      select ${accounts}.*, ${isRecentContact(window, otherKind, sql`link.verified_at`)} as has_recent
+        from ${accounts} join link on link.account_id = ${accounts}.id),
+    proved as (${restoreContact(p, of, { old: sql`old`, link: sql`link` })}),
+    replacing as (
+      insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
+                                       session_id, known_client)
+      select old.id, link.kind, old.${sql.raw(of)}, old.${keyColumn}, old.${verifiedAt}, ${p.now}, link.session_id, true
+        from old, link where old.${verifiedAt} is not null and old.${keyColumn} <> link.destination_key),
+    ${endOtherClaims(p, of, sql`proved`)},
+    ${removeAdditions({ now: sql`proved.replaced_at` }, sql`proved`)},
+    no_app as (${dropApp(sql`proved`, sql`not proved.had_app returning account_id`)}),
+    no_recovery_codes as (${dropRecoveryCodes(
+      sql`proved`,
+      sql`not proved.had_app
+         and (not proved.had_two_factors
+              or exists (select 1 from ${totpFactors} app where app.account_id = proved.id))`,
+    )}),
+    no_account_codes as (${deleteAccountCodes(
+      sql`account_id = proved.id and ${accountCodes}.created_at >= proved.replaced_at`,
+      sql`proved`,
+    )}),
+    no_enrolment as (${dropEnrolment(sql`proved`)}),
+    no_changes as (${dropContactChanges(sql`proved`)}),
+    revoked as (${endSessionsOf(p, sql`proved`)}),
+    unknown_devices as (${forgetDevices(sql`proved`, sql`null::bytea`)}),
+    overtaken as (${endLaterLinks(p, sql`proved`)}),
+    replaced_codes as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
+    notices as (${queueNotices(
+      p,
+      sql`proved`,
+      sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`,
+    )})
+    select id from proved`,
+  })
+}
+
+const restore = { email: restoreOf('email'), phone: restoreOf('phone') }
+
+const sweep = createSweep({
+  name: 'undo.sweep',
+  table: replacedContacts,
+  key: sql`id`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`replaced_at < ${p.before}`,
+  order: sql`replaced_at`,
+})
+
+export function createUndoStore(database: Database): UndoStore {
+  async function findUndoable(hash: Uint8Array, now: Date) {
+    const row = await database.first(find, { hash, after: daysBefore(now, UNDO_DAYS) })
+    if (row === null) return null
+    const { replacedKind: kind, destination, destinationKey, isUsed, isTaken, ...account } = row
+    return { account, kind, destination, destinationKey, isUsed, isTaken }
+  }
+
+  return {
+    find: findUndoable,
+    async restore(hash, { account, kind, destinationKey }, notices, now) {
+      const restored = await verifyIdentifier(kind, () =>
+        updateLockedAccount(
+          database,
+          restore[kind],
+          {
+            hash,
+            after: daysBefore(now, UNDO_DAYS),
+            accountId: account.id,
+            key: destinationKey,
+            now,
+            ...noticeParams(notices),
+          },
+          {
+            at: now,
+            eventsOf: () => [{ type: 'undo.used', account: account.uuid, data: { contact: kind } }],
+          },
+        ),
+      )
+      if (restored !== null) return 'restored'
+      return (await findUndoable(hash, now))?.isUsed === false ? 'taken' : 'used'
+    },
+    sweep: (now, limit) => sweep(database, { before: daysBefore(now, UNDO_DAYS), limit }),
+  }
 }

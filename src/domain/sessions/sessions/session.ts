@@ -1,0 +1,41 @@
+/** A session as it is opened and as it is listed. */
+import type { Account } from '../../accounts/accounts/account.ts'
+import type { DeviceTags } from '../../accounts/devices/service.ts'
+
+/** Of one account: more than a person would read through. A sign-in ends the surplus. */
+export const MAXIMUM_SESSIONS = 100
+
+/** What a client may send about its device at login. */
+export interface Device {
+  type: string | null
+  name: string | null
+  os: string | null
+  fingerprint: string | null
+}
+
+export interface NewSession {
+  id: string
+  device: Device
+  address: string
+  /** The tags by which the device is recognised later. */
+  tags: DeviceTags
+  amr: string[]
+  /** See tokens/refresh-token.ts; its first token has generation 0. */
+  familyHash: Uint8Array
+  expiresAt: Date
+  endsAt: Date
+}
+
+export interface ListedSession {
+  id: string
+  deviceType: string | null
+  deviceName: string | null
+  deviceOs: string | null
+  ip: string | null
+  createdAt: Date
+  lastUsedAt: Date
+  expiresAt: Date
+}
+
+/** `isNewDevice`: neither its device nor its address was known. */
+export type SignedInAccount = Account & { isNewDevice: boolean }
