@@ -82,6 +82,7 @@ const table = `
   GET     /accounts/:uuid/events                   listAccountEvents        events:read       administration/audit
   GET     /accounts/:uuid/messages                 listAccountMessages      messages:read     administration/message-log
   GET     /messages                                listMessages             messages:read     administration/message-log
+  GET     /messages/:id                            showMessage              messages:read     administration/message-log
   POST    /messages/:id/retry                      retryMessage             messages:write    administration/message-log
   DELETE  /limits/:identifier                      liftLimits               limits:write      administration/limit-lifts
   GET     /sms/report                              reportSms                accounts:read     administration/message-log

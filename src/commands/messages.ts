@@ -1,4 +1,4 @@
-/** `poterne messages list | retry` and `poterne limits lift`: what became of messages, and what keeps them away. */
+/** `poterne messages list | show | retry` and `poterne limits lift`: what became of messages, and what keeps them away. */
 import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/service.ts'
 import { messageStates } from '../domain/administration/message-log/store.ts'
@@ -15,7 +15,7 @@ import {
   sinceOption,
   throughDoor,
 } from './door.ts'
-import { printJson, printResult, printTable } from './print.ts'
+import { printJson, printRecord, printResult, printTable } from './print.ts'
 
 const channels = ['email', 'sms']
 
@@ -38,6 +38,9 @@ export function messagesCommand(): Command {
     .option(...sinceOption)
     .option(...limitOption)
     .action(list)
+  addDoorCommand(command, 'show', 'print what became of a message, and what its server said; never a code')
+    .argument('<id>', 'as `messages list` prints it')
+    .action(show)
   addDoorCommand(command, 'retry', 'send a refused message again, unless its code is dead')
     .argument('<id>', 'as `messages list` prints it')
     .action(retry)
@@ -72,6 +75,14 @@ async function list({ account, limit, state, channel, gateway, since, ...options
       message.gateway ?? message.detail,
     ]),
   )
+}
+
+async function show(id: string, options: Options): Promise<void> {
+  const { message } = await throughDoor(options, (call) =>
+    call<{ message: MessageRecord }>('GET', `messages/${encodeURIComponent(id)}`),
+  )
+  if (options.json) printJson(message)
+  else printRecord(message)
 }
 
 async function retry(id: string, options: Options): Promise<void> {

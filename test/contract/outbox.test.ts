@@ -161,7 +161,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.postpone(first?.id as number, after(1000), 0)
     const [second] = await store.claim('sms', after(1000), leaseMs, room(1))
     expect(second).toMatchObject({ attempts: 1, firstAttemptAt: after(1000), detail: null })
-    await store.retry(first?.id as number, after(3000), 'acme:503')
+    await store.retry(first?.id as number, after(3000), { detail: 'acme:503', reply: null })
     const [third] = await store.claim('sms', after(3000), leaseMs, room(1))
     expect(third).toMatchObject({ attempts: 2, firstAttemptAt: after(1000), detail: 'acme:503' })
   })
@@ -193,7 +193,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const [taken] = await store.claim('sms', start, leaseMs, room(1))
     const id = taken?.id as number
     await store.supersedePending(database, subject, 'confirmation', 'stranger', after(1))
-    await store.retry(id, after(2), 'acme:503')
+    await store.retry(id, after(2), { detail: 'acme:503', reply: null })
     await store.renew([id], after(2))
     expect(await store.claim('sms', after(leaseMs), leaseMs, room(1))).toHaveLength(0)
     await store.finish(id, { outcome: 'sent', detail: 'acme' }, after(3))

@@ -1,11 +1,13 @@
 /** Messages, limits, the report of SMS and the numbers of the first screen, as an administrator sees them. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { meaningOf } from '../../src/domain/administration/message-log/meaning.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, type Shape } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
 
@@ -72,6 +74,86 @@ describe('messages', () => {
     expect((await service.post('password/reset', reset)).status).toBe(200)
     const [event] = (await call('GET', `events?type=message.retried&account=${uuid}`)).body.items
     expect(event).toMatchObject({ actor: { type: 'operator' }, data: { purpose: 'password_reset' } })
+  })
+
+  test('a message says what its server said, what that means and when it is tried again', async () => {
+    const english = { 'accept-language': 'en' }
+    const { identifier, uuid } = await person()
+    const words = `no room for ${identifier} ${'x'.repeat(600)}`
+    service.smtp.behave({ refuse: { status: 451, at: 'data', words } })
+    await service.post('password/forgot', { identifier })
+    const findWaiting = async () => {
+      const { items } = (await call('GET', `accounts/${uuid}/messages?state=waiting`, undefined, english))
+        .body
+      return items.find(({ reply }: { reply: string | null }) => reply !== null)
+    }
+    const waiting = await waitFor(findWaiting, { what: 'a failed attempt' })
+    expect(waiting).toMatchObject({ detail: 'smtp_451', finished_at: null })
+    expect(waiting.meaning).toBe(
+      'The last attempt failed, and it is tried again: the mail server does not take it now (451).',
+    )
+    expect(waiting.reply).toStartWith('451 no room for … xxx')
+    expect(waiting.reply.length).toBeLessThanOrEqual(500)
+    expect(Date.parse(waiting.next_attempt_at)).toBeGreaterThan(Date.parse(waiting.created_at))
+    service.smtp.behave({ refuse: { status: 550, at: 'recipient', words: 'no such user' } })
+    service.clock.advance(5000)
+    const refused = await waitFor(
+      async () => {
+        const { message } = (await call('GET', `messages/${waiting.id}`, undefined, english)).body
+        return message.state === 'refused' ? message : undefined
+      },
+      { what: 'the refusal' },
+    )
+    service.smtp.behave({})
+    expect(refused).toMatchObject({
+      ...{ detail: 'smtp_550', reply: '550 no such user', attempts: 2, next_attempt_at: null },
+      meaning: 'It will not be sent: the mail server says that this address does not exist or takes nothing.',
+    })
+    const french = await call('GET', `messages/${waiting.id}`, undefined, { 'accept-language': 'fr' })
+    expect(french.body.message.meaning).toStartWith('Il ne sera pas envoyé : le serveur')
+    for (const id of ['0', 'x', '99999999'])
+      expectRefusal(await call('GET', `messages/${id}`), 'message_not_found')
+  })
+
+  test('every cause has a meaning of its own, in both languages', () => {
+    const fate = { state: 'refused', channel: 'sms', gateway: null, isReplaced: false } as const
+    const details = [
+      ...['smtp_auth', 'smtp_tls', 'smtp_dns', 'smtp_connection', 'smtp_timeout', 'smtp_address', 'smtp_550'],
+      ...['smtp_421', 'smtp_554', 'smtp_error', 'no_smtp', 'no_gateway', 'sms_number', 'address_refused'],
+      ...[
+        'strangers_per_hour',
+        'send_timeout',
+        'internal_error',
+        'acme:401',
+        'acme:429',
+        'acme:400',
+        'acme:503',
+      ],
+      ...[
+        'acme:reply',
+        'acme:oauth',
+        'acme:timeout',
+        'acme:connection',
+        'acme:tls',
+        'acme:401,other:timeout',
+      ],
+    ]
+    for (const language of ['en', 'fr']) {
+      const meanings = details.map((detail) => meaningOf({ ...fate, detail }, language))
+      expect(new Set(meanings).size).toBe(details.length)
+      for (const meaning of meanings) expect(meaning).not.toMatch(/[{}]|undefined/)
+      const others = [
+        { state: 'waiting', detail: null },
+        { state: 'waiting', detail: 'smtp_421' },
+        { state: 'sent', detail: 'acme', gateway: 'acme' },
+        { state: 'delivered', detail: 'acme', gateway: 'acme' },
+        { state: 'refused', detail: 'acme', gateway: 'acme' },
+        { state: 'expired', detail: null, isReplaced: true },
+        { state: 'expired', detail: null },
+        { state: 'expired', detail: 'acme:503' },
+      ] as const
+      expect(new Set(others.map((other) => meaningOf({ ...fate, ...other }, language))).size).toBe(8)
+    }
   })
 
   test('a message whose code is dead, and one that was sent, are not sent again', async () => {

@@ -1,10 +1,16 @@
 /** A gateway repeats the secrets it was shown, in every form: nobody reads them in what is kept of its words. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
 import { createGateway } from '../../src/domain/messages/sms-gateways/gateways.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { createRedactor } from '../../src/platform/redact.ts'
+import { createAdminClient } from '../helpers/admin-client.ts'
+import { newPhone, registration } from '../helpers/api-client.ts'
 import { startGateway } from '../helpers/gateway.ts'
+import { useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 const key = 'k€y/Pa+ss"word\\7&é<x>'
 
@@ -95,4 +101,49 @@ test('what is kept of a reply holds no secret of the configuration, wherever it 
     }
   gateway.behave({ body: Buffer.from(`acme:${secrets.basic}`).toString('base64') })
   expect((await ask(message)).reason).toBe('…')
+})
+
+const replies = defineStatement({
+  name: 'test.replies',
+  params: {},
+  row: { row: 'text' },
+  sql: () => sql`select to_jsonb(messages)::text as row from messages`,
+})
+
+const echoing = await startGateway()
+afterAll(() => echoing.stop())
+
+describe('in the service', () => {
+  const secret = 'live-key/0815+é'
+  const service = useService({
+    settings: {
+      sms: {
+        gateways: [
+          {
+            name: 'echo',
+            url: echoing.url,
+            headers: { authorization: `Bearer ${secret}` },
+            body: { to: '{to}', text: '{text}' },
+          },
+        ],
+      },
+    },
+  })
+
+  test('neither the log nor a message nor administration holds what a gateway repeats', async () => {
+    const said = Object.values(forms).map((form) => form(secret))
+    echoing.behave({ status: 400, body: `it says: ${said.join(' ')}` })
+    const phone = newPhone()
+    await service.post('register', registration(phone))
+    const find = async () => {
+      const { items } = (await createAdminClient(service)('GET', `messages?state=refused`)).body
+      return items.find(({ destination }: { destination: string }) => destination === phone)
+    }
+    const message = await waitFor(find, { what: 'the refusal' })
+    expect(message).toMatchObject({ detail: 'echo:400', reply: expect.stringContaining('it says: …') })
+    const rows = await service.inside.database.all(replies, {})
+    for (const kept of [JSON.stringify(message), JSON.stringify(rows), service.log.join('\n')])
+      expect(isReadable(kept, secret)).toBe(false)
+    expect(service.log.join('\n')).toContain('it says: …')
+  })
 })

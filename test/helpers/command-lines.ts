@@ -44,6 +44,7 @@ export const commandLines: Record<string, CommandLine> = {
   'sessions list': named,
   'sessions end': named,
   'messages list': line(),
+  'messages show': line(({ message }) => [message]),
   'messages retry': line(({ message }) => [message]),
   'limits lift': named,
   'events list': line(),

@@ -263,6 +263,8 @@ export const messages = pgTable(
     outcome: text('outcome').$type<'sent' | 'refused' | 'expired' | 'replaced'>(),
     /** Which gateway or server took it, or the cause code of the last failure. */
     detail: text('detail'),
+    /** What servers and gateways said to the last attempt, without secrets and personal data. */
+    reply: text('reply'),
     /** The gateway that took an SMS, how that gateway calls it, and what its receipts said since. */
     gateway: text('gateway'),
     providerId: text('provider_id'),

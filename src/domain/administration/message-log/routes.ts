@@ -24,8 +24,16 @@ const message = component(
       account: nullable(t.String()),
       gateway: nullable(t.String()),
       detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
+      reply: nullable(
+        t.String({
+          description:
+            'What servers and gateways said to the last attempt, without personal data and secrets: at most 500 characters',
+        }),
+      ),
+      meaning: t.String({ description: 'What became of it, as a sentence in English or French' }),
       attempts: integer(),
       created_at: timeField(),
+      next_attempt_at: nullable(timeField()),
       finished_at: nullable(timeField()),
     },
     { description: 'A message and what became of it; never its code.' },
@@ -69,14 +77,32 @@ export function createMessageRoutes(
   return new Elysia({ name: 'administration-messages', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
-    .get('/messages', async ({ query }) => ({ ...done, ...(await messages.list(query)) }), {
-      query: t.Object(filter),
-      response: { 200: messagePage, ...errorResponses('validation_failed') },
-      detail: detail('listMessages', 'List messages, newest first'),
-    })
+    .get(
+      '/messages',
+      async ({ query, client }) => ({ ...done, ...(await messages.list(query, client.language)) }),
+      {
+        query: t.Object(filter),
+        response: { 200: messagePage, ...errorResponses('validation_failed') },
+        detail: detail('listMessages', 'List messages, newest first'),
+      },
+    )
+    .get(
+      '/messages/:id',
+      async ({ params, client }) => ({ ...done, message: await messages.get(params.id, client.language) }),
+      {
+        response: {
+          200: answer('MessageAnswer', { status: t.Literal(200), message }, 'One message.'),
+          ...errorResponses('message_not_found'),
+        },
+        detail: detail('showMessage', 'Show a message, what became of it and why'),
+      },
+    )
     .get(
       '/accounts/:uuid/messages',
-      async ({ params, query }) => ({ ...done, ...(await messages.listOfAccount(params.uuid, query)) }),
+      async ({ params, query, client }) => ({
+        ...done,
+        ...(await messages.listOfAccount(params.uuid, query, client.language)),
+      }),
       {
         query: t.Object(filter),
         response: { 200: messagePage, ...errorResponses('account_not_found', 'validation_failed') },

@@ -4,12 +4,14 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
+import type { Language } from '../../../texts/languages.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
 import type { AccountAdministration } from '../directory/service.ts'
+import { meaningOf } from './meaning.ts'
 import type { MessageAdministrationStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
@@ -26,9 +28,11 @@ export interface SmsReportQuery extends PageQuery {
 
 export interface MessageAdministration {
   /** Newest first. Throws `validation_failed`. */
-  list(query: MessageQuery): Promise<Page<MessageRecord>>
+  list(query: MessageQuery, language: Language): Promise<Page<MessageRecord>>
+  /** Throws `message_not_found`. */
+  get(id: string, language: Language): Promise<MessageRecord>
   /** What was sent to the owner of an account. Throws `account_not_found`, `validation_failed`. */
-  listOfAccount(uuid: string, query: MessageQuery): Promise<Page<MessageRecord>>
+  listOfAccount(uuid: string, query: MessageQuery, language: Language): Promise<Page<MessageRecord>>
   /** Sends a message again that was refused. Throws `message_not_found`, `not_resendable`. */
   retry(id: string): Promise<void>
   /** Throws `validation_failed`. */
@@ -52,26 +56,41 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
   const { accountAdministration, funnel, outbox, clock, config } = needs
   const { messageAdministration: store } = needs.stores
 
-  async function list(account: string | undefined, query: MessageQuery): Promise<Page<MessageRecord>> {
+  async function find(id: string): Promise<ListedMessage> {
+    const message = await store.find(parseWholeNumber(id) ?? 0)
+    if (message === null) throw new AppError('message_not_found')
+    return message
+  }
+
+  async function list(
+    account: string | undefined,
+    query: MessageQuery,
+    language: Language,
+  ): Promise<Page<MessageRecord>> {
     const { limit, after } = readPage(query)
     const state = readOneOf<MessageState>('state', query.state, messageStates)
     const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
     const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
-    const page = toPage(await store.list(filter, after, limit + 1), limit, messageRecord)
+    const recordOf = (message: ListedMessage) => messageRecord(message, language)
+    const page = toPage(await store.list(filter, after, limit + 1), limit, recordOf)
     if (account === undefined) await accountAdministration.recordList(page.items.length)
     return page
   }
 
   return {
-    list: (query) => list(undefined, query),
-    async listOfAccount(uuid, query) {
+    list: (query, language) => list(undefined, query, language),
+    async get(id, language) {
+      const message = await find(id)
+      await accountAdministration.recordList(1)
+      return messageRecord(message, language)
+    },
+    async listOfAccount(uuid, query, language) {
       const account = await accountAdministration.view(uuid)
-      return list(account.uuid, query)
+      return list(account.uuid, query, language)
     },
     async retry(id) {
-      const number = parseWholeNumber(id) ?? 0
-      if (!(await store.exists(number))) throw new AppError('message_not_found')
-      if (!(await store.retry(number, config.codes.lifetimeSeconds, clock.now())))
+      const message = await find(id)
+      if (!(await store.retry(message.id, config.codes.lifetimeSeconds, clock.now())))
         throw new AppError('not_resendable')
       outbox.wake()
     },
@@ -93,8 +112,13 @@ function readOneOf<Value extends string>(
   return found
 }
 
-const messageRecord = ({ createdAt, finishedAt, ...message }: ListedMessage) => ({
+const messageRecord = (
+  { createdAt, nextAttemptAt, finishedAt, isReplaced, ...message }: ListedMessage,
+  language: Language,
+) => ({
   ...message,
+  meaning: meaningOf({ ...message, isReplaced }, language),
   created_at: createdAt.toISOString(),
+  next_attempt_at: nextAttemptAt?.toISOString() ?? null,
   finished_at: finishedAt?.toISOString() ?? null,
 })

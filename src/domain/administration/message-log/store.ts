@@ -25,9 +25,14 @@ export interface ListedMessage {
   gateway: string | null
   /** Which server took it, or the cause code of the last failure. */
   detail: string | null
+  /** What servers and gateways said to the last attempt. */
+  reply: string | null
   attempts: number
   createdAt: Date
+  /** When it is tried again at the latest; null where it is finished. */
+  nextAttemptAt: Date | null
   finishedAt: Date | null
+  isReplaced: boolean
 }
 
 export interface MessageFilter {
@@ -41,7 +46,7 @@ export interface MessageFilter {
 export interface MessageAdministrationStore {
   /** Newest first, those before the message with this id (null: from the newest one). */
   list(filter: MessageFilter, before: number | null, limit: number): Promise<ListedMessage[]>
-  exists(id: number): Promise<boolean>
+  find(id: number): Promise<ListedMessage | null>
   /** False where it was not refused, where its code is dead, or where nobody is left to send it to. */
   retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean>
 }
@@ -62,9 +67,13 @@ const listParams = {
   limit: 'int',
 } as const
 
+const listedColumns = sql`
+  id, channel, purpose, ${messageState} as state, destination, ${aboutAccount} as account, gateway, detail, reply, attempts,
+  created_at, case when finished_at is null then next_attempt_at end as next_attempt_at, finished_at,
+  outcome is not distinct from 'replaced' as is_replaced`
+
 const listWhere = (where: SQL, p: Placeholders<keyof typeof listParams>) => sql`
-  select id, channel, purpose, ${messageState} as state, destination, ${aboutAccount} as account, gateway, detail,
-         attempts, created_at, finished_at
+  select ${listedColumns}
     from ${messages}
    where ${where} and lane <> ${sql.raw(String(DECOYS_LANE))}
      and (${p.before} is null or id < ${p.before})
@@ -83,9 +92,12 @@ const listedRow = {
   account: 'uuid?',
   gateway: 'text?',
   detail: 'text?',
+  reply: 'text?',
   attempts: 'int',
   createdAt: 'timestamptz',
+  nextAttemptAt: 'timestamptz?',
   finishedAt: 'timestamptz?',
+  isReplaced: 'boolean',
 } as const
 
 const listAll = defineStatement({
@@ -103,11 +115,12 @@ const listOfAccount = defineStatement({
   sql: (p) => listWhere(sql`${aboutAccount} = ${p.account}`, p),
 })
 
-const exists = defineStatement({
-  name: 'administration_messages.exists',
+const find = defineStatement({
+  name: 'administration_messages.find',
   params: { id: 'bigint' },
-  row: { id: 'bigint' },
-  sql: (p) => sql`select id from ${messages} where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
+  row: listedRow,
+  sql: (p) => sql`
+  select ${listedColumns} from ${messages} where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
 })
 
 /**
@@ -142,7 +155,7 @@ export function createMessageAdministrationStore(database: Database): MessageAdm
         ? database.all(listAll, params)
         : database.all(listOfAccount, { account, ...params })
     },
-    exists: async (id) => (await database.first(exists, { id })) !== null,
+    find: (id) => database.first(find, { id }),
     async retry(id, codeLifetimeSeconds, now) {
       const params = { id, codeLifetimeSeconds, now }
       const retried = await changeAndRecord(database, retry, params, {

@@ -123,7 +123,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
     log.note(message, outcome, detail, reason)
-    return { note: () => store.retry(message.id, nextAttemptAt, detail), dueAgainAt: nextAttemptAt }
+    const failure = { detail, reply: replyOf(result) }
+    return { note: () => store.retry(message.id, nextAttemptAt, failure), dueAgainAt: nextAttemptAt }
   }
 
   function isForgotten(message: QueuedMessage, ageMs: number, endsAtMs: number): boolean {
@@ -185,11 +186,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
     message: QueuedMessage,
     outcome: FinalOutcome,
     detail: string | null,
-    { reason, ...taken }: Partial<SendOutcome> = {},
+    result: Partial<SendOutcome> = {},
   ): AttemptResult {
-    log.note(message, outcome, detail, reason)
-    const { gateway = null, providerId = null } = taken
-    const finished = { outcome, detail, gateway, providerId }
+    log.note(message, outcome, detail, result.reason)
+    const { gateway = null, providerId = null } = result
+    const finished = { outcome, detail, reply: replyOf(result), gateway, providerId }
     return { note: () => store.finish(message.id, finished, clock.now()), dueAgainAt: null }
   }
 
@@ -222,6 +223,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const lastMs = message.firstAttemptAt.getTime() + LONGEST_TRIES_MS
     return endsAtMs !== null && atMs >= Math.min(endsAtMs, lastMs) ? null : new Date(atMs)
   }
+}
+
+const LONGEST_REPLY = 500
+
+/** What each server and gateway that did not take it said. */
+function replyOf({ reason, refusals = [] }: Partial<SendOutcome>): string | null {
+  const each = refusals.flatMap((one) => (one.reason ? [`${one.gateway}: ${one.reason}`] : []))
+  const said = each.length > 0 ? each.join('\n') : (reason ?? '')
+  return said === '' ? null : said.slice(0, LONGEST_REPLY).toWellFormed()
 }
 
 /** A code of 16 letters lives from when it was made until a time of its own. */

@@ -8,7 +8,7 @@ export const deleteMessages = (where: SQL): SQL => sql`delete from ${messages} w
 /** As if it had never been tried. */
 export const queueAgain = (p: Placeholders<'now'>, where: SQL): SQL => sql`
   update ${messages}
-     set outcome = null, finished_at = null, attempts = 0, detail = null, first_attempt_at = null,
+     set outcome = null, finished_at = null, attempts = 0, detail = null, reply = null, first_attempt_at = null,
          next_attempt_at = ${p.now}, gateway = null, provider_id = null, receipt = null
    where ${where}`
 

@@ -36,6 +36,8 @@ export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
 export interface FinalResult {
   outcome: FinalOutcome
   detail: string | null
+  /** See SendOutcome `reason`. */
+  reply?: string | null
   /** The gateway that took an SMS, and the id it gave to it. */
   gateway?: string | null
   providerId?: string | null
@@ -101,7 +103,7 @@ export interface MessageStore {
   discard(limit: number): Promise<number>
   remove(id: number): Promise<void>
   finish(id: number, result: FinalResult, now: Date): Promise<void>
-  retry(id: number, nextAttemptAt: Date, detail: string): Promise<void>
+  retry(id: number, nextAttemptAt: Date, failure: { detail: string; reply: string | null }): Promise<void>
   /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
   postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void>
   /** Keeps claimed messages while their sending takes long. */
@@ -205,6 +207,7 @@ const finish = defineStatement({
   params: {
     outcome: 'text',
     detail: 'text?',
+    reply: 'text?',
     gateway: 'text?',
     providerId: 'text?',
     now: 'timestamptz',
@@ -216,6 +219,7 @@ const finish = defineStatement({
      set outcome = ${p.outcome}, detail = ${p.detail},
          code_seed = case when ${p.outcome} = 'refused' then code_seed end,
          destination = case when purpose = 'account_erased' then '' else destination end,
+         reply = case when purpose = 'account_erased' then null else ${p.reply} end,
          gateway = ${p.gateway}, provider_id = ${p.providerId},
          finished_at = ${p.now}
    where id = ${p.id} and (outcome is null or outcome = 'replaced')
@@ -269,10 +273,10 @@ const remove = defineStatement({
 
 const retry = defineStatement({
   name: 'outbox.retry',
-  params: { nextAttemptAt: 'timestamptz', detail: 'text', id: 'bigint' },
+  params: { nextAttemptAt: 'timestamptz', detail: 'text', reply: 'text?', id: 'bigint' },
   sql: (p) => sql`
   update ${messages}
-     set next_attempt_at = ${p.nextAttemptAt}, detail = ${p.detail}
+     set next_attempt_at = ${p.nextAttemptAt}, detail = ${p.detail}, reply = ${p.reply}
    where id = ${p.id} and finished_at is null`,
 })
 
@@ -331,8 +335,8 @@ export function createMessageStore(database: Database): MessageStore {
     async discard(limit) {
       return (await database.first(discard, { limit }))?.discarded ?? 0
     },
-    async finish(id, { outcome, detail, gateway = null, providerId = null }, now) {
-      const params = { id, outcome, detail, gateway, providerId, now }
+    async finish(id, { outcome, detail, reply = null, gateway = null, providerId = null }, now) {
+      const params = { id, outcome, detail, reply, gateway, providerId, now }
       if (outcome !== 'refused') await database.all(finish, params)
       else
         await changeAndRecord(database, finish, params, { at: now, eventsOf: (row) => refused(row, detail) })
@@ -340,8 +344,8 @@ export function createMessageStore(database: Database): MessageStore {
     async remove(id) {
       await database.all(remove, { id })
     },
-    async retry(id, nextAttemptAt, detail) {
-      await database.all(retry, { id, nextAttemptAt, detail })
+    async retry(id, nextAttemptAt, failure) {
+      await database.all(retry, { id, nextAttemptAt, ...failure })
     },
     async postpone(id, nextAttemptAt, attempts) {
       await database.all(postpone, { id, nextAttemptAt, attempts })

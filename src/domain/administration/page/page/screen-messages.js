@@ -1,6 +1,6 @@
 /** What was sent, and what became of it; never what it said. */
 import { call, may } from './api.js'
-import { announce, button, element, field, say, tag, time } from './elements.js'
+import { announce, button, element, facts, field, say, tag, time } from './elements.js'
 import { filters, pagedTable } from './pages.js'
 
 const states = ['waiting', 'sent', 'delivered', 'refused', 'expired']
@@ -13,9 +13,25 @@ export const messageColumns = () => [
   [say('to'), ({ destination }) => destination],
   [say('state'), ({ state }) => tag(say(`state_${state}`), kinds[state])],
   [say('gateway'), ({ gateway }) => gateway ?? ''],
-  [say('details'), ({ detail }) => detail ?? ''],
+  [say('details'), details],
   ['', (message) => (message.state === 'refused' && may('messages:write') ? retryButton(message) : '')],
 ]
+
+/** What became of it; behind a click the cause code, the next attempt and the words of the server. */
+function details({ detail, meaning, reply, next_attempt_at: next, attempts }) {
+  return element('div', {}, [
+    meaning,
+    element('details', {}, [
+      element('summary', { class: 'soft' }, say('more_about_it')),
+      facts([
+        [say('attempts'), String(attempts)],
+        [say('next_attempt'), time(next)],
+        [say('cause'), detail && element('code', {}, detail)],
+        [say('reply'), reply],
+      ]),
+    ]),
+  ])
+}
 
 function retryButton({ id }) {
   const made = button(
