@@ -45,6 +45,7 @@ export const tableOwners: Record<string, string> = {
   totpFactors: 'credentials/authenticators',
   twoFactorRemovals: 'credentials/authenticators',
   undoLinks: 'sign-in/undo',
+  usernames: 'accounts/accounts',
 }
 
 /** More files than these would mean that the changes of the table are scattered again. */

@@ -99,7 +99,7 @@ const table = `
   GET     /api/v1/auth/sessions                    listSessions             bearer    sessions/sessions
   DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions/sessions
   GET     /api/v1/auth/me                          getAccount               bearer    self-service/me
-  PATCH   /api/v1/auth/me                          changeAccountLanguage    bearer    self-service/me
+  PATCH   /api/v1/auth/me                          changeOwnAccount         bearer    self-service/me
   GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    self-service/me
   GET     /api/v1/auth/me/export                   exportAccount            bearer    self-service/me
   GET     /api/v1/auth/events                      listEvents               bearer    self-service/me

@@ -28,6 +28,7 @@ export const errorStatus = {
   method_not_allowed: 405,
   identifier_taken: 409,
   identity_taken: 409,
+  username_taken: 409,
   account_exists: 409,
   last_sign_in_method: 409,
   passkey_limit: 409,
@@ -72,6 +73,9 @@ export const fieldErrorCodes = [
   'password_mismatch',
   'weak_password',
   'wrong_password',
+  'not_allowed',
+  'reserved',
+  'unknown_role',
 ] as const
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
@@ -91,6 +95,8 @@ export interface FieldError {
   code: FieldErrorCode
   /** Only, and always, with `weak_password`. */
   reason?: WeakPasswordReason
+  /** Only, and always, with `unknown_role`: the nearest name. */
+  nearest?: string
 }
 
 /** For `PublicKeyCredential.signalUnknownCredential`. */

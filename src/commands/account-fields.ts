@@ -12,6 +12,7 @@ export type Account = Record<string, unknown> & {
   account_confirmed: boolean
   locked_at: string | null
   role_id: number
+  role: string
   created_at: string
 }
 
@@ -23,9 +24,16 @@ export interface FieldOptions {
   metadata?: string
 }
 
+export interface CarriedOptions {
+  username?: string
+  group?: string[]
+  profile?: string
+  endTokens?: boolean
+}
+
 export const addFieldOptions = (command: Command, metadata: string): Command =>
   command
-    .option('--role <id>', 'role_id')
+    .option('--role <role>', 'the number of a role, or its name')
     .option('--accountable-type <type>', 'accountable_type')
     .option('--accountable-id <id>', 'accountable_id')
     .option('--language <language>', 'the language of its messages')
@@ -33,12 +41,39 @@ export const addFieldOptions = (command: Command, metadata: string): Command =>
 
 /** Those that were given, as bodies have them. */
 export const fieldsOf = ({ role, accountableType, accountableId, language, metadata }: FieldOptions) => ({
-  ...(role !== undefined && { role_id: readNumber('--role', role) }),
+  ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
   ...(accountableType !== undefined && { accountable_type: accountableType }),
   ...(accountableId !== undefined && { accountable_id: readNumber('--accountable-id', accountableId) }),
   ...(language !== undefined && { language }),
-  ...(metadata !== undefined && { metadata: readObject(metadata) }),
+  ...(metadata !== undefined && { metadata: readObject('--metadata', metadata, '{"plan":"team"}') }),
 })
+
+/** What only `set` takes. */
+export const addCarriedOptions = (command: Command): Command =>
+  command
+    .option('--username <name>', 'its username, also a reserved one; "" takes it away')
+    .option(
+      '--group <name>',
+      'a group: +staff joins, -guests leaves, and names without a sign take the place of all',
+      (name: string, before: string[] = []) => [...before, name],
+    )
+    .option('--profile <json>', 'fields of the profile as a JSON object; null removes one')
+    .option('--end-tokens', 'refuse the access tokens that were signed before this second')
+
+export const carriedOf = ({ username, group, profile, endTokens }: CarriedOptions) => ({
+  ...(username !== undefined && { username: username === '' ? null : username }),
+  ...(group !== undefined && { groups: groupsOf(group) }),
+  ...(profile !== undefined && { profile: readObject('--profile', profile, '{"name":"Ada"}') }),
+  ...(endTokens && { end_tokens: true }),
+})
+
+function groupsOf(names: string[]): string[] | { add: string[]; remove: string[] } {
+  const signed = (sign: string) => names.filter((name) => name.startsWith(sign)).map((name) => name.slice(1))
+  const [add, remove] = [signed('+'), signed('-')]
+  if (add.length + remove.length === 0) return names.filter((name) => name !== '')
+  if (add.length + remove.length === names.length) return { add, remove }
+  throw new CommandFailure(2, '--group takes names with + and -, or names without a sign, and not both')
+}
 
 function readNumber(option: string, text: string): number {
   const number = parseWholeNumber(text)
@@ -46,12 +81,12 @@ function readNumber(option: string, text: string): number {
   throw new CommandFailure(2, `${option} must be a whole number, not ${text}`)
 }
 
-function readObject(text: string): object {
+function readObject(option: string, text: string, example: string): object {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {}
-  throw new CommandFailure(2, '--metadata must be a JSON object, such as {"plan":"team"}')
+  throw new CommandFailure(2, `${option} must be a JSON object, such as ${example}`)
 }
 
 export function printAccount(account: Account, { json }: Options): void {

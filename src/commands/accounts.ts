@@ -1,6 +1,15 @@
 /** `poterne accounts …`: find, show, make, change, lock, unlock, recover and erase accounts. */
 import { Command } from 'commander'
-import { type Account, addFieldOptions, type FieldOptions, fieldsOf, printAccount } from './account-fields.ts'
+import {
+  type Account,
+  addCarriedOptions,
+  addFieldOptions,
+  type CarriedOptions,
+  carriedOf,
+  type FieldOptions,
+  fieldsOf,
+  printAccount,
+} from './account-fields.ts'
 import {
   addDoorCommand,
   confirm,
@@ -25,7 +34,7 @@ export function accountsCommand(): Command {
     .argument('[query]', QUERY)
     .option('--locked', 'only those that are locked')
     .option('--unconfirmed', 'only those that nobody confirmed')
-    .option('--role <id>', 'only those with this role')
+    .option('--role <role>', 'only those with this role, by its number or its name')
     .option(...limitOption)
     .action(list)
   add('show', 'print everything about an account').argument('<account>', NAME).action(show)
@@ -42,9 +51,11 @@ export function accountsCommand(): Command {
   add('unlock', 'let its owner sign in again, and say so')
     .argument('<account>', NAME)
     .action((name, options: Options) => change(name, { locked: false }, options))
-  addFieldOptions(
-    add('set', 'change role, owner, language or metadata'),
-    'a JSON object, in place of the one before',
+  addCarriedOptions(
+    addFieldOptions(
+      add('set', 'change role, owner, language, metadata, username, groups or profile'),
+      'a JSON object, in place of the one before',
+    ),
   )
     .argument('<account>', NAME)
     .action(set)
@@ -80,7 +91,7 @@ async function list(query: string | undefined, options: ListOptions): Promise<vo
       account.uuid,
       account.email,
       account.phone,
-      account.role_id,
+      account.role,
       stateOf(account),
       account.created_at.slice(0, 10),
     ]),
@@ -106,8 +117,8 @@ async function change(name: string, patch: Record<string, unknown>, options: Opt
   printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}`)
 }
 
-function set(name: string, options: Options & FieldOptions) {
-  const patch = fieldsOf(options)
+function set(name: string, options: Options & FieldOptions & CarriedOptions) {
+  const patch = { ...fieldsOf(options), ...carriedOf(options) }
   if (Object.keys(patch).length === 0) throw new CommandFailure(2, 'name what to set, for example --role 3')
   return change(name, patch, options)
 }

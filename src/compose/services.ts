@@ -1,6 +1,8 @@
 /** Every service, folder by folder in the order in which they need each other. Nothing runs and nothing is written here. */
 import { createAccountCodeSending, createAccountCodes } from '../domain/accounts/account-codes/service.ts'
 import { createOwnerNotices } from '../domain/accounts/accounts/owner-notices.ts'
+import { createRoles } from '../domain/accounts/accounts/roles.ts'
+import { createUsernames } from '../domain/accounts/accounts/usernames.ts'
 import { createKnownDevices } from '../domain/accounts/devices/service.ts'
 import { createPageSessions } from '../domain/administration/administrator-sessions/service.ts'
 import { createAdministratorReach } from '../domain/administration/administrators/reach.ts'
@@ -171,6 +173,8 @@ function createAccounts(below: ReturnType<typeof createMessages>) {
   return {
     ...below,
     notices,
+    roles: createRoles(below.config.roles),
+    usernames: createUsernames(below),
     devices: createKnownDevices({ ...below, store: below.stores.devices }),
     accountCodes: createAccountCodes({ ...below, notices }),
   }

@@ -34,6 +34,7 @@ export const en: Texts = {
     method_not_allowed: 'This method is not allowed at this address.',
     identifier_taken: 'This identifier is already used by another account.',
     identity_taken: 'This identity is already linked to another account.',
+    username_taken: 'This username belongs to somebody else, or did once.',
     account_exists:
       'You already have an account with this e-mail address: sign in to it, then link this provider.',
     last_sign_in_method: 'This is your last way to sign in: it cannot be removed.',
@@ -76,6 +77,9 @@ export const en: Texts = {
     password_mismatch: 'The two passwords are not the same.',
     weak_password: 'This password is too weak.',
     wrong_password: 'This is not your password.',
+    not_allowed: 'This cannot be set here.',
+    reserved: 'This name is reserved.',
+    unknown_role: 'There is no role of this name; the nearest is {nearest}.',
   },
   weak_password: {
     too_short: 'This password is too short.',

@@ -37,6 +37,7 @@ export const es: Texts = {
     method_not_allowed: 'Este método no está permitido en esta dirección.',
     identifier_taken: 'Otra cuenta ya utiliza este identificador.',
     identity_taken: 'Esta identidad ya está vinculada a otra cuenta.',
+    username_taken: 'Este nombre de usuario pertenece o ha pertenecido a otra persona.',
     account_exists:
       'Ya tiene una cuenta con esta dirección de correo: inicie sesión en ella y después vincule este proveedor.',
     last_sign_in_method: 'Es su última forma de iniciar sesión: no se puede quitar.',
@@ -79,6 +80,9 @@ export const es: Texts = {
     password_mismatch: 'Las dos contraseñas no coinciden.',
     weak_password: 'Esta contraseña es demasiado débil.',
     wrong_password: 'Esta no es su contraseña.',
+    not_allowed: 'Este valor no se puede cambiar aquí.',
+    reserved: 'Este nombre está reservado.',
+    unknown_role: 'No hay ningún rol con este nombre; el más parecido es {nearest}.',
   },
   weak_password: {
     too_short: 'Esta contraseña es demasiado corta.',

@@ -37,6 +37,7 @@ export const fr = {
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',
     identifier_taken: 'Cet identifiant est déjà utilisé par un autre compte.',
     identity_taken: 'Cette identité est déjà liée à un autre compte.',
+    username_taken: 'Ce nom d’utilisateur appartient à quelqu’un d’autre, ou lui a appartenu.',
     account_exists:
       'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
@@ -79,6 +80,9 @@ export const fr = {
     password_mismatch: 'Les deux mots de passe ne sont pas identiques.',
     weak_password: 'Ce mot de passe est trop faible.',
     wrong_password: 'Ce n’est pas votre mot de passe.',
+    not_allowed: 'Cette valeur ne peut pas être modifiée ici.',
+    reserved: 'Ce nom est réservé.',
+    unknown_role: 'Aucun rôle ne porte ce nom ; le plus proche est {nearest}.',
   } satisfies Record<FieldErrorCode, string>,
   weak_password: {
     too_short: 'Ce mot de passe est trop court.',

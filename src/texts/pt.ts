@@ -39,6 +39,7 @@ export const pt: Texts = {
     method_not_allowed: 'Este método não é permitido neste endereço.',
     identifier_taken: 'Este identificador já é usado por outra conta.',
     identity_taken: 'Esta identidade já está associada a outra conta.',
+    username_taken: 'Este nome de utilizador pertence ou já pertenceu a outra pessoa.',
     account_exists:
       'Já tem uma conta com este endereço de e-mail: inicie sessão nela e depois associe este fornecedor.',
     last_sign_in_method: 'É a sua última forma de iniciar sessão: não pode ser removida.',
@@ -81,6 +82,9 @@ export const pt: Texts = {
     password_mismatch: 'As duas senhas não são iguais.',
     weak_password: 'Esta senha é demasiado fraca.',
     wrong_password: 'Esta não é a sua senha.',
+    not_allowed: 'Este valor não pode ser alterado aqui.',
+    reserved: 'Este nome está reservado.',
+    unknown_role: 'Não existe nenhum papel com este nome; o mais próximo é {nearest}.',
   },
   weak_password: {
     too_short: 'Esta senha é demasiado curta.',

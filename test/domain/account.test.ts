@@ -21,7 +21,7 @@ describe.each(shapes)('the own account on %s', (shape) => {
   test('is shown as login shows it, as it stands now', async () => {
     const { person, account, access_token } = await signedIn()
     const answer = await service.get('me', { bearer: access_token })
-    expect(Object.keys(answer.body)).toEqual(['status', 'account'])
+    expect(Object.keys(answer.body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
     expect(answer.body.account).toEqual(account)
     await service.logIn(person)
     const { body } = await service.get('me', { bearer: access_token })

@@ -100,7 +100,7 @@ describe('every call of the public interface that changes something', () => {
     const person = { identifier, password: PASSWORD }
     await step('logIn', 'session.started', () => post('login', person))
     const { access_token: bearer } = await step('logIn', 'login.succeeded', () => post('login', person))
-    await step('changeAccountLanguage', 'account.updated', () =>
+    await step('changeOwnAccount', 'account.updated', () =>
       service.call('PATCH', '/api/v1/auth/me', { language: 'en' }, { bearer }),
     )
 

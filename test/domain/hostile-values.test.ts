@@ -80,15 +80,16 @@ function fieldsOf(document: Node): { queries: Field[]; bodies: Field[] } {
         if (parameter.in === 'query')
           found.queries.push({ ...of, name: parameter.name, kind: kindOf(parameter) })
       const body = operation.requestBody?.content?.['application/json']?.schema
+      // A role is named by its number or its name, which begins with a letter.
       for (const [name, schema] of Object.entries<Node>(resolveReference(document, body)?.properties ?? {}))
-        if (schema.type === 'integer' || schema.type === 'number')
+        if ([schema, ...(schema.anyOf ?? [])].some(({ type }) => type === 'integer' || type === 'number'))
           found.bodies.push({ ...of, name, kind: 'number' })
     }
   return found
 }
 
 const kindOf = ({ schema, description }: Node): Field['kind'] =>
-  schema.pattern === '^[0-9]{1,16}$'
+  schema.pattern?.startsWith('^[0-9]{1,16}$')
     ? 'number'
     : (description ?? schema.description)?.startsWith('RFC 3339')
       ? 'time'

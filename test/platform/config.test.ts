@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { LoadOptions } from '../../src/platform/config/load.ts'
 import { sections } from '../../src/platform/config/schema.ts'
+import { reservedUsernames } from '../../src/platform/config/schema-people.ts'
 import { configFileCandidates } from '../../src/platform/config/sources.ts'
 import { type ConfigDirectory, createConfigDirectory } from '../helpers/config.ts'
 
@@ -42,7 +43,9 @@ describe('without anything set', () => {
         revealExisting: false,
         notifyNewDevice: true,
         defaultCountry: 'FR',
+        reservedUsernames: [...reservedUsernames],
       },
+      roles: {},
       smtp: null,
       sms: {
         allowedCountries: [],

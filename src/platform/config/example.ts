@@ -4,7 +4,7 @@
  */
 import { toToml } from './report.ts'
 import { type Rule, variable } from './rules.ts'
-import { type Keys, sections } from './schema.ts'
+import { type Keys, type Section, sections } from './schema.ts'
 
 const width = 100
 
@@ -21,7 +21,7 @@ const exampleHead = [
 export function configExample(): string {
   const parts = [comment(exampleHead)]
   for (const [name, section] of Object.entries(sections)) {
-    parts.push(`${comment(section.doc)}[${name}]\n${exampleKeys(section.keys)}`)
+    parts.push(`${comment(section.doc)}[${name}]\n${exampleKeys(section.keys)}${exampleEntries(section)}`)
     for (const [list, { doc, keys }] of Object.entries(section.lists)) {
       parts.push(`${comment(doc)}#[[${name}.${list}]]\n${exampleKeys(keys, '#')}`)
     }
@@ -38,6 +38,12 @@ function exampleKeys(keys: Keys, required: '' | '#' = ''): string {
   })
   return lines.join('')
 }
+
+/** Of a section whose keys are free. */
+const exampleEntries = ({ entries }: Section): string =>
+  Object.entries(entries?.example ?? {})
+    .map(([key, value]) => `#${key} = ${toToml(value)}\n`)
+    .join('')
 
 /** Lines that begin with "# ", broken at blanks. */
 function comment(text: string): string {
@@ -63,7 +69,7 @@ what is wrong with yours (all of it at once), \`poterne config show\` prints wha
 
 - A text of the file may hold \`\${NAME}\`: the value of that environment variable, which must be set. \`$\${\` stands for
   \`\${\` itself.
-- Every key outside \`[[…]]\` is also an environment variable, \`POTERNE_<SECTION>_<KEY>\`, and that one wins:
+- Every key outside \`[[…]]\` and \`[roles]\` is also an environment variable, \`POTERNE_<SECTION>_<KEY>\`, and that one wins:
   \`POTERNE_SERVER_PORT=9000\`. Lists are separated by commas: \`POTERNE_SMS_ALLOWED_COUNTRIES=FR,CI\`.
 - \`POTERNE_<SECTION>_<KEY>_FILE\` names a file that holds the value (line ends at its end are cut off). Both at once are
   an error.
@@ -76,12 +82,19 @@ what is wrong with yours (all of it at once), \`poterne config show\` prints wha
 export function configPage(): string {
   const parts = [pageHead]
   for (const [name, section] of Object.entries(sections)) {
-    parts.push(`## [${name}]\n\n${section.doc}\n\n${pageTable(section.keys)}`)
+    parts.push(`## [${name}]\n\n${section.doc}\n\n${pageTable(keysOf(section))}`)
     for (const [list, { doc, keys }] of Object.entries(section.lists)) {
       parts.push(`## [[${name}.${list}]]\n\n${doc}\n\n${pageTable(keys)}`)
     }
   }
   return parts.join('\n')
+}
+
+/** A section whose keys are free has one row, with an example as its key. */
+function keysOf({ keys, entries }: Section): Keys {
+  if (!entries) return keys
+  const [example = ''] = Object.keys(entries.example as object)
+  return { [example]: { ...entries, initial: null } }
 }
 
 function pageTable(keys: Keys): string {

@@ -207,3 +207,9 @@ export function decodeSecret(text: string): Uint8Array | null {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   return bytes.length === 32 ? bytes : null
 }
+
+/** Of an account, in lower case. */
+export const isUsername = (text: string): boolean => /^[a-z\d][a-z\d._-]{1,31}$/.test(text)
+
+/** Of a group of accounts. */
+export const isGroupName = (text: string): boolean => /^[a-z\d][a-z\d._-]{0,63}$/.test(text)

@@ -174,10 +174,12 @@ interface ListOptions extends Options {
   item: string
   /** Converts an accepted item to the form that the service reads. */
   normalize?: (item: string) => string
+  /** Default: none. */
+  initial?: readonly string[]
 }
 
 export function list(doc: string, options: ListOptions): Rule<string[]> {
-  const { check, item, normalize = (accepted) => accepted } = options
+  const { check, item, normalize = (accepted) => accepted, initial = [] } = options
   const read = (raw: unknown): Reading<string[]> => {
     if (!Array.isArray(raw)) return { wrong: raw }
     const wrong = raw.findIndex((each) => typeof each !== 'string' || !check(each))
@@ -185,10 +187,7 @@ export function list(doc: string, options: ListOptions): Rule<string[]> {
   }
   const fromText = (words: string) => (words.trim() === '' ? [] : words.split(',').map((word) => word.trim()))
   const expected = `a list in which each item is ${item}`
-  return createRule(
-    { kind: 'list of texts', doc, initial: [], expected, suffix: '', read, fromText },
-    options,
-  )
+  return createRule({ kind: 'list of texts', doc, initial, expected, suffix: '', read, fromText }, options)
 }
 
 interface TableOptions extends Options {

@@ -17,6 +17,7 @@ import {
   variable,
 } from './rules.ts'
 import { androidApps, fallback, gateways, providers } from './schema-lists.ts'
+import { reservedUsernames, roleNames } from './schema-people.ts'
 
 export type Keys = Record<string, Rule<unknown, string>>
 
@@ -32,10 +33,17 @@ export interface Section {
   optional: boolean
   keys: Keys
   lists: Record<string, TableList>
+  /** Reads all keys of a section that has no fixed ones. From the file only. */
+  entries?: Rule<unknown, string>
 }
 
 function section<Entries extends Keys>(doc: string, keys: Entries) {
   return { doc, optional: false as const, keys, lists: {} }
+}
+
+/** A section whose keys the operator chooses. */
+function freeSection<Value>(doc: string, entries: Rule<Value>) {
+  return { doc, optional: false as const, keys: {}, lists: {}, entries }
 }
 
 const languageExpected = 'a language, such as "fr" or "pt-BR"'
@@ -169,7 +177,16 @@ export const schema = {
       check: formats.isCountry,
       expected: 'a country in two capital letters, such as "FR"',
     }),
+    reserved_usernames: list(
+      'Usernames that only the command line gives. A list of yours takes the place of this one.',
+      {
+        check: formats.isUsername,
+        item: 'a username such as "admin"',
+        initial: reservedUsernames,
+      },
+    ),
   }),
+  roles: freeSection('Names of roles. They are taken wherever the number of a role is.', roleNames),
   smtp: {
     ...section('How e-mail is sent. Without this section none is sent.', {
       host: text(required, 'The mail server.', {

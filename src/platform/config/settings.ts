@@ -42,7 +42,10 @@ export function readSettings(file: ConfigFile | null, env: Environment, report: 
   reportUnknownSections(table, report)
   const values: Record<string, unknown> = {}
   for (const [name, section] of Object.entries(sections)) {
-    values[name] = readSection(name, section, Object.hasOwn(table, name) ? table[name] : undefined, reading)
+    const raw = Object.hasOwn(table, name) ? table[name] : undefined
+    values[name] = section.entries
+      ? readEntries(name, section.entries, raw, reading)
+      : readSection(name, section, raw, reading)
   }
   reportUnknownVariables(env, file?.variables ?? new Set(), report)
   return { values: values as unknown as SchemaValues, settings }
@@ -72,6 +75,25 @@ function readSection(name: string, section: Section, raw: unknown, reading: Read
     values[propertyOf(list)] = readTables(`${name}.${list}`, description, table[list] ?? [], reading)
   }
   return values
+}
+
+/** A section whose keys are free: one rule reads all of them. */
+function readEntries(
+  name: string,
+  rule: Rule<unknown, string>,
+  raw: unknown,
+  { env, report, settings }: Reading,
+) {
+  const found = findRaw(rule, raw, null, env)
+  const read = 'problem' in found ? null : rule.read(found.raw)
+  if (read !== null && 'value' in read) {
+    for (const [key, each] of Object.entries(raw ?? {}))
+      settings.push({ section: name, key, rule, raw: each, origin: 'file', variable: null })
+    return read.value
+  }
+  const message = 'problem' in found ? found.problem : (read?.reason ?? `expected a section, [${name}]`)
+  report.add({ key: name, value: null, message })
+  return rule.initial
 }
 
 function readTables(name: string, { keys }: TableList, raw: unknown, reading: Reading): Row[] {

@@ -34,7 +34,11 @@ export interface Config {
     notifyNewDevice: boolean
     /** ISO 3166 alpha-2. */
     defaultCountry: string
+    /** Only the command line gives them. */
+    reservedUsernames: string[]
   }
+  /** The names of roles by their numbers. */
+  roles: Record<string, string>
   smtp: SmtpConfig | null
   /** `allowedCountries` empty: the default country only; `['*']`: all. */
   sms: {

@@ -19,7 +19,11 @@ export type Values<Entries extends Keys> = {
   [Key in keyof Entries & string as NameOf<Key, Entries[Key]>]: ValueOf<Entries[Key]>
 }
 
-type SectionValues<Entry extends Section> = Values<Entry['keys']> & {
+type SectionValues<Entry extends Section> = Entry extends { entries: Rule<infer Value> }
+  ? Value
+  : FixedSectionValues<Entry>
+
+type FixedSectionValues<Entry extends Section> = Values<Entry['keys']> & {
   [List in keyof Entry['lists'] & string as Camel<List>]: Values<Entry['lists'][List]['keys']>[]
 }
 

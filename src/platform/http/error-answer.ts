@@ -56,6 +56,6 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string, s
   return Response.json(body, { status: body.status, headers })
 }
 
-function fieldBody({ field, code, reason }: FieldError, { fields, weak_password }: Texts) {
-  return { field, code, message: reason ? weak_password[reason] : fields[code] }
+function fieldBody({ field, code, reason, nearest = '' }: FieldError, { fields, weak_password }: Texts) {
+  return { field, code, message: reason ? weak_password[reason] : fields[code].replace('{nearest}', nearest) }
 }

@@ -22,6 +22,10 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { Language } from '../../texts/languages.ts'
 
+/** Each at most 200 characters; 2 KiB together. */
+export type Profile = { [Field in (typeof profileFields)[number]]?: string }
+export const profileFields = ['name', 'given_name', 'family_name', 'zoneinfo', 'picture'] as const
+
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 const time = (name: string) => timestamp(name, { precision: 3, withTimezone: true })
@@ -77,6 +81,14 @@ export const accounts = pgTable(
     emailAddedBy: uuid('email_added_by'),
     phoneAddedAt: time('phone_added_at'),
     phoneAddedBy: uuid('phone_added_by'),
+    /** What the owner says of themselves, and nobody verified; `picture` is an administrator's. */
+    profile: jsonb('profile').$type<Profile>(),
+    /** In lower case. That it is this account's is in `usernames`. */
+    username: text('username'),
+    /** Written by administrators and invitations; null: none. */
+    groups: jsonb('groups').$type<string[]>(),
+    /** Access tokens of before are refused; a whole second. */
+    tokensNotBefore: time('tokens_not_before'),
   },
   (table) => [
     uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
@@ -105,6 +117,19 @@ export const accounts = pgTable(
     index('accounts_phone_made').on(table.phone).where(sql`${table.origin} is not null`),
     index('accounts_unconfirmed').on(table.createdAt).where(sql`${table.accountConfirmedAt} is null`),
   ],
+)
+
+/**
+ * Every username that an account ever had, as an HMAC, so that none goes to another account. The account is forgotten when
+ * it is erased.
+ */
+export const usernames = pgTable(
+  'usernames',
+  {
+    hash: bytea('hash').primaryKey(),
+    account: uuid('account').references(() => accounts.uuid, { onDelete: 'set null' }),
+  },
+  (table) => [index('usernames_account').on(table.account)],
 )
 
 /**

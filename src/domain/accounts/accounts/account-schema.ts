@@ -1,7 +1,7 @@
 /** The fields by which clients name an account, and the account as answers show it. */
 import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 
 export const identifierField = t.String({
   description: 'E-mail address or phone number of the account',
@@ -56,6 +56,52 @@ export const accountSchema = component(
       updated_at: timeField(),
     },
     { description: 'The account; times are UTC.' },
+  ),
+)
+
+const profileText = () => optionalField(t.String({ maxLength: 400 }))
+
+/** Null removes a field. */
+export const profileBody = t.Object(
+  {
+    name: profileText(),
+    given_name: profileText(),
+    family_name: profileText(),
+    zoneinfo: profileText(),
+    picture: profileText(),
+  },
+  {
+    description:
+      'What the person says of themselves; nobody verified it. Each at most 200 characters, 2 KiB together; null removes one. Only administration sets `picture`',
+    examples: [{ name: 'Ada Lovelace', zoneinfo: 'Europe/London' }],
+  },
+)
+
+/** What an account carries beside its 24 fields. */
+export const carriedFields = {
+  profile: component(
+    'Profile',
+    t.Object(
+      {
+        name: t.Optional(t.String()),
+        given_name: t.Optional(t.String()),
+        family_name: t.Optional(t.String()),
+        zoneinfo: t.Optional(t.String()),
+        picture: t.Optional(t.String()),
+      },
+      { description: 'What the person says of themselves; nobody verified it.' },
+    ),
+  ),
+  username: nullable(t.String(), { examples: ['ada'] }),
+  groups: t.Array(t.String(), { examples: [['staff']] }),
+  role: t.String({ description: 'The name of the role, or its number', examples: ['editor'] }),
+}
+
+export const ownAccountAnswer = component(
+  'OwnAccount',
+  t.Object(
+    { status: t.Literal(200), account: accountSchema, ...carriedFields },
+    { description: 'Your account as it is now, and what it carries.' },
   ),
 )
 

@@ -4,6 +4,7 @@ import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import { maskDigest } from '../../foundation/hashing/digest.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { accountRow } from './account-sql.ts'
+import type { Roles } from './roles.ts'
 
 /** A row of the table `accounts`: its columns, and what each of them means, are in platform/postgres/schema.ts. */
 export type Account = ValuesOf<typeof accountRow>
@@ -47,6 +48,16 @@ export function accountRecord(account: Account, passwordDigest: Config['accounts
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
   }
+}
+
+export type CarriedRecord = ReturnType<typeof carriedRecord>
+
+/** What the account carries beside its 24 fields. */
+export function carriedRecord(
+  { profile, username, groups, roleId }: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId'>,
+  roles: Pick<Roles, 'nameOf'>,
+) {
+  return { profile: profile ?? {}, username, groups: groups ?? [], role: roles.nameOf(roleId) }
 }
 
 /** The account's contact of that kind, verified or claimed; null if it has none. */

@@ -26,8 +26,14 @@ export const countFailedAttempt = (p: Placeholders<'accountId'>, source: SQL, co
   update ${accounts} set failed_attempts = failed_attempts + 1 from ${source}
    where id = ${p.accountId} and ${condition}`
 
-export const setLanguage = (p: Placeholders<'language' | 'now'>, where: SQL): SQL => sql`
-  update ${accounts} set language = ${p.language}, updated_at = ${p.now}
+/** What the owner changes without a proof. */
+export const changeOwnFields = (
+  p: Placeholders<'language' | 'setsProfile' | 'profile' | 'now'>,
+  where: SQL,
+): SQL => sql`
+  update ${accounts}
+     set language = coalesce(${p.language}, language),
+         profile = case when ${p.setsProfile} then ${p.profile}::jsonb else profile end, updated_at = ${p.now}
    where ${where}
   returning *`
 
@@ -60,6 +66,13 @@ export const administerAccount = (
     | 'locked'
     | 'setsReason'
     | 'reason'
+    | 'setsProfile'
+    | 'profile'
+    | 'setsUsername'
+    | 'username'
+    | 'setsGroups'
+    | 'groups'
+    | 'endsTokens'
     | 'now'
   >,
   before: SQL,
@@ -75,6 +88,11 @@ export const administerAccount = (
            locked_reason = case when ${p.locked} = false then null
                                 when ${p.setsReason} then ${p.reason}
                                 else locked_reason end,
+           profile = case when ${p.setsProfile} then ${p.profile}::jsonb else profile end,
+           username = case when ${p.setsUsername} then ${p.username} else username end,
+           groups = case when ${p.setsGroups} then ${p.groups}::jsonb else groups end,
+           tokens_not_before = case when ${p.endsTokens} then date_trunc('second', clock_timestamp())
+                                    else tokens_not_before end,
            failed_attempts = case when ${p.locked} = false then 0 else failed_attempts end,
            updated_at = ${p.now}
       from ${before} where ${accounts}.id = ${before}.id

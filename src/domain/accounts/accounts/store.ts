@@ -5,16 +5,18 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, pick } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Account, AccountSession } from './account.ts'
 import { accountRow, sessionLives } from './account-sql.ts'
 import { candidates } from './candidates-sql.ts'
-import { countFailedAttempt, setLanguage } from './changes-sql.ts'
+import { changeOwnFields, countFailedAttempt } from './changes-sql.ts'
+import type { Profile } from './profile.ts'
 
 /**
  * What the caller wants to do with the account that an identifier names:
@@ -28,13 +30,22 @@ import { countFailedAttempt, setLanguage } from './changes-sql.ts'
 export const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
 export type IdentifierUse = (typeof identifierUses)[number]
 
+export interface OwnChange {
+  language?: Language | undefined
+  /** The profile as it is to be, of the one that nobody else changes meanwhile. */
+  merge?: ((before: Profile | null) => Profile | null) | undefined
+}
+
 export interface AccountStore {
   findByIdentifier(identifier: Identifier, use: IdentifierUse): Promise<Account | null>
   findByUuid(uuid: string): Promise<Account | null>
   /** Whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
   isTaken(identifiers: Identifier[]): Promise<boolean>
-  /** The language of messages to the owner. Null if the session has ended or the account is gone. */
-  changeLanguage(signedIn: AccountSession, language: Language, now: Date): Promise<Account | null>
+  /**
+   * What the owner changes without a proof: the language of messages, and fields of the profile. What `merge` throws undoes
+   * it. Null if the session has ended or the account is gone.
+   */
+  change(signedIn: AccountSession, change: OwnChange, now: Date): Promise<Account | null>
   /** Counts like Devise's lockable. For an id that does not exist (0) it does nothing in the same time. */
   noteFailure(accountId: number): Promise<void>
 }
@@ -92,11 +103,25 @@ const isTaken = defineStatement({
     select 1 from ${accounts} where phone = ${p.phone} and origin is not null) as taken`,
 })
 
-const changeLanguage = defineStatement({
-  name: 'accounts.change_language',
-  params: { accountId: 'bigint', sessionId: 'uuid', language: 'text', now: 'timestamptz' },
+const findProfile = defineStatement({
+  name: 'accounts.find_profile',
+  params: { accountId: 'bigint' },
+  row: pick(accountRow, 'profile'),
+  sql: (p) => sql`select profile from ${accounts} where id = ${p.accountId} for update`,
+})
+
+const change = defineStatement({
+  name: 'accounts.change',
+  params: {
+    accountId: 'bigint',
+    sessionId: 'uuid',
+    language: 'text?',
+    setsProfile: 'boolean',
+    profile: 'text?',
+    now: 'timestamptz',
+  },
   row: accountRow,
-  sql: (p) => setLanguage(p, sql`id = ${p.accountId} and ${sessionLives(p)}`),
+  sql: (p) => changeOwnFields(p, sql`id = ${p.accountId} and ${sessionLives(p)}`),
 })
 
 /** A crash may lose the count. Waiting for the disk would show a difference between known and unknown accounts. */
@@ -109,6 +134,24 @@ const noteFailure = defineStatement({
   ${countFailedAttempt(p, sql`unawaited`, sql`unawaited.off is not null`)}`,
 })
 
+async function changeOwn(
+  transaction: Executor,
+  { account: { id: accountId, uuid }, sessionId }: AccountSession,
+  { language, merge }: OwnChange,
+  now: Date,
+): Promise<Account | null> {
+  const before = merge ? await transaction.first(findProfile, { accountId }) : null
+  const profile = merge && before ? merge(before.profile) : null
+  const changed = await transaction.first(change, {
+    ...{ accountId, sessionId, now, language: language ?? null, setsProfile: merge !== undefined },
+    profile: profile && JSON.stringify(profile),
+  })
+  if (changed === null) return null
+  const fields = [language && 'language', merge && 'profile'].filter(Boolean)
+  await recordEvents(transaction, [{ type: 'account.updated', account: uuid, data: { fields } }], now)
+  return changed
+}
+
 export function createAccountStore(database: Database): AccountStore {
   return {
     findByIdentifier: ({ kind, key }, use) => database.first(findByIdentifier[use][kind], { key }),
@@ -117,17 +160,9 @@ export function createAccountStore(database: Database): AccountStore {
       const keyOf = (kind: Identifier['kind']) => identifiers.find((one) => one.kind === kind)?.key ?? null
       return (await database.first(isTaken, { email: keyOf('email'), phone: keyOf('phone') }))!.taken
     },
-    changeLanguage: ({ account, sessionId }, language, now) =>
-      changeAndRecord(
-        database,
-        changeLanguage,
-        { accountId: account.id, sessionId, language, now },
-        {
-          at: now,
-          eventsOf: ({ uuid }) => [
-            { type: 'account.updated', account: uuid, data: { fields: ['language'] } },
-          ],
-        },
+    change: (signedIn, wanted, now) =>
+      retryDeadlocks(() =>
+        database.transaction((transaction) => changeOwn(transaction, signedIn, wanted, now)),
       ),
     async noteFailure(accountId) {
       await database.all(noteFailure, { accountId })

@@ -1,13 +1,16 @@
 /** The bounds of the fields of an account that administration sets. */
+import { Type } from '@sinclair/typebox'
 import { integer } from '../../../platform/http/schemas.ts'
+import { roleBounds } from '../../accounts/accounts/roles.ts'
 
 const METADATA_BYTES = 4096
 
-/** Fits a column of four bytes. */
-export const roleBounds = { minimum: 0, maximum: 2 ** 31 - 1 }
-
-/** In bodies. Elysia's own integer also takes texts, such as `0x10`. */
-export const roleField = () => integer(roleBounds)
+/** In bodies, by number or by name. Elysia's own integer also takes texts, such as `0x10`. */
+export const roleField = () =>
+  Type.Union([integer(roleBounds), Type.String({ pattern: '^[A-Za-z]', maxLength: 64 })], {
+    description: 'The number of a role, or its name in `[roles]`',
+    examples: [7, 'editor'],
+  })
 export const accountableField = () => integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
 /** A JSON object, and no array. */

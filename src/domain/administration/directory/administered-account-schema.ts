@@ -2,7 +2,7 @@
 import { t } from 'elysia'
 import { answer, component } from '../../../platform/http/components.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { accountSchema } from '../../accounts/accounts/account-schema.ts'
+import { accountSchema, carriedFields } from '../../accounts/accounts/account-schema.ts'
 
 const administered = {
   email_verified_at: nullable(timeField()),
@@ -11,6 +11,7 @@ const administered = {
   metadata: t.Record(t.String(), t.Unknown()),
   has_password: t.Boolean(),
   locked_reason: nullable(t.String()),
+  ...carriedFields,
 }
 export const listedAccount = component(
   'ListedAccount',

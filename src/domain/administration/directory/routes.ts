@@ -5,12 +5,15 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { profileBody } from '../../accounts/accounts/account-schema.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { exportAnswer } from '../../self-service/me/export-schema.ts'
-import { detail, done, doneAnswer, numberText, text, timeText } from '../access/operation-schema.ts'
+import { detail, done, doneAnswer, text, timeText } from '../access/operation-schema.ts'
 import { accountableField, roleField } from './account-fields.ts'
 import { accountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { AccountAdministration } from './service.ts'
+
+const groupNames = t.Array(t.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
 
 const session = component(
   'AccountSession',
@@ -42,7 +45,13 @@ export function createAccountAdministrationRoutes(
         query: text(),
         locked: text(),
         confirmed: text(),
-        role_id: numberText('0 to 2147483647'),
+        role_id: t.Optional(
+          t.String({
+            description: 'The number of a role, or its name',
+            pattern: '^[0-9]{1,16}$|^[A-Za-z]',
+            maxLength: 300,
+          }),
+        ),
         created_after: timeText(),
         created_before: timeText(),
       }),
@@ -80,6 +89,24 @@ export function createAccountAdministrationRoutes(
           language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
           locked: t.Optional(t.Boolean()),
           locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
+          profile: t.Optional(profileBody),
+          username: t.Optional(
+            nullable(t.String({ maxLength: 100, examples: ['ada'] }), {
+              description:
+                'Two to 32 letters, digits, and . _ -; kept in lower case. It goes to nobody else, also after null took it away',
+            }),
+          ),
+          groups: t.Optional(
+            t.Union([groupNames, t.Object({ add: t.Optional(groupNames), remove: t.Optional(groupNames) })], {
+              description: 'All groups, at most 32, or some to join and to leave',
+            }),
+          ),
+          end_tokens: t.Optional(
+            t.Literal(true, {
+              description:
+                'Refuses the access tokens that were signed before the present second; sessions go on',
+            }),
+          ),
           confirmed: t.Optional(
             t.Literal(true, { description: 'Confirms the account, and verifies the contact it waits for' }),
           ),
@@ -90,6 +117,7 @@ export function createAccountAdministrationRoutes(
             'account_not_found',
             'no_verified_contact',
             'identifier_taken',
+            'username_taken',
             'validation_failed',
           ),
         },

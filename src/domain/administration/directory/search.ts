@@ -1,11 +1,11 @@
 /** What a query for accounts means: the search by what was typed, and the filter beside it. */
 
-import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
+import { invalid, parseWholeNumber, readTime } from '../../../platform/http/read-values.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { PageQuery } from '../../foundation/events/page.ts'
 import { parseEmail } from '../../foundation/identifiers/email.ts'
 import { parsePhone, parsePhonePrefix } from '../../foundation/identifiers/phone.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import { roleBounds } from './account-fields.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'
 
 export interface AccountQuery extends PageQuery {
@@ -24,8 +24,9 @@ type DefaultCountry = Parameters<typeof parsePhone>[1]
 export function readSearch(
   { query, ...typed }: AccountQuery,
   defaultCountry: DefaultCountry,
+  roles: Pick<Roles, 'read'>,
 ): { search: AccountSearch; filter: AccountFilter } {
-  const filter = readFilter(typed)
+  const filter = readFilter(typed, roles)
   return { search: searchOf(query, filter, defaultCountry), filter }
 }
 
@@ -56,13 +57,13 @@ function searchOf(
   return { by: 'prefix', prefix: typed.toLowerCase() }
 }
 
-function readFilter(query: Omit<AccountQuery, 'query'>): AccountFilter {
+function readFilter(query: Omit<AccountQuery, 'query'>, roles: Pick<Roles, 'read'>): AccountFilter {
   const flag = (field: 'locked' | 'confirmed') => {
     const text = query[field]
     if (text !== undefined && text !== 'true' && text !== 'false') throw invalid(field)
     return text === undefined ? undefined : text === 'true'
   }
-  const roleId = query.role_id === undefined ? undefined : readNumber('role_id', query.role_id, roleBounds)
+  const roleId = query.role_id === undefined ? undefined : roles.read('role_id', query.role_id)
   return {
     locked: flag('locked'),
     confirmed: flag('confirmed'),

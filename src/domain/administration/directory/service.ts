@@ -4,9 +4,19 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
+import { currentActor } from '../../../platform/request-context.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { accountRecord } from '../../accounts/accounts/account.ts'
+import { accountRecord, carriedRecord } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import {
+  type GroupsPatch,
+  mergeGroups,
+  mergeProfile,
+  type ProfilePatch,
+  readProfile,
+} from '../../accounts/accounts/profile.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { Usernames } from '../../accounts/accounts/usernames.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -25,7 +35,7 @@ import type { AccountAdministrationStore, AccountChange, AdministeredAccount } f
 
 /** As the body of PATCH has it. */
 export interface AccountPatch {
-  role_id?: number | undefined
+  role_id?: number | string | undefined
   accountable_type?: string | undefined
   accountable_id?: number | undefined
   metadata?: unknown
@@ -33,6 +43,10 @@ export interface AccountPatch {
   locked?: boolean | undefined
   locked_reason?: string | null | undefined
   confirmed?: true | undefined
+  profile?: ProfilePatch | undefined
+  username?: string | null | undefined
+  groups?: GroupsPatch | undefined
+  end_tokens?: true | undefined
 }
 
 /** The account with what lists show, and with what one look at it adds. */
@@ -60,7 +74,8 @@ export interface AccountAdministration {
   get(uuid: string): Promise<AccountDetails>
   /**
    * Throws `validation_failed`. Locking ends every session; unlocking tells the owner. Confirming verifies the contact that
-   * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`.
+   * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`. A username that is, or was,
+   * somebody else's: `username_taken`.
    */
   change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
   /** Everything that is stored about the person. */
@@ -77,6 +92,8 @@ export interface AccountAdministration {
 export type SessionRecord = ReturnType<typeof sessionRecord>
 
 interface Needs {
+  roles: Roles
+  usernames: Usernames
   exports: Exports
   secondFactor: SecondFactor
   notices: OwnerNotices
@@ -97,10 +114,12 @@ const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id
 
 const MAXIMUM_SESSIONS = 1000
 export function createAccountAdministration(needs: Needs): AccountAdministration {
-  const { exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
+  const { roles, usernames, exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
   const { accountAdministration: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = createLooks({ events, clock })
+
+  const listed = (account: AdministeredAccount) => listedRecord(account, passwordDigest, roles)
 
   async function require(uuid: string): Promise<AdministeredAccount> {
     const account = isUuid(uuid) ? await store.find(uuid) : null
@@ -116,11 +135,38 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     ])
     const factors = account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : []
     return {
-      ...listedRecord(account, passwordDigest),
+      ...listed(account),
       factors,
       ...counts,
       ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
     }
+  }
+
+  /** What a patch says, as far as it does not depend on the account. */
+  function readPatch(patch: AccountPatch) {
+    const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
+    if (!isMetadata(metadata)) throw invalid('metadata')
+    const mayBeReserved = currentActor()?.type === 'operator'
+    const profilePatch = profile && readProfile(profile, { mayHavePicture: true })
+    const { username: typed } = patch
+    const username = typeof typed === 'string' ? usernames.read(typed, { mayBeReserved }) : typed
+    const change = {
+      roleId: role === undefined ? undefined : roles.read('role_id', role),
+      accountableType: patch.accountable_type,
+      accountableId: patch.accountable_id,
+      metadata,
+      language: patch.language,
+      locked,
+      lockedReason,
+      username,
+      endsTokens: patch.end_tokens,
+    }
+    const plan = (current: AdministeredAccount): AccountChange => ({
+      ...change,
+      profile: profilePatch && mergeProfile(current.profile, profilePatch),
+      groups: groups && mergeGroups(current.groups, groups),
+    })
+    return { locked, plan }
   }
 
   /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
@@ -145,16 +191,16 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     describe,
     async list(query) {
       const { limit, after } = readPage(query)
-      const { search, filter } = readSearch(query, defaultCountry)
+      const { search, filter } = readSearch(query, defaultCountry, roles)
       const found = await store.list(search, filter, after, limit + 1)
-      const page = toPage(found, limit, (account) => listedRecord(account, passwordDigest))
+      const page = toPage(found, limit, listed)
       if (NAMES_PERSON.has(search.by)) for (const account of page.items) await looks.record(account)
       await looks.recordList(page.items.length)
       return page
     },
     get: async (uuid) => describe(await view(uuid)),
     async change(uuid, patch) {
-      const change = readChange(patch)
+      const { plan, ...change } = readPatch(patch)
       const found = await require(uuid)
       if (patch.confirmed) await confirm(found)
       const account = patch.confirmed ? await require(uuid) : found
@@ -162,7 +208,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
       const unlocks = change.locked === false && account.lockedAt !== null
       const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
-      const changed = await store.change(account, change, messages, clock.now())
+      const changed = await store.change(account, plan, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
       // The answer shows the person: without a change to record, it is a look like any other.
       if (!changed.isRecorded && !patch.confirmed) await looks.record(changed.account)
@@ -193,21 +239,11 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
   }
 }
 
-function readChange(patch: AccountPatch): AccountChange {
-  const { role_id: roleId, accountable_id: accountableId, metadata, locked_reason: lockedReason } = patch
-  if (!isMetadata(metadata)) throw invalid('metadata')
-  return {
-    roleId,
-    accountableType: patch.accountable_type,
-    accountableId,
-    metadata,
-    language: patch.language,
-    locked: patch.locked,
-    lockedReason,
-  }
-}
-
-function listedRecord(account: AdministeredAccount, passwordDigest: Parameters<typeof accountRecord>[1]) {
+function listedRecord(
+  account: AdministeredAccount,
+  passwordDigest: Parameters<typeof accountRecord>[1],
+  roles: Pick<Roles, 'nameOf'>,
+) {
   return {
     ...accountRecord(account, passwordDigest),
     email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
@@ -216,5 +252,6 @@ function listedRecord(account: AdministeredAccount, passwordDigest: Parameters<t
     metadata: account.metadata,
     has_password: account.passwordDigest !== null,
     locked_reason: account.lockedReason,
+    ...carriedRecord(account, roles),
   }
 }

@@ -4,7 +4,9 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm'
+import { AppError } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accounts, identities, passkeys, sessions } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
@@ -14,9 +16,12 @@ import {
 } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import { accountRow, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import { accountRow, holdAccount } from '../../accounts/accounts/account-sql.ts'
 import { administerAccount } from '../../accounts/accounts/changes-sql.ts'
+import type { Profile } from '../../accounts/accounts/profile.ts'
+import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { endSessions } from '../../sessions/sessions/session-sql.ts'
@@ -58,6 +63,12 @@ export interface AccountChange {
   language?: Language | undefined
   locked?: boolean | undefined
   lockedReason?: string | null | undefined
+  profile?: Profile | null | undefined
+  /** It must have been read by `usernames`. Null takes it away. */
+  username?: { name: string; hash: Uint8Array } | null | undefined
+  groups?: string[] | null | undefined
+  /** Access tokens of before the present second are refused from now on. */
+  endsTokens?: true | undefined
 }
 
 export interface AccountCounts {
@@ -78,11 +89,12 @@ export interface AccountAdministrationStore {
   count(accountId: number, now: Date): Promise<AccountCounts>
   /**
    * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`. `isRecorded`:
-   * there was something to record. Null if the account is gone.
+   * there was something to record. `plan` says what to change of the account, which nobody else changes meanwhile; what it
+   * throws undoes everything. Throws `username_taken`. Null if the account is gone.
    */
   change(
     account: AdministeredAccount,
-    change: AccountChange,
+    plan: (current: AdministeredAccount) => AccountChange,
     notices: NewMessage[],
     now: Date,
   ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null>
@@ -215,6 +227,13 @@ const change = defineStatement({
     now: 'timestamptz',
     setsReason: 'boolean',
     reason: 'text?',
+    setsProfile: 'boolean',
+    profile: 'text?',
+    setsUsername: 'boolean',
+    username: 'text?',
+    setsGroups: 'boolean',
+    groups: 'text?',
+    endsTokens: 'boolean',
     notices: 'text',
   },
   row: { ...administeredRow, wasLocked: 'boolean' },
@@ -241,13 +260,22 @@ export function createAccountAdministrationStore(database: Database): AccountAdm
       return row && toAccount(row)
     },
     count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
-    async change(account, wanted, notices, now) {
-      const params = { ...changeParams(wanted), ...noticeParams(notices), accountId: account.id, now }
-      const eventsOfRow = (row: { wasLocked: boolean; lockedAt: Date | null }) =>
-        eventsOf(account.uuid, wanted, row)
-      const row = await updateLockedAccount(database, change, params, { at: now, eventsOf: eventsOfRow })
-      return row && { account: toAccount(row), isRecorded: eventsOfRow(row).length > 0 }
-    },
+    change: ({ id: accountId, uuid }, plan, notices, now) =>
+      retryDeadlocks(() =>
+        database.transaction(async (transaction) => {
+          await holdAccount(transaction, accountId)
+          const current = await transaction.first(find, { uuid })
+          if (current === null) return null
+          const wanted = plan(toAccount(current))
+          if (wanted.username && !(await takeUsername(transaction, wanted.username.hash, uuid)))
+            throw new AppError('username_taken')
+          const params = { ...changeParams(wanted), ...noticeParams(notices), accountId, now }
+          const row = (await transaction.first(change, params))!
+          const events = eventsOf(uuid, wanted, row)
+          await recordEvents(transaction, events, now)
+          return { account: toAccount(row), isRecorded: events.length > 0 }
+        }),
+      ),
   }
 }
 
@@ -291,6 +319,13 @@ const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
   metadata: metadata === undefined ? null : JSON.stringify(metadata),
   setsReason: lockedReason !== undefined,
   reason: lockedReason ?? null,
+  setsProfile: rest.profile !== undefined,
+  profile: rest.profile ? JSON.stringify(rest.profile) : null,
+  setsUsername: rest.username !== undefined,
+  username: rest.username?.name ?? null,
+  setsGroups: rest.groups !== undefined,
+  groups: rest.groups ? JSON.stringify(rest.groups) : null,
+  endsTokens: rest.endsTokens === true,
 })
 
 function eventsOf(
@@ -304,7 +339,8 @@ function eventsOf(
   const fields = isTurned ? others : { ...others, lockedReason }
   const changed = Object.entries(fields)
     .filter(([, field]) => field !== undefined)
-    .map(([name]) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+    .map(([name]) => (name === 'endsTokens' ? 'access_tokens' : name))
+    .map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   const events: NewEvent[] = []
   if (changed.length > 0) events.push({ type: 'account.updated', account, data: { fields: changed } })
   if (isTurned) {

@@ -10,6 +10,7 @@ import type { Language } from '../../../texts/languages.ts'
 import type { AccountCodes, CodeWish } from '../../accounts/account-codes/service.ts'
 import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
@@ -30,7 +31,7 @@ export interface NewAccountBody {
   phone?: string | null | undefined
   password?: string | null | undefined
   verified?: boolean | undefined
-  role_id?: number | undefined
+  role_id?: number | string | undefined
   accountable_type?: string | undefined
   accountable_id?: number | undefined
   metadata?: unknown
@@ -79,6 +80,7 @@ export interface PeopleService {
 }
 
 interface Needs {
+  roles: Roles
   accountAdministration: AccountAdministration
   administrators: AdministratorService
   accountCodes: AccountCodes
@@ -187,7 +189,8 @@ export function createPeopleService(needs: Needs): PeopleService {
           passwordDigest,
           accountableType: body.accountable_type ?? config.accounts.accountableType,
           accountableId: body.accountable_id ?? null,
-          roleId: body.role_id ?? config.accounts.roleId,
+          roleId:
+            body.role_id === undefined ? config.accounts.roleId : needs.roles.read('role_id', body.role_id),
           metadata,
         },
         identifiers,

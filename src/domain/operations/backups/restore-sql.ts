@@ -13,6 +13,7 @@ import {
   sessions,
   signingKeys,
   twoFactorRemovals,
+  usernames,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
@@ -228,6 +229,13 @@ export const lockAgain = defineStatement({
   )}),
   ended as (${endSessionsOf(p, sql`locked`)})
   select uuid from locked`,
+})
+
+export const findUsernames = defineStatement({
+  name: 'restore.find_usernames',
+  params: {},
+  row: { hash: 'text', account: 'uuid?' },
+  sql: () => sql`select encode(hash, 'hex') as hash, account from ${usernames}`,
 })
 
 /** `ids` null: every one. */

@@ -1,7 +1,8 @@
 /** What is done to a restored database before anybody sees it. Everything runs in the transaction of the restore. */
 import { randomBytes } from 'node:crypto'
 import type { Executor } from '../../../platform/postgres/database.ts'
-import { lastingLabels, type ServerSecret } from '../../../platform/secret.ts'
+import { lastingLabels, permanentLabels, type ServerSecret } from '../../../platform/secret.ts'
+import { keepUsernames } from '../../accounts/accounts/usernames-sql.ts'
 import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/store.ts'
 import { LASTING_KEY, type Vault, type VaultStores, vaultsOf } from '../../credentials/secrets/vaults.ts'
 import * as statements from './restore-sql.ts'
@@ -26,6 +27,7 @@ interface Present {
   tokens: string[]
   administrators: { uuid: string; role: string }[]
   lastingKeys: SealedLastingKey[]
+  usernames: { hash: string; account: string | null }[]
 }
 
 /** Without a role: an administrator no longer. */
@@ -64,6 +66,7 @@ export async function readLaterKnowledge(
           tokens: (await replaced.all(statements.findTokens, {})).map(({ uuid }) => uuid),
           administrators: await replaced.all(statements.findAdministrators, {}),
           lastingKeys: await secrets.listLastingKeys(),
+          usernames: await replaced.all(statements.findUsernames, {}),
         },
   }
 }
@@ -126,9 +129,10 @@ export async function cleanse(
   }
 }
 
-/** Signing keys, tokens and administrators that the replaced database no longer had. */
+/** Signing keys, tokens and administrators that the replaced database no longer had; usernames that it kept stay kept. */
 async function takeAway(restored: Executor, { present, now }: { present: Present; now: Date }) {
-  const { signingKeys, tokens, administrators } = present
+  const { signingKeys, tokens, administrators, usernames } = present
+  await restored.all(keepUsernames, { usernames: JSON.stringify(usernames) })
   return {
     otherKeys: await restored.all(statements.revokeOtherKeys, { kids: JSON.stringify(signingKeys) }),
     tokens: await restored.all(statements.revokeOtherTokens, { uuids: JSON.stringify(tokens), now }),
@@ -170,8 +174,11 @@ export async function chooseKeys(
   const keys = new Map(known.map(({ label, key }) => [label, key] as const))
   const before = new Map((await secrets.listLastingKeys()).map((each) => [each.label, each.sealedKey]))
   for (const label of lastingLabels) {
-    const sealedKey = secret.seal(LASTING_KEY, keys.get(label) ?? randomBytes(32))
-    await secrets.putLastingKey({ label, sealedKey }, before.get(label) ?? null)
+    const own = before.get(label) ?? null
+    // The rows of the backup were hashed with the key that is in it.
+    const kept = permanentLabels.includes(label) && own ? secret.tryToOpen(LASTING_KEY, own) : null
+    const key = kept?.bytes ?? keys.get(label) ?? randomBytes(32)
+    await secrets.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, key) }, own)
   }
   if (from === 'fresh') await restored.all(statements.revokeOtherKeys, { kids: '[]' })
   return from

@@ -2,7 +2,7 @@
 import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { accountSchema } from '../../accounts/accounts/account-schema.ts'
+import { accountSchema, carriedFields } from '../../accounts/accounts/account-schema.ts'
 
 const rows = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
 const time = () => nullable(t.String({ format: 'date-time' }))
@@ -16,6 +16,7 @@ export const exportAnswer = component(
       account: accountSchema,
       metadata: t.Record(t.String(), t.Unknown(), { description: 'What an administrator noted' }),
       locked_reason: nullable(t.String()),
+      ...carriedFields,
       language: t.String(),
       email_verified_at: time(),
       phone_verified_at: time(),

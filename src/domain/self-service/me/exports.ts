@@ -3,14 +3,21 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { type Account, type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import {
+  type Account,
+  type AccountRecord,
+  accountRecord,
+  type CarriedRecord,
+  carriedRecord,
+} from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 
-export type AccountExport = { exported_at: string; account: AccountRecord } & ExportedDocument
+export type AccountExport = { exported_at: string; account: AccountRecord } & CarriedRecord & ExportedDocument
 
 export interface Exports {
   /** The owner is told. Throws `reauthentication_required`, `too_many_requests`, `invalid_token`. */
@@ -20,6 +27,7 @@ export interface Exports {
 }
 
 interface Needs {
+  roles: Roles
   recentSignIn: RecentSignIn
   limits: LimitService
   notices: OwnerNotices
@@ -34,6 +42,7 @@ export function createExports(needs: Needs): Exports {
     ...document,
     exported_at: now.toISOString(),
     account: accountRecord(account, config.accounts.passwordDigest),
+    ...carriedRecord(account, needs.roles),
   })
   return {
     async ofOwner(signedIn, refreshToken) {

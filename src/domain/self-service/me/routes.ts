@@ -12,7 +12,7 @@ import {
   timeField,
 } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
+import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { ownerProofFields, twoFactorMethodsField } from '../../sign-in/sign-in/sign-in-schema.ts'
@@ -64,8 +64,8 @@ export function createAccountRoutes(
   return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
     .use(httpBase)
     .use(bearer)
-    .get('/me', ({ signedIn }) => ({ status: 200 as const, account: accounts.describe(signedIn) }), {
-      response: { 200: accountAnswer, ...errorResponses() },
+    .get('/me', ({ signedIn }) => ({ status: 200 as const, ...accounts.describe(signedIn) }), {
+      response: { 200: ownAccountAnswer, ...errorResponses() },
       detail: {
         tags: ['Account'],
         operationId: 'getAccount',
@@ -77,22 +77,25 @@ export function createAccountRoutes(
       '/me',
       async ({ signedIn, body }) => ({
         status: 200 as const,
-        account: await accounts.changeLanguage(signedIn, body.language),
+        ...(await accounts.change(signedIn, body)),
       }),
       {
         body: t.Object({
-          language: t.Union(
-            languages.map((tag) => t.Literal(tag)),
-            { description: 'The language of messages to the owner', examples: ['en'] },
+          language: t.Optional(
+            t.Union(
+              languages.map((tag) => t.Literal(tag)),
+              { description: 'The language of messages to the owner', examples: ['en'] },
+            ),
           ),
+          profile: t.Optional(profileBody),
         }),
-        response: { 200: accountAnswer, ...errorResponses('validation_failed') },
+        response: { 200: ownAccountAnswer, ...errorResponses('validation_failed') },
         detail: {
           tags: ['Account'],
-          operationId: 'changeAccountLanguage',
-          summary: 'Change the language of your messages',
+          operationId: 'changeOwnAccount',
+          summary: 'Change your language or your profile',
           description:
-            'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is.',
+            'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is. The profile is what you say of yourself: nobody verifies it, and no message contains it.',
           security: bearerSecurity,
         },
       },

@@ -4,8 +4,15 @@ import { AppError, type TwoFactorMethod } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { type AccountRecord, accountRecord } from '../../accounts/accounts/account.ts'
+import {
+  type AccountRecord,
+  accountRecord,
+  type CarriedRecord,
+  carriedRecord,
+} from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/accounts/profile.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
@@ -38,11 +45,18 @@ export interface SecurityRecord {
   email_refused_at?: string
 }
 
+export type OwnAccount = { account: AccountRecord } & CarriedRecord
+
+export interface OwnPatch {
+  language?: Language | undefined
+  profile?: ProfilePatch | undefined
+}
+
 export interface AccountService {
-  /** The current record, in the form in which login returns it. */
-  describe(signedIn: Authenticated): AccountRecord
-  /** The language of messages to the owner; the record as it is then. Throws `invalid_token`. */
-  changeLanguage(signedIn: Authenticated, language: Language): Promise<AccountRecord>
+  /** The current record, in the form in which login returns it, and what the account carries beside it. */
+  describe(signedIn: Authenticated): OwnAccount
+  /** The language of messages to the owner, and the profile. Throws `invalid_token`, `validation_failed`. */
+  change(signedIn: Authenticated, patch: OwnPatch): Promise<OwnAccount>
   describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
   /** What happened to the account, newest first. Throws `validation_failed`. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
@@ -51,6 +65,7 @@ export interface AccountService {
 }
 
 interface Needs {
+  roles: Roles
   reauthentication: Reauthentication
   secondFactor: SecondFactor
   notices: OwnerNotices
@@ -63,16 +78,22 @@ interface Needs {
 export function createAccountService(needs: Needs): AccountService {
   const { stores, reauthentication, secondFactor, notices, refusedAddresses, clock, config } = needs
   const store = stores.erasure
+  const { roles } = needs
+  const describe = (account: Authenticated['account']): OwnAccount => ({
+    account: accountRecord(account, config.accounts.passwordDigest),
+    ...carriedRecord(account, roles),
+  })
   return {
-    describe: ({ account }) => accountRecord(account, config.accounts.passwordDigest),
-    async changeLanguage(signedIn, language) {
+    describe: ({ account }) => describe(account),
+    async change(signedIn, { language: wanted, profile }) {
       const { account } = signedIn
-      const changed =
-        account.language === language
-          ? account
-          : await stores.accounts.changeLanguage(signedIn, language, clock.now())
+      const language = wanted === account.language ? undefined : wanted
+      const patch = profile && readProfile(profile, { mayHavePicture: false })
+      if (language === undefined && patch === undefined) return describe(account)
+      const merge = patch && ((before: typeof account.profile) => mergeProfile(before, patch))
+      const changed = await stores.accounts.change(signedIn, { language, merge }, clock.now())
       if (changed === null) throw new AppError('invalid_token', { cause: 'session_over' })
-      return accountRecord(changed, config.accounts.passwordDigest)
+      return describe(changed)
     },
     async describeSecurity({ account }) {
       const [held, counts, refusedAt] = await Promise.all([

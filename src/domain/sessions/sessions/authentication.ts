@@ -52,6 +52,8 @@ export function createAuthentication({ stores, accessTokens, clock }: Needs): Au
       const found = await store.findSignedIn(sessionId, accountUuid, clock.now())
       if (found === null) throw new AppError('invalid_token', { cause: 'session_over' })
       const { deviceFingerprint, deviceName, signInIp, ...account } = found
+      if (account.tokensNotBefore !== null && claims.issuedAt < account.tokensNotBefore)
+        throw new AppError('invalid_token', { cause: 'tokens_ended' })
       setCurrentSession({ id: sessionId, deviceName })
       return { account, sessionId, deviceFingerprint, signInIp, claims }
     },

@@ -15,7 +15,7 @@ import {
   time,
 } from './elements.js'
 import { pagedTable } from './pages.js'
-import { nameOf, stateOf } from './screen-accounts.js'
+import { nameOf, readRole, stateOf } from './screen-accounts.js'
 import { eventColumns } from './screen-events.js'
 import { messageColumns } from './screen-messages.js'
 
@@ -227,7 +227,10 @@ function data({ account, path, act }) {
     act.ask(
       say('application_data'),
       [
-        field('role_id', 'role_id', { value: String(account.role_id), inputmode: 'numeric' }),
+        field('role_id', say('role'), { value: account.role }),
+        field('username', say('username'), { value: account.username ?? '', hint: say('username_hint') }),
+        field('groups', say('groups'), { value: account.groups.join(', '), hint: say('groups_hint') }),
+        field('name', say('profile_name'), { value: account.profile.name ?? '' }),
         field('accountable_type', 'accountable_type', { value: account.accountable_type }),
         field('accountable_id', 'accountable_id', {
           value: String(account.accountable_id),
@@ -241,9 +244,20 @@ function data({ account, path, act }) {
       ],
       {
         label: say('save'),
-        submit: ({ role_id, accountable_type, accountable_id, metadata = '{}' }) =>
+        submit: ({
+          role_id,
+          username = '',
+          groups = '',
+          name = '',
+          accountable_type,
+          accountable_id,
+          metadata = '{}',
+        }) =>
           call('PATCH', path, {
-            role_id: Number(role_id),
+            ...(role_id && { role_id: readRole(role_id) }),
+            ...(username !== (account.username ?? '') && { username: username || null }),
+            groups: groups.split(/[\s,]+/).filter(Boolean),
+            ...(name !== (account.profile.name ?? '') && { profile: { name: name || null } }),
             accountable_type,
             accountable_id: Number(accountable_id),
             metadata: readJson(metadata),
@@ -252,11 +266,26 @@ function data({ account, path, act }) {
     )
   return card(say('application_data'), [
     facts([
-      ['role_id', String(account.role_id)],
+      [
+        say('role'),
+        account.role === String(account.role_id) ? account.role : `${account.role} (${account.role_id})`,
+      ],
+      [say('username'), account.username ?? '—'],
+      [say('groups'), account.groups.join(', ') || '—'],
+      [say('profile'), Object.values(account.profile).join(' · ') || '—'],
       ['accountable', `${account.accountable_type} ${account.accountable_id}`],
       ['metadata', element('code', {}, JSON.stringify(account.metadata))],
     ]),
-    mayEverything('accounts:write') && element('div', { class: 'row end' }, button(say('change'), edit)),
+    mayEverything('accounts:write') &&
+      element('div', { class: 'row end' }, [
+        button(say('change'), edit),
+        button(say('end_tokens'), () =>
+          act.ask(say('end_tokens'), element('p', {}, say('end_tokens_why')), {
+            label: say('end_tokens'),
+            submit: () => call('PATCH', path, { end_tokens: true }),
+          }),
+        ),
+      ]),
   ])
 }
 

@@ -12,6 +12,9 @@ export const stateOf = ({ locked_at: lockedAt, account_confirmed: isConfirmed })
       ? tag(say('confirmed'), 'good')
       : tag(say('unconfirmed'))
 
+/** A role is named by its number, or by its name. */
+export const readRole = (typed) => (/^\d+$/.test(typed) ? Number(typed) : typed)
+
 const yesOrNo = () => [
   ['', say('any')],
   ['true', say('yes')],
@@ -22,7 +25,7 @@ export async function accountsScreen(search) {
   const list = await pagedTable('accounts', search, [
     [say('account'), (account) => element('a', { href: `#/accounts/${account.uuid}` }, nameOf(account))],
     [say('state'), stateOf],
-    [say('role_id'), ({ role_id: role }) => String(role)],
+    [say('role'), ({ role }) => role],
     [say('created'), ({ created_at: at }) => time(at)],
     [say('last_sign_in'), ({ current_sign_in_at: at }) => time(at)],
   ])
@@ -50,7 +53,7 @@ async function createAccount() {
     [
       field('email', say('email'), { type: 'email', autocomplete: 'off' }),
       field('phone', say('phone'), { type: 'tel', autocomplete: 'off', hint: say('phone_hint') }),
-      field('role_id', say('role_id'), { inputmode: 'numeric' }),
+      field('role_id', say('role')),
       choice('verified', say('contacts_are_verified')),
       choice('invite', say('send_invitation'), { checked: true }),
     ],
@@ -59,7 +62,7 @@ async function createAccount() {
       async submit({ role_id: role, verified, invite, ...contacts }) {
         const body = {
           ...contacts,
-          ...(role !== undefined && { role_id: Number(role) }),
+          ...(role !== undefined && { role_id: readRole(role) }),
           verified: verified === 'true',
           invite: invite === 'true',
         }

@@ -1,0 +1,231 @@
+/** Profile, username, groups and role: who writes them, what is refused, and that a username goes to nobody else. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { listening, onListener } from '../helpers/administration.ts'
+import { newEmail } from '../helpers/api-client.ts'
+import { race } from '../helpers/race.ts'
+import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
+import { startService } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
+
+describe('what an account carries', () => {
+  const service = useService({ settings: { ...listening, roles: { 1: 'user', 7: 'editor' } } })
+  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const person = async () => {
+    const known = await service.signUp(newEmail())
+    const { access_token: bearer, account } = await service.logIn(known)
+    return { ...known, bearer: bearer as string, uuid: account.uuid as string }
+  }
+  const patchMe = (bearer: string, body: object) => service.call('PATCH', '/api/v1/auth/me', body, { bearer })
+  const set = (uuid: string, body: object) => call('PATCH', `accounts/${uuid}`, body)
+  const newName = () => `u${crypto.randomUUID().slice(0, 12)}`
+
+  describe('profile', () => {
+    test('is written by its owner field by field, and shown to both', async () => {
+      const { bearer, uuid } = await person()
+      const { body } = await patchMe(bearer, { profile: { name: 'Ada Lovelace', zoneinfo: 'Europe/London' } })
+      expect(Object.keys(body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
+      expect(Object.keys(body.account)).toHaveLength(24)
+      const changed = await patchMe(bearer, { profile: { name: null, given_name: 'Ada' }, language: 'en' })
+      expect(changed.body.profile).toEqual({ given_name: 'Ada', zoneinfo: 'Europe/London' })
+      expect((await service.get('me', { bearer })).body.profile).toEqual(changed.body.profile)
+      const { account } = (await call('GET', `accounts/${uuid}`)).body
+      expect([account.profile, account.language]).toEqual([changed.body.profile, 'en'])
+      const exported = (await call('GET', `accounts/${uuid}/export`)).body
+      expect(exported).toMatchObject({
+        profile: changed.body.profile,
+        username: null,
+        groups: [],
+        role: 'user',
+      })
+      const types = (await call('GET', `accounts/${uuid}/events`)).body.items
+      const updated = types.find(({ type }: { type: string }) => type === 'account.updated')
+      expect(updated.data).toEqual({ fields: ['language', 'profile'] })
+    })
+
+    test('refuses a picture of the owner, control characters, overrides, and what is too long', async () => {
+      const { bearer, uuid } = await person()
+      const refused = async (profile: object, errors: Parameters<typeof expectInvalid>[1]) =>
+        expectInvalid(await patchMe(bearer, { profile }), errors)
+      await refused({ picture: 'https://x.example/a.png' }, { 'profile.picture': 'not_allowed' })
+      await refused({ name: 'Ada\u202eevil' }, { 'profile.name': 'invalid_characters' })
+      await refused({ name: 'Ada\nBcc: x' }, { 'profile.name': 'invalid_characters' })
+      await refused({ name: 'x'.repeat(201) }, { 'profile.name': 'too_long' })
+      await patchMe(bearer, { profile: { name: '€'.repeat(200), given_name: '€'.repeat(200) } })
+      await refused({ family_name: '€'.repeat(200), zoneinfo: '€'.repeat(100) }, { profile: 'too_long' })
+      expect(Object.keys((await service.get('me', { bearer })).body.profile)).toEqual(['name', 'given_name'])
+      const picture = await set(uuid, { profile: { picture: 'https://x.example/a.png' } })
+      expect(picture.body.account.profile.picture).toBe('https://x.example/a.png')
+    })
+
+    test('is merged whole by 32 callers at once', async () => {
+      const { bearer } = await person()
+      const fields = ['name', 'given_name', 'family_name', 'zoneinfo']
+      await race(
+        Array.from({ length: 32 }, (_, index) => index),
+        (index) => patchMe(bearer, { profile: { [fields[index % 4]!]: `v${index}` } }),
+      )
+      expect(Object.keys((await service.get('me', { bearer })).body.profile).sort()).toEqual(
+        [...fields].sort(),
+      )
+    })
+
+    test('reaches no message', async () => {
+      const { bearer, identifier } = await person()
+      await patchMe(bearer, { profile: { name: 'Zebulon Quark' } })
+      await service.post('password/forgot', { identifier })
+      await service.delivered()
+      expect(service.inbox.textsTo(identifier).join('\n')).not.toContain('Zebulon')
+    })
+  })
+
+  describe('groups', () => {
+    test('are replaced, joined and left by administrators, and never by owners', async () => {
+      const { uuid, bearer } = await person()
+      expect((await set(uuid, { groups: ['staff', 'beta', 'staff'] })).body.account.groups).toEqual([
+        'beta',
+        'staff',
+      ])
+      const changed = await set(uuid, { groups: { add: ['guests'], remove: ['beta', 'nowhere'] } })
+      expect(changed.body.account.groups).toEqual(['guests', 'staff'])
+      const own = await patchMe(bearer, { groups: ['root'], username: 'x-name', role: 'editor', role_id: 7 })
+      expect(own.body).toMatchObject({ groups: ['guests', 'staff'], username: null, role: 'user' })
+      for (const groups of [['Staff'], ['-a'], ['']])
+        expectInvalid(await set(uuid, { groups }), { groups: 'invalid_value' })
+      const many = Array.from({ length: 31 }, (_, index) => `g${index}`)
+      expectInvalid(await set(uuid, { groups: { add: many } }), { groups: 'too_long' })
+      expect((await set(uuid, { groups: [] })).body.account.groups).toEqual([])
+    })
+
+    test('lose nothing when 32 administrators add one each', async () => {
+      const { uuid } = await person()
+      const names = Array.from({ length: 32 }, (_, index) => `g${index}`)
+      await race(names, (name) => set(uuid, { groups: { add: [name] } }))
+      expect((await call('GET', `accounts/${uuid}`)).body.account.groups).toEqual([...names].sort())
+    })
+  })
+
+  describe('roles', () => {
+    test('are taken by name wherever their number is, and the nearest is named', async () => {
+      const { uuid, bearer } = await person()
+      const { account } = (await set(uuid, { role_id: 'editor' })).body
+      expect([account.role_id, account.role]).toEqual([7, 'editor'])
+      expect((await service.get('me', { bearer })).body.role).toBe('editor')
+      const found = await call('GET', 'accounts?role_id=editor')
+      expect(found.body.items.map((each: { uuid: string }) => each.uuid)).toEqual([uuid])
+      const refused = await set(uuid, { role_id: 'editr' })
+      expectInvalid(refused, { role_id: 'unknown_role' })
+      expect(refused.body.errors[0].message).toContain('editor')
+      expectInvalid(await call('GET', 'accounts?role_id=usr'), { role_id: 'unknown_role' })
+      const made = await call('POST', 'accounts', { email: newEmail(), role_id: 'editor' })
+      expect(made.body.account.role_id).toBe(7)
+      expect((await set(uuid, { role_id: 9 })).body.account.role).toBe('9')
+    })
+  })
+
+  test('access tokens of before this second are refused, and those of after it work', async () => {
+    const known = await service.signUp(newEmail())
+    const { access_token: bearer, refresh_token, account } = await service.logIn(known)
+    const other = await person()
+    await Bun.sleep(1100)
+    expect((await set(account.uuid, { end_tokens: true })).status).toBe(200)
+    expectRefusal(await service.get('me', { bearer }), 'invalid_token')
+    expect((await service.get('me', { bearer: other.bearer })).status).toBe(200)
+    const refreshed = await service.post('refresh', { refresh_token })
+    expect((await service.get('me', { bearer: refreshed.body.access_token })).status).toBe(200)
+  })
+
+  describe('usernames', () => {
+    test('are compared without regard to case, and taken by one of 32 accounts', async () => {
+      const name = newName()
+      const people = await Promise.all(Array.from({ length: 4 }, person))
+      const callers = Array.from({ length: 32 }, (_, index) => people[index % 4]!.uuid)
+      const answers = await race(callers, (uuid, index) =>
+        set(uuid, { username: index % 2 ? name.toUpperCase() : name }),
+      )
+      const winners = new Set(
+        answers.flatMap(({ status }, index) => (status === 200 ? [callers[index]] : [])),
+      )
+      expect(winners.size).toBe(1)
+      for (const answer of answers.filter(({ status }) => status !== 200))
+        expectRefusal(answer, 'username_taken')
+      const [winner] = winners
+      expect((await call('GET', `accounts/${winner}`)).body.account.username).toBe(name)
+    })
+
+    test('go to nobody else after a change, and back to their owner', async () => {
+      const [mine, other] = [await person(), await person()]
+      const [first, second] = [newName(), newName()]
+      await set(mine.uuid, { username: first })
+      await set(mine.uuid, { username: second })
+      expectRefusal(await set(other.uuid, { username: first }), 'username_taken')
+      expect((await set(mine.uuid, { username: null })).body.account.username).toBeNull()
+      expectRefusal(await set(other.uuid, { username: second }), 'username_taken')
+      expect((await set(mine.uuid, { username: first })).body.account.username).toBe(first)
+    })
+
+    test('go to nobody after an erasure, whose uuid is forgotten', async () => {
+      const [mine, other] = [await person(), await person()]
+      const name = newName()
+      await set(mine.uuid, { username: name })
+      await call('DELETE', `accounts/${mine.uuid}`)
+      expectRefusal(await set(other.uuid, { username: name }), 'username_taken')
+    })
+
+    test('of a wrong form are refused, and reserved ones come from the command line alone', async () => {
+      const { uuid } = await person()
+      for (const username of ['a', '-ab', 'a b', 'ä-bc', '', 'x'.repeat(33)])
+        expectInvalid(await set(uuid, { username }), { username: 'invalid_value' })
+      const { token } = (
+        await call('POST', 'tokens', { name: 'script', scopes: ['accounts:write'], expires_in: '1d' })
+      ).body
+      const byToken = await onListener(
+        service,
+        'PATCH',
+        `accounts/${uuid}`,
+        { username: 'Grafana' },
+        {
+          headers: { authorization: `Bearer ${token}` },
+        },
+      )
+      expectInvalid(byToken, { username: 'reserved' })
+      expect((await set(uuid, { username: 'grafana' })).body.account.username).toBe('grafana')
+    })
+
+    test('stay kept when the server secret is changed and when it is revoked', async () => {
+      const first = await startService({
+        shape: 'postgres',
+        settings: { server: { secret: 'ab'.repeat(32) } },
+      })
+      const name = newName()
+      const uuidOf = async (at: typeof first) =>
+        (await at.logIn(await at.signUp(newEmail()))).account.uuid as string
+      await createAdminClient(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
+      const server = { secret: 'cd'.repeat(32), previous_secrets: ['ab'.repeat(32)] }
+      const second = await startService({
+        storage: { ...first.storage, server },
+        settings: { server },
+      })
+      const refused = async (at: typeof first) =>
+        expectRefusal(
+          await createAdminClient(at)('PATCH', `accounts/${await uuidOf(at)}`, { username: name }),
+          'username_taken',
+        )
+      await refused(second)
+      await second.inside.services.secrets.revoke()
+      await second.inside.services.secrets.load()
+      await refused(second)
+      await second.close()
+      const only = { secret: 'cd'.repeat(32) }
+      const third = await startService({
+        storage: { ...first.storage, server: only },
+        settings: { server: only },
+      })
+      await refused(third)
+      await third.close()
+      await first.close()
+    })
+  })
+})
