@@ -29,7 +29,7 @@ export const domainFolders: Record<string, string[]> = {
   limits: ['limits', 'attempts'],
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
   accounts: ['accounts', 'account-codes', 'devices'],
-  sessions: ['tokens', 'sessions'],
+  sessions: ['tokens', 'sessions', 'browser-sessions'],
   credentials: ['authenticators', 'administrator-means', 'secrets', 'providers'],
   'sign-in': [
     'sign-in',
@@ -60,6 +60,7 @@ export const domainFolders: Record<string, string[]> = {
     'overview',
     'signing-keys',
   ],
+  pages: ['frame', 'visits', 'ways-in'],
   operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev'],
 }
 

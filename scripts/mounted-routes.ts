@@ -21,6 +21,7 @@ export function mountedRoutes(): Mounted[] {
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
     devRoutes: null,
+    pages: [],
     documentation: null,
     passkeys: {
       rpId: 'example.com',

@@ -33,6 +33,7 @@ export async function openapiPage(): Promise<string> {
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
     devRoutes: null,
+    pages: [],
     documentation: { baseUrl: BASE_URL, version: packageJson.version },
     secureCookies: true,
   })

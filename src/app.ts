@@ -1,6 +1,6 @@
 /** The public routes: the table below, and the plugins that are mounted. Knows neither SQL nor configuration: services come in, an app goes out. */
 
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { ReceiptService } from './domain/messages/sms-funnel/receipts.ts'
 import { createReceiptRoutes } from './domain/messages/sms-funnel/routes.ts'
 import { createClientSettingsRoutes } from './domain/operations/client-settings/routes.ts'
@@ -42,7 +42,12 @@ import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import type { DocumentationOptions } from './platform/http/described-interface.ts'
 import { createDocumentation, publicDocumentation } from './platform/http/documentation.ts'
-import { appSettings, createHttpBase, type HttpBaseOptions } from './platform/http/http-base.ts'
+import {
+  appSettings,
+  createHttpBase,
+  type HttpBase,
+  type HttpBaseOptions,
+} from './platform/http/http-base.ts'
 
 /** What the routes call. */
 export interface AppServices {
@@ -155,12 +160,17 @@ export const readRoutes = (): AppRoute[] =>
       return { method, path, operation, authentication, file: `src/domain/${room}/routes.ts` }
     })
 
+/** Routes that browsers alone call, so that no document describes them. */
+export type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
+
 export interface AppOptions extends HttpBaseOptions {
   /** Where clients reach the service; the issuer of its tokens. */
   baseUrl: string
   passkeys: Config['passkeys']
   /** Cookies only over TLS. */
   secureCookies: boolean
+  /** The pages for people; empty: there are none. */
+  pages: FormRoutes
   /** Null: without --dev. */
   devRoutes: ReturnType<typeof createDevRoutes> | null
   /** Null: no documentation. */
@@ -168,7 +178,7 @@ export interface AppOptions extends HttpBaseOptions {
 }
 
 export function createApp(services: AppServices, appOptions: AppOptions) {
-  const { baseUrl, devRoutes, documentation, passkeys, secureCookies, ...options } = appOptions
+  const { baseUrl, devRoutes, documentation, pages, passkeys, secureCookies, ...options } = appOptions
   const httpBase = createHttpBase(options)
   const bearer = createBearer(services.authentication.authenticate)
   const app = new Elysia(appSettings)
@@ -193,6 +203,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createUndoRoutes(httpBase, services.undo, options.catalog))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
+  for (const createRoutes of pages) app.use(createRoutes(httpBase))
   if (devRoutes) app.use(devRoutes)
   if (documentation) app.use(createDocumentation({ ...documentation, ...publicDocumentation }))
   return app

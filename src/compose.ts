@@ -9,6 +9,7 @@ import { type Administration, createAdministration } from './compose/administrat
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
 import { requireNotMoved } from './compose/move.ts'
+import { createPages } from './compose/pages.ts'
 import type { Services } from './compose/services.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
@@ -164,20 +165,18 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   let lostApps: Promise<void> | null = null
   let scrapes: ScrapeListener | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
+  const settings = clientSettings({
+    config,
+    catalog,
+    providers: services.providers.names,
+    loginTokenSeconds: services.firstFactorProofs.lifetimeSeconds,
+    intoMailbox: dev,
+  })
   const app = createApp(
-    {
-      ...services,
-      ping,
-      clientSettings: clientSettings({
-        config,
-        catalog,
-        providers: services.providers.names,
-        loginTokenSeconds: services.firstFactorProofs.lifetimeSeconds,
-        intoMailbox: dev,
-      }),
-    },
+    { ...services, ping, clientSettings: settings },
     {
       baseUrl,
+      pages: config.pages.enabled ? createPages(services, { dev, settings }) : [],
       devRoutes: (mailbox && options.createDevRoutes?.(mailbox, catalog)) ?? null,
       passkeys: config.passkeys,
       catalog,

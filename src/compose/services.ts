@@ -46,6 +46,7 @@ import { createExports } from '../domain/self-service/me/exports.ts'
 import { createAccountService } from '../domain/self-service/me/service.ts'
 import { createRemovalLinks } from '../domain/self-service/two-factor-removals/links.ts'
 import { createTwoFactorRemovals } from '../domain/self-service/two-factor-removals/service.ts'
+import { createBrowserSessions } from '../domain/sessions/browser-sessions/service.ts'
 import { createAuthentication } from '../domain/sessions/sessions/authentication.ts'
 import { createRecentSignIn } from '../domain/sessions/sessions/recent-sign-in.ts'
 import { createSessionService } from '../domain/sessions/sessions/service.ts'
@@ -186,6 +187,7 @@ function createSessions(accounts: ReturnType<typeof createAccounts>) {
     ...below,
     authentication: createAuthentication(below),
     recentSignIn: createRecentSignIn(below),
+    browserSessions: createBrowserSessions(below),
     sessionOpener: createSessionOpener(below),
     sessions: createSessionService(below),
   }

@@ -33,6 +33,7 @@ import { createContactStore } from '../domain/self-service/contacts/store.ts'
 import { createExportStore } from '../domain/self-service/me/export-store.ts'
 import { createErasureStore } from '../domain/self-service/me/store.ts'
 import { createTwoFactorRemovalStore } from '../domain/self-service/two-factor-removals/store.ts'
+import { createBrowserSessionStore } from '../domain/sessions/browser-sessions/store.ts'
 import { createFamilyStore } from '../domain/sessions/sessions/family-store.ts'
 import { createSessionStore } from '../domain/sessions/sessions/store.ts'
 import { createKeyStore } from '../domain/sessions/tokens/key-store.ts'
@@ -42,6 +43,7 @@ import { createPasskeyStore } from '../domain/sign-in/passkeys/store.ts'
 import { createPasswordStore } from '../domain/sign-in/passwords/store.ts'
 import { createRegistrationStore } from '../domain/sign-in/registration/store.ts'
 import { createUndoStore } from '../domain/sign-in/undo/store.ts'
+
 import type { Config } from '../platform/config/types.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { daysBefore, type Sweep } from '../platform/postgres/sweep.ts'
@@ -64,6 +66,7 @@ export function createStores(
     auditTrail: createAuditTrailStore(database),
     authenticators: createFactorStore(database),
     backups: createBackupStore(database),
+    browserSessions: createBrowserSessionStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),
     contacts: createContactStore(database),
     devices: createKnownDeviceStore(database),

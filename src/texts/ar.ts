@@ -3,6 +3,7 @@
  * Arabic word, by which a telephone lays out the whole line from right to left.
  */
 import type { Texts } from './languages.ts'
+import { pages } from './pages/ar.ts'
 
 const alarm = 'إن لم تكن أنت من فعل ذلك، فغيّر كلمة المرور فورًا.'
 const smsAlarm = 'إن لم تكن أنت فغير كلمة المرور.'
@@ -522,4 +523,5 @@ export const ar: Texts = {
     recovery_hint: 'احتفظ بها في مكان آمن: كل منها يحل محل رمز مرة واحدة.',
     saved: 'لقد حفظتها',
   },
+  pages,
 }

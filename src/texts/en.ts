@@ -1,6 +1,7 @@
 /** English: the same rows as fr.ts; a missing one is a type error. */
 
 import type { Texts } from './languages.ts'
+import { pages } from './pages/en.ts'
 
 const alarm = 'If this was not you, change your password at once.'
 const restore = 'If this was not you, undo this within seven days: {link}'
@@ -531,4 +532,5 @@ export const en: Texts = {
     recovery_hint: 'Keep them somewhere safe: each one replaces a code once.',
     saved: 'I have saved them',
   },
+  pages,
 }

@@ -3,6 +3,7 @@
  * the alphabet of SMS, as is usual in Spanish text messages; é, ñ, ¿ and ¡ are in it.
  */
 import type { Texts } from './languages.ts'
+import { pages } from './pages/es.ts'
 
 const alarm = 'Si no fue usted, cambie su contraseña de inmediato.'
 const restore = 'Si no fue usted, deshaga este cambio en un plazo de siete días: {link}'
@@ -540,4 +541,5 @@ export const es: Texts = {
     recovery_hint: 'Guárdelos en un lugar seguro: cada uno sustituye a un código una sola vez.',
     saved: 'Los he guardado',
   },
+  pages,
 }

@@ -4,6 +4,7 @@
  * and à are in it.
  */
 import type { Texts } from './languages.ts'
+import { pages } from './pages/pt.ts'
 
 const alarm = 'Se não foi uma ação sua, altere a senha de imediato.'
 const smsAlarm = 'Se nao fez isto, altere a senha de imediato.'
@@ -542,4 +543,5 @@ export const pt: Texts = {
     recovery_hint: 'Guarde-os num lugar seguro: cada um substitui um código uma única vez.',
     saved: 'Já os guardei',
   },
+  pages,
 }

@@ -128,6 +128,11 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     statements: ['attempts.release'],
   },
   {
+    table: 'sessions',
+    because: 'the sessions below the one that ends are moved or ended, by whose account it is',
+    statements: ['browser_sessions.replace'],
+  },
+  {
     table: 'totp_factors',
     because: 'it is given the code of an app or a recovery code, never both',
     statements: ['authenticators.use'],

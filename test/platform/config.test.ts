@@ -119,6 +119,19 @@ describe('without anything set', () => {
         changePasswordUrl: null,
         allowRpIdChange: false,
       },
+      pages: {
+        enabled: false,
+        home: '',
+        returnTo: [],
+        name: '',
+        logo: '',
+        logoFile: null,
+        colour: '',
+        help: '',
+        terms: '',
+        privacy: '',
+        applications: [],
+      },
     })
   })
 

@@ -286,3 +286,29 @@ function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
     'must be set with the other keys of [passkeys]: mostly the domain of the site where people sign in (app.example.com), or the one above it (example.com), which all its sites share',
   )
 }
+
+/** Pages are a site of their own, at the address of the service. */
+export function checkPages({ pages, passkeys, server }: SchemaValues, report: Report, dev: boolean): void {
+  if (!pages?.enabled || dev || report.isWrong('server.base_url')) return
+  if (!server.baseUrl?.startsWith('https:')) {
+    const message =
+      'must be an https address with pages.enabled, because browsers keep the cookies of the pages for https alone'
+    report.add({ key: 'server.base_url', value: null, message })
+  } else if (
+    passkeys.rpId !== null &&
+    passkeys.origins.length > 0 &&
+    !passkeys.origins.includes(server.baseUrl)
+  ) {
+    const message = `expected "${server.baseUrl}" among them: with pages.enabled people use passkeys there`
+    report.add({ key: 'passkeys.origins', value: null, message })
+  }
+  const ids = pages.applications.map(({ id }) => id)
+  for (const [index, id] of ids.entries()) {
+    if (ids.indexOf(id) === index) continue
+    report.add({
+      key: `pages.applications[${index}].id`,
+      value: null,
+      message: `"${id}" is already the id of another one`,
+    })
+  }
+}

@@ -213,3 +213,21 @@ export const isUsername = (text: string): boolean => /^[a-z\d][a-z\d._-]{1,31}$/
 
 /** Of a group of accounts. */
 export const isGroupName = (text: string): boolean => /^[a-z\d][a-z\d._-]{0,63}$/.test(text)
+
+/** An https address, or http on loopback, without user, password and fragment, in its usual spelling. */
+export function isHomeAddress(text: string): boolean {
+  const url = parseUrl(text)
+  if (url === null || url.username || url.password || text.includes('#') || url.href !== text) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
+}
+
+/** The same; a `*` may end it, after a `/` of the path. */
+export function isReturnAddress(text: string): boolean {
+  const stem = text.endsWith('*') ? text.slice(0, -1) : text
+  if (stem.includes('*') || !isHomeAddress(stem)) return false
+  return stem === text || (stem.endsWith('/') && !stem.includes('?'))
+}
+
+/** A uuid names accounts. */
+export const isApplicationId = (text: string): boolean =>
+  /^[A-Za-z0-9._-]{2,64}$/.test(text) && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)

@@ -2,13 +2,14 @@
  * Reads file and environment into the checked `Config`, or returns everything that is wrong with them at once. Reads only
  * the files that it is told to, never throws, and never shows a secret.
  */
-import { checkDelivery, checkDevelopment, checkTogether } from './checks.ts'
+import { checkDelivery, checkDevelopment, checkPages, checkTogether } from './checks.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
+import { readLogo } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting } from './settings.ts'
 import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
-import type { Config } from './types.ts'
+import type { Config, LogoFile } from './types.ts'
 import type { SchemaValues } from './values.ts'
 import { findWarnings } from './warnings.ts'
 
@@ -54,6 +55,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const { values, settings } = read
   checkTogether(read, report)
   const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
+  const logoFile = values.pages ? readLogo(values, directory, report) : null
+  checkPages(values, report, dev)
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
   if (dev) checkDevelopment(values.server, report)
@@ -68,14 +71,16 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     values.passkeys.rpId = 'localhost'
     values.passkeys.origins = [`http://localhost:${values.server.port}`]
   }
+  const pages = settings.find(({ section, key }) => section === 'pages' && key === 'enabled')
+  if (dev && pages?.origin === 'default') values.pages.enabled = true
   // Pages under development run on ports of their own, and may call the service already.
   if (dev) values.passkeys.origins = withPages(values)
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
-  return { ok: true, file: path, config: toConfig(values, textFiles), settings, warnings }
+  return { ok: true, file: path, config: toConfig(values, textFiles, logoFile), settings, warnings }
 }
 
-function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
-  const { server, tokens, redis, passkeys, admin, metrics, two_factor: twoFactor, ...others } = values
+function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile | null): Config {
+  const { server, tokens, redis, passkeys, admin, metrics, pages, two_factor: twoFactor, ...others } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
@@ -88,6 +93,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles): Config {
     admin: { ...admin, listen: parseListenAddress(admin.listen) },
     metrics: { listen: parseListenAddress(metrics.listen) },
     passkeys: { ...passkeys, origins: passkeyOrigins(passkeys) },
+    pages: { ...pages, logoFile },
   }
 }
 

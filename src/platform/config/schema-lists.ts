@@ -220,3 +220,32 @@ export const androidApps = {
     }),
   },
 }
+
+export const applications = {
+  doc: 'An application of your own team, to which the pages hand over who signed in (OAuth 2.1, code flow with PKCE).',
+  keys: {
+    id: text(required, 'Its `client_id`.', {
+      check: formats.isApplicationId,
+      expected: '2 to 64 of A-Z, a-z, 0-9, ".", "_" and "-", and not the form of a uuid',
+      example: 'web',
+    }),
+    name: text(required, 'What people read.', {
+      check: (name) => name.length <= 60 && !/\p{Cc}/u.test(name),
+      expected: 'a text of at most 60 characters on one line',
+      example: 'Example',
+    }),
+    redirect_uris: list(
+      'Where the code may be sent. Exact matches only; the port is free for http://127.0.0.1 and http://[::1].',
+      {
+        check: formats.isRedirectUri,
+        item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
+        example: ['https://app.example.com/signed-in'],
+      },
+    ),
+    sign_out_uris: list('Where people may go after signing out. Exact matches only.', {
+      check: formats.isRedirectUri,
+      item: 'an absolute URI without fragment, as in redirect_uris',
+      example: ['https://app.example.com/'],
+    }),
+  },
+}

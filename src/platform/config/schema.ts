@@ -16,7 +16,7 @@ import {
   text,
   variable,
 } from './rules.ts'
-import { androidApps, fallback, gateways, providers } from './schema-lists.ts'
+import { androidApps, applications, fallback, gateways, providers } from './schema-lists.ts'
 import { reservedUsernames, roleNames } from './schema-people.ts'
 
 export type Keys = Record<string, Rule<unknown, string>>
@@ -47,6 +47,12 @@ function freeSection<Value>(doc: string, entries: Rule<Value>) {
 }
 
 const languageExpected = 'a language, such as "fr" or "pt-BR"'
+
+const optionalUrl = {
+  emptyAllowed: true,
+  check: (text: string) => text === '' || formats.isHomeAddress(text),
+  expected: 'an https address, or http on loopback',
+}
 
 /** The upper bound of most numbers; a larger one is a typing error. */
 const many = 1_000_000_000
@@ -582,6 +588,55 @@ export const schema = {
       ),
     }),
     lists: { android_apps: androidApps },
+  },
+  pages: {
+    ...section(
+      'Pages for people: sign-in, registration, recovery and their own account, at `server.base_url`.',
+      {
+        enabled: boolean(false, 'Serve the pages. With `--dev` they are there.'),
+        home: text('', 'Where people go when no application sent them. Empty: the page of their account.', {
+          ...optionalUrl,
+          example: 'https://app.example.com/',
+        }),
+        return_to: list(
+          'Further addresses for `?return_to=`, compared exactly. A `*` as the last character, after a `/` of the path, stands for the rest.',
+          {
+            check: formats.isReturnAddress,
+            item: 'an https address without user, password and fragment; `*` only at its end, after a `/` of the path',
+            example: ['https://app.example.com/*'],
+          },
+        ),
+        name: text('', 'What the pages call the service. Empty: as messages do.', {
+          emptyAllowed: true,
+          check: (name) => name.length <= 60 && !/\p{Cc}/u.test(name),
+          expected: 'a text of at most 60 characters on one line',
+          example: 'Acme',
+        }),
+        logo: text('', 'A file, SVG or PNG of at most 100 kB, shown above every form.', {
+          emptyAllowed: true,
+          example: '/etc/poterne/logo.svg',
+        }),
+        colour: text('', 'The colour of buttons and links. Empty: `texts.colour`.', {
+          emptyAllowed: true,
+          check: (colour) => /^(#[0-9a-f]{6})?$/i.test(colour),
+          expected: 'a colour such as "#0f5f6b"',
+          example: '#0f5f6b',
+        }),
+        help: text('', 'A link at the foot of every page.', {
+          ...optionalUrl,
+          example: 'https://www.example.com/help',
+        }),
+        terms: text('', 'A link at the foot: the terms of use.', {
+          ...optionalUrl,
+          example: 'https://www.example.com/terms',
+        }),
+        privacy: text('', 'A link at the foot: what becomes of personal data.', {
+          ...optionalUrl,
+          example: 'https://www.example.com/privacy',
+        }),
+      },
+    ),
+    lists: { applications },
   },
 }
 

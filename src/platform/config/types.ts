@@ -91,6 +91,36 @@ export interface Config {
     providers: SocialProviderConfig[]
   }
   passkeys: PasskeysConfig
+  pages: PagesConfig
+}
+
+/** Empty texts are not set. */
+export interface PagesConfig {
+  enabled: boolean
+  home: string
+  returnTo: string[]
+  name: string
+  logo: string
+  logoFile: LogoFile | null
+  /** `#rrggbb` */
+  colour: string
+  help: string
+  terms: string
+  privacy: string
+  applications: ApplicationConfig[]
+}
+
+/** The picture above every form, as it was read when the service started. */
+export interface LogoFile {
+  type: 'image/svg+xml' | 'image/png'
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+export interface ApplicationConfig {
+  id: string
+  name: string
+  redirectUris: string[]
+  signOutUris: string[]
 }
 
 export interface AdminConfig {

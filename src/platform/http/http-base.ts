@@ -19,12 +19,12 @@ import { createRepetitionFinder, type RouteWithQuery } from './repeated-query.ts
 import {
   BODY_DEADLINE_MS,
   FORM_OR_JSON_ROUTES,
-  FORM_ROUTES,
   isUnbounded,
   parseAny,
   parseForm,
   parseJsonObject,
   readBody,
+  takesForm,
 } from './request-body.ts'
 import { findUnstorableText } from './unstorable-text.ts'
 
@@ -249,7 +249,7 @@ export function createHttpBase({
   return plugin
     .wrap((handle) => (request: Request) => answer(request, handle as (request: Request) => unknown))
     .onParse({ as: 'global' }, async ({ request, route }) => {
-      const type = FORM_ROUTES.has(route) ? 'form' : FORM_OR_JSON_ROUTES.has(route) ? 'any' : 'json'
+      const type = takesForm(route) ? 'form' : FORM_OR_JSON_ROUTES.has(route) ? 'any' : 'json'
       const bytes = await readBody(request, bodyDeadlineMs, type)
       exchangeOf(request).bodyComplete = true
       if (type === 'any') return parseAny(bytes, request.headers)

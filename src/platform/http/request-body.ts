@@ -17,6 +17,11 @@ export const BODY_DEADLINE_MS = 15_000
  */
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback', '/stop'])
 
+/** The forms of the pages for people. */
+const PAGES = /^\/(sign-in|sign-up|sign-out|confirm|code|recover|choose-password|account)(\/|$)/
+
+export const takesForm = (route: string): boolean => FORM_ROUTES.has(route) || PAGES.test(route)
+
 /** Gateways of all kinds send JSON of any shape, or a form; a page sends a form, and a program may send JSON. */
 export const FORM_OR_JSON_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway', '/undo'])
 

@@ -403,6 +403,13 @@ export const sessions = pgTable(
     signInIp: text('sign_in_ip'),
     /** When a used token of its own device was served again, long after its use: the last days' times. */
     lateRetries: time('late_retries').array(),
+    /** `direct`: its client holds refresh tokens. `browser`: a cookie of the pages names it, and only the pages read it. */
+    kind: text('kind').notNull().default('direct'),
+    /** Of a browser: whether the person asked to stay signed in. */
+    stays: boolean('stays').notNull().default(false),
+    /** The session of the browser below which an application's session lives, and the application. */
+    parentId: uuid('parent_id'),
+    clientId: text('client_id'),
   },
   (table) => [
     uniqueIndex('sessions_family_hash').on(table.familyHash),

@@ -162,6 +162,8 @@ export function createPageSessions(needs: Needs): PageSessions {
       amr,
       // Its refresh token is given to nobody.
       familyHash: refreshTokens.create().familyHash,
+      kind: 'direct' as const,
+      stays: false,
       expiresAt: endsAt,
       endsAt,
     }

@@ -92,7 +92,7 @@ const takeLateRetry = defineStatement({
   update ${sessions}
      set late_retries = array(
            select at from unnest(late_retries) at where at > ${p.since}) || ${p.now}
-   where id = ${p.sessionId} and generation = ${p.generation} and ${lives(p)}
+   where id = ${p.sessionId} and generation = ${p.generation} and kind = 'direct' and ${lives(p)}
      and (select count(*) from unnest(late_retries) at where at > ${p.since})
          < ${p.most}
   returning id`,
@@ -127,7 +127,7 @@ const rotate = defineStatement({
      set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
          expires_at = least(${p.expiresAt}, ends_at)
     from ${accounts}, unawaited
-   where unawaited.off is not null and family_hash = ${p.familyHash} and generation <= ${p.generation} and ${lives(p)}
+   where unawaited.off is not null and family_hash = ${p.familyHash} and kind = 'direct' and generation <= ${p.generation} and ${lives(p)}
      and ${accounts}.id = ${sessions}.account_id and locked_at is null
   returning ${subjectColumns}`,
 })
@@ -175,7 +175,7 @@ const findFamily = defineStatement({
   select ${accounts}.*, ${subjectColumns}, device_name, device_fingerprint,
          ip, sign_in_ip, generation, rotated_at, expires_at, revoked_at
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
-   where family_hash = ${p.familyHash}`,
+   where family_hash = ${p.familyHash} and kind = 'direct'`,
 })
 
 const endReused = defineStatement({
@@ -197,7 +197,7 @@ const endFamily = defineStatement({
   sql: (p) => sql`
   ${endSessions(
     p,
-    sql`family_hash = ${p.familyHash} and revoked_at is null and ${accounts}.id = account_id`,
+    sql`family_hash = ${p.familyHash} and kind = 'direct' and revoked_at is null and ${accounts}.id = account_id`,
     sql`${accounts}`,
   )}
   returning ${sessions}.id, uuid`,

@@ -13,6 +13,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
+import { browserIdleSeconds } from './browser-idle.ts'
 import type { Device, NewSession } from './session.ts'
 import type { SessionStore } from './store.ts'
 
@@ -57,6 +58,9 @@ export function createSessionOpener(needs: Needs): SessionOpener {
   const { devices, accessTokens, refreshTokens, limits, notices, outbox, clock, logger, config } = needs
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  const idleSecondsOf = ({ browser }: Device) =>
+    browser ? browserIdleSeconds(browser.stays, config.tokens) : refreshLifetimeSeconds
+
   /** A sign-in is not refused because nobody can be told of it. */
   async function tellOwner(account: Account, { name, os }: Device): Promise<void> {
     try {
@@ -87,7 +91,9 @@ export function createSessionOpener(needs: Needs): SessionOpener {
         tags,
         amr,
         familyHash: refreshToken.familyHash,
-        expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
+        kind: device.browser ? ('browser' as const) : ('direct' as const),
+        stays: device.browser?.stays ?? false,
+        expiresAt: after(Math.min(idleSecondsOf(device), refreshAbsoluteLifetimeSeconds)),
         endsAt: after(refreshAbsoluteLifetimeSeconds),
       }
       const signedIn = await (write?.(session, now) ?? store.signIn(account, session, newDigest, now))

@@ -20,21 +20,39 @@ export const openSession = (
     | 'expiresAt'
     | 'endsAt'
     | 'familyHash'
+    | 'kind'
+    | 'stays'
   >,
   account: SQL,
 ): SQL => sql`
     insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
-                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash)
+                             sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash, kind,
+                             stays)
     select ${p.id}, ${account}.id, ${p.deviceType}, ${p.deviceName},
            ${p.deviceOs}, ${p.deviceFingerprint}, ${p.address},
            ${p.address}, ${p.amr}, ${p.now}, ${p.now}, ${p.expiresAt},
-           ${p.endsAt}, ${p.familyHash}
+           ${p.endsAt}, ${p.familyHash}, ${p.kind}, ${p.stays}
       from ${account}`
 
 /** `source`: from where the condition reads, if it is more than the session. */
 export const endSessions = (p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
     update ${sessions} set revoked_at = ${p.now} ${source ? sql`from ${source}` : sql``}
      where ${where}`
+
+/** A request to a page moves the idle end of its browser's session, at most once a minute. */
+export const touchBrowserSession = (
+  p: Placeholders<'cookieHash' | 'now' | 'minuteAgo' | 'usual' | 'stays' | 'address'>,
+): SQL => sql`
+    update ${sessions}
+       set last_used_at = ${p.now}, ip = ${p.address},
+           expires_at = least(case when stays then ${p.stays} else ${p.usual} end, ends_at)
+     where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} and last_used_at < ${p.minuteAgo}`
+
+/** The sessions of applications below `former` go on below `next`, both rows of one account. */
+export const moveSessionsBelow = (next: SQL, former: SQL): SQL => sql`
+    update ${sessions} set parent_id = ${next}.id from ${former}, ${next}
+     where parent_id = ${former}.id and ${former}.account_id = ${next}.account_id
+       and ${sessions}.account_id = ${former}.account_id`
 
 /** Every session of each row of `account`, but for those for which `kept` holds. */
 export const endSessionsOf = (p: Placeholders<'now'>, account: SQL, kept?: SQL): SQL =>

@@ -11,6 +11,8 @@ export interface Device {
   name: string | null
   os: string | null
   fingerprint: string | null
+  /** The pages open a session that their cookie names; absent: the client gets refresh tokens. */
+  browser?: { stays: boolean }
 }
 
 export interface NewSession {
@@ -22,6 +24,8 @@ export interface NewSession {
   amr: string[]
   /** See tokens/refresh-token.ts; its first token has generation 0. */
   familyHash: Uint8Array
+  kind: 'direct' | 'browser'
+  stays: boolean
   expiresAt: Date
   endsAt: Date
 }

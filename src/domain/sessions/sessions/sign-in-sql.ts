@@ -33,6 +33,8 @@ export const signInParamTypes = {
   familyHash: 'bytea',
   expiresAt: 'timestamptz',
   endsAt: 'timestamptz',
+  kind: 'text',
+  stays: 'boolean',
   ...eventParamTypes,
 } as const
 

@@ -26,7 +26,7 @@ import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
-import type { RegistrationStore } from './store.ts'
+import type { NamedPassword, RegistrationStore } from './store.ts'
 
 export interface RegisterBody {
   email?: string | null | undefined
@@ -49,18 +49,30 @@ interface Client {
   language: Language
 }
 
+/** The password of a registration as it was hashed, for the browser that made it. */
+export interface WaitingPassword {
+  digest: string
+  emailTag: Uint8Array | null
+  phoneTag: Uint8Array | null
+}
+
 export interface RegistrationService {
   /** Throws `validation_failed`, `country_not_allowed`, `too_many_requests`, `identifier_taken`, `server_busy`. */
-  register(body: RegisterBody, client: Client): Promise<{ channel: 'email' | 'sms' }>
+  register(
+    body: RegisterBody,
+    client: Client,
+  ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }>
   /**
    * A password that is sent with the code becomes the password of the account. A rejected one (`validation_failed`)
-   * or a full queue (`server_busy`) leaves the code unused. Throws `invalid_code`, `too_many_attempts`,
+   * or a full queue (`server_busy`) leaves the code unused. `waiting`: the caller is the browser that registered, and
+   * names the password of then. Throws `invalid_code`, `too_many_attempts`,
    * `too_many_requests`.
    */
   confirm(
     body: ConfirmBody,
     device: Device,
     client: Pick<Client, 'address' | 'addressBucket'>,
+    waiting?: WaitingPassword,
   ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
   /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
   resend(
@@ -146,6 +158,15 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     return password ?? null
   }
 
+  async function nameByHashing(
+    identifier: Identifier,
+    password: string | null,
+  ): Promise<NamedPassword | null> {
+    if (password === null) return null
+    const digest = await hashing.hash(password, { admitted: true })
+    return { digest, tag: passwordTag(identifier, password) }
+  }
+
   /**
    * Somebody who confirms, or asks for the code again, on a device with which the owner of the contact signs in, is
    * not refused for what others did from the same address. An account that waits for its confirmation has no known
@@ -170,14 +191,19 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const passwordDigest = await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
       const codeSeed = codes.createSeed()
+      const waiting = {
+        digest: passwordDigest,
+        emailTag: email && passwordTag(email, body.password),
+        phoneTag: phone && passwordTag(phone, body.password),
+      }
       const { uuid, messageId, contested } = await registrations.register(
         {
           uuid: randomUUID(),
           email,
           phone,
           passwordDigest,
-          emailTag: email && passwordTag(email, body.password),
-          phoneTag: phone && passwordTag(phone, body.password),
+          emailTag: waiting.emailTag,
+          phoneTag: waiting.phoneTag,
           language,
           accountableType,
           roleId,
@@ -194,12 +220,12 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       )
       const channel = channelOf(primary.kind)
       metrics.count('registrations_total', { channel })
-      return { channel }
+      return { channel, waiting }
     },
 
-    async confirm(body, device, { address, addressBucket }) {
+    async confirm(body, device, { address, addressBucket }, waiting) {
       const identifier = readIdentifier(body.identifier, defaultCountry)
-      const password = readNamedPassword(body, identifier)
+      const password = waiting ? null : readNamedPassword(body, identifier)
       const { fingerprint } = device
       await limits.chargeVisit('verification', await callerOf(identifier, { addressBucket, fingerprint }))
       const caller = stranger({ addressBucket })
@@ -212,13 +238,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const by = { caller, name: identifier.key, eachAddress: true, boundByName }
       await codes.take(binding, body.otp, { ...by, countsOn })
       // After the code was taken the call must not be refused any more, so the queue was asked for room before.
-      const named =
-        password === null
-          ? null
-          : {
-              digest: await hashing.hash(password, { admitted: true }),
-              tag: passwordTag(identifier, password),
-            }
+      const named = waiting ? waitingFor(waiting, identifier) : await nameByHashing(identifier, password)
       const confirmed = account && (await registrations.confirm(account, identifier, named, clock.now()))
       if (!confirmed) throw new AppError('invalid_code')
       const hasPassword = confirmed.passwordDigest !== null
@@ -240,4 +260,13 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       )
     },
   }
+}
+
+/** The password that the browser chose when it registered this identifier. */
+function waitingFor(
+  { digest, emailTag, phoneTag }: WaitingPassword,
+  { kind }: Identifier,
+): NamedPassword | null {
+  const tag = kind === 'email' ? emailTag : phoneTag
+  return tag && { digest, tag }
 }

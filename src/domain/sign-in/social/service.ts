@@ -54,8 +54,13 @@ export type SocialOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue & { 
 
 export interface SocialService {
   list(): { name: string; authorize_url: string }[]
-  /** Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
-  authorize(provider: string, query: AuthorizeQuery, client: SocialClient): Promise<BrowserRedirect>
+  /** `toOwnPage`: the address is one of this service, whatever the configuration lists. Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
+  authorize(
+    provider: string,
+    query: AuthorizeQuery,
+    client: SocialClient,
+    options?: { toOwnPage: boolean },
+  ): Promise<BrowserRedirect>
   /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_sign_in_state`, `too_many_requests`. */
   finish(
     provider: string,
@@ -124,9 +129,10 @@ export function createSocialService(needs: Needs): SocialService {
   return {
     list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
 
-    async authorize(name, { redirect_uri, code_challenge, state }, { addressBucket }) {
+    async authorize(name, query, { addressBucket }, { toOwnPage } = { toOwnPage: false }) {
+      const { redirect_uri, code_challenge, state } = query
       const provider = providers.get(name)
-      if (!redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
+      if (!toOwnPage && !redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
       await limits.chargeVisit('login', stranger({ addressBucket }))
       const { checks, binding } = await flows.begin({
         provider: name,

@@ -1,0 +1,46 @@
+/** The pages for people, on top of the services. Only an installation that has them makes them. */
+import type { FormRoutes } from '../app.ts'
+import type { ClientSettings } from '../domain/operations/client-settings/settings.ts'
+import { createFrame } from '../domain/pages/frame/frame.ts'
+import { createFrameRoutes } from '../domain/pages/frame/routes.ts'
+import { createDestinations } from '../domain/pages/visits/destinations.ts'
+import { createFlowSeal } from '../domain/pages/visits/flow.ts'
+import { createVisits } from '../domain/pages/visits/service.ts'
+import { createWaysInRoutes } from '../domain/pages/ways-in/routes.ts'
+import { createWaysIn } from '../domain/pages/ways-in/service.ts'
+import { serviceName } from '../platform/config/service-name.ts'
+import type { Services } from './services.ts'
+
+interface PageOptions {
+  dev: boolean
+  settings: ClientSettings
+}
+
+export function createPages(services: Services, { dev, settings }: PageOptions): FormRoutes {
+  const { config, clock } = services
+  const { pages } = config
+  const frame = createFrame({
+    ...pages,
+    name: pages.name || serviceName(config),
+    colour: pages.colour || config.texts.colour,
+    logo: pages.logoFile,
+  })
+  const destinations = createDestinations(pages)
+  const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
+  const waysIn = createWaysIn({ ...services, visits })
+  const offered = {
+    email: settings.registration.email,
+    phone: settings.registration.phone,
+    signInByCode: settings.codes.sign_in,
+    passkeys: settings.passkeys.enabled,
+    providers: settings.providers,
+    registration: true,
+    minimumLength: settings.password.minimum_length,
+    resendAfter: settings.codes.resend_after,
+    terms: pages.terms,
+  }
+  return [
+    (httpBase) => createFrameRoutes(httpBase, frame),
+    (httpBase) => createWaysInRoutes(httpBase, { visits, waysIn, offered, clock, home: destinations.home }),
+  ]
+}

@@ -1,0 +1,67 @@
+/** The elements that forms are made of. Errors are linked to their fields, and announced by the title of the page too. */
+import { type Html, html } from './html.ts'
+
+export interface FieldOptions {
+  name: string
+  label: string
+  type?: 'text' | 'email' | 'tel' | 'password'
+  autocomplete: string
+  value?: string | undefined
+  /** What is wrong with it. */
+  wrong?: string | null | undefined
+  hint?: string | undefined
+  inputmode?: 'numeric' | 'email' | 'tel' | undefined
+  required?: boolean
+  autofocus?: boolean
+  maxlength?: number
+  /** Beside the label. */
+  aside?: Html | null | false
+  kind?: 'code'
+}
+
+export function field(options: FieldOptions): Html {
+  const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, aside } = options
+  const { required = true, autofocus = false, maxlength = 512, kind } = options
+  const about = [...(wrong ? [`${name}-wrong`] : []), ...(hint ? [`${name}-hint`] : [])].join(' ')
+  return html`<div class="field">
+<div class="label"><label for="${name}">${label}</label>${aside}</div>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}"${
+    value !== undefined && html` value="${value}"`
+  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`}${
+    type !== 'password' && html` autocapitalize="none" spellcheck="false"`
+  }${required && html` required`}${autofocus && html` autofocus`}${
+    wrong && html` aria-invalid="true"`
+  }${about !== '' && html` aria-describedby="${about}"`}>
+${wrong && html`<p class="wrong" id="${name}-wrong">${wrong}</p>`}
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+</div>`
+}
+
+/** Password managers fill and keep a password together with a name, so every form that sets one names the account. */
+export const hiddenUsername = (identifier: string | undefined): Html | null =>
+  identifier === undefined || identifier === ''
+    ? null
+    : html`<input class="hidden" type="text" name="username" autocomplete="username" value="${identifier}" tabindex="-1" aria-hidden="true" readonly>`
+
+export const check = (
+  name: string,
+  label: Html | string,
+  options: { checked?: boolean; required?: boolean } = {},
+): Html =>
+  html`<label class="check"><input type="checkbox" name="${name}" value="yes"${options.checked && html` checked`}${
+    options.required && html` required`
+  }><span>${label}</span></label>`
+
+export const submit = (label: string, kind = ''): Html =>
+  html`<button class="button${kind && ` ${kind}`}">${label}</button>`
+
+/** Another way on: what was typed comes along, and nothing of it has to be filled in. */
+export const otherWay = (
+  label: string,
+  action: string,
+  kind: 'link' | 'button quiet' = 'link',
+  more: Html | null = null,
+): Html => html`<button class="${kind}" formaction="${action}" formnovalidate${more}>${label}</button>`
+
+export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = ''): Html =>
+  html`<div class="notice${kind && ` ${kind}`}" role="${kind === 'bad' ? 'alert' : 'status'}"><p>${text}</p></div>`

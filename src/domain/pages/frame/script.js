@@ -1,0 +1,90 @@
+// Passkeys, the countdown of "send again", and a code that submits itself. The pages work without this file.
+
+const byId = (id) => document.getElementById(id)
+
+// "Send again" opens when its time has come.
+for (const button of document.querySelectorAll('[data-wait]')) {
+  const label = button.textContent
+  let left = Number(button.dataset.wait)
+  const tick = () => {
+    button.setAttribute('aria-disabled', String(left > 0))
+    button.textContent = left > 0 ? `${label} (${left})` : label
+    if (left-- > 0) setTimeout(tick, 1000)
+  }
+  button.addEventListener('click', (event) => left >= 0 && event.preventDefault())
+  tick()
+}
+
+// Six digits are a whole code.
+const code = document.querySelector('input.code')
+if (code)
+  code.addEventListener('input', () => {
+    if (/^\d{6}$/.test(code.value.replace(/\s/g, '')) && !code.form.dataset.sent) {
+      code.form.dataset.sent = 'yes'
+      code.form.requestSubmit()
+    }
+  })
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  button.hidden = false
+  button.addEventListener('click', () =>
+    navigator.clipboard.writeText(byId(button.dataset.copy).innerText.trim()).then(() => {
+      button.textContent = button.dataset.done
+    }),
+  )
+}
+for (const button of document.querySelectorAll('[data-print]')) {
+  button.hidden = false
+  button.addEventListener('click', () => print())
+}
+
+// A form with data-passkey names where its options come from; the answer goes into its field `credential`.
+const Key = window.PublicKeyCredential
+const ask = async (form) => {
+  const answer = await fetch(form.dataset.options, { method: 'POST', body: new URLSearchParams() })
+  if (!answer.ok) throw new Error(String(answer.status))
+  return answer.json()
+}
+const finish = (form, credential) => {
+  form.elements.credential.value = JSON.stringify(credential.toJSON())
+  form.submit()
+}
+const get = async (form, more) => {
+  const { signal: _, ...options } = await ask(form)
+  const publicKey = Key.parseRequestOptionsFromJSON(options)
+  finish(form, await navigator.credentials.get({ publicKey, ...more }))
+}
+const create = async (form) => {
+  const publicKey = Key.parseCreationOptionsFromJSON(await ask(form))
+  finish(form, await navigator.credentials.create({ publicKey }))
+}
+if (Key && Key.parseRequestOptionsFromJSON) {
+  let conditional = null
+  for (const part of document.querySelectorAll('[data-with-script]')) part.hidden = false
+  for (const form of document.querySelectorAll('form[data-passkey]')) {
+    const work = form.dataset.passkey === 'create' ? create : get
+    form.hidden = false
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      if (conditional) conditional.abort()
+      const failed = byId(form.dataset.failed)
+      if (failed) failed.hidden = true
+      work(form).catch((error) => {
+        if (failed && error.name !== 'AbortError') failed.hidden = false
+      })
+    })
+    // The browser offers passkeys in the field of the identifier.
+    if (form.dataset.conditional && Key.isConditionalMediationAvailable)
+      Key.isConditionalMediationAvailable().then((can) => {
+        if (!can) return
+        conditional = new AbortController()
+        get(form, { mediation: 'conditional', signal: conditional.signal }).catch(() => {})
+      })
+  }
+  // The browser forgets a passkey that is unknown here, and those that were removed.
+  const told = byId('passkey-signal')
+  if (told) {
+    const { method, ...about } = JSON.parse(told.textContent)
+    if (Key[method]) Key[method](about).catch(() => {})
+  }
+}

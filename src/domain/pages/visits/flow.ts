@@ -1,0 +1,78 @@
+/**
+ * The state of a way through the pages. It travels in the query, encrypted and authenticated, and belongs to one browser
+ * for a day, so that a wrong password writes no row. It holds no password, code or token: what was proved or sent is in a
+ * ticket, whose name is here.
+ */
+import { createHash } from 'node:crypto'
+import type { ErrorCode, FieldError, TwoFactorMethod } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Language } from '../../../texts/languages.ts'
+
+export interface Problem {
+  code: ErrorCode | 'start_again' | 'cookies_blocked'
+  fields?: FieldError[] | undefined
+  /** When it is worth another try, in seconds since 1970. */
+  until?: number | undefined
+}
+
+export interface Flow {
+  language?: Language
+  /** Where the way leads in the end, an address that was found right. */
+  to?: string
+  /** What was typed, never a secret. */
+  typed?: Record<string, string>
+  problem?: Problem
+  /** The name of a sentence. */
+  notice?: string
+  /** The ticket of what was proved or sent. */
+  ticket?: string
+  /** By what a code that is asked for proves. */
+  purpose?: 'sign_in' | 'second_factor'
+  methods?: TwoFactorMethod[]
+  /** The masked contact to which a code went. */
+  sentTo?: string
+}
+
+export interface FlowSeal {
+  /** For the query. */
+  seal(flow: Flow, browser: string): string
+  /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
+  open(text: string | undefined, browser: string): { flow: Flow; isFresh: boolean } | null
+}
+
+const LABEL = 'page flow'
+const LIFETIME_SECONDS = 86_400
+const MAXIMUM_LENGTH = 1500
+
+interface Sealed {
+  flow: Flow
+  /** A tag of the browser, and when the flow was made, in seconds. */
+  browser: string
+  at: number
+}
+
+const tagOf = (browser: string) =>
+  createHash('sha256').update('poterne flow ').update(browser).digest('base64url').slice(0, 16)
+
+export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock: Clock }): FlowSeal {
+  const now = () => Math.floor(clock.now().getTime() / 1000)
+  const write = (sealed: Sealed) => secret.seal(LABEL, JSON.stringify(sealed)).toString('base64url')
+  return {
+    seal(flow, browser) {
+      const sealed = { flow, browser: tagOf(browser), at: now() }
+      const text = write(sealed)
+      if (text.length <= MAXIMUM_LENGTH) return text
+      // A page without what was typed is better than one that no proxy lets pass.
+      return write({ ...sealed, flow: { ...flow, typed: {} } })
+    },
+    open(text, browser) {
+      if (text === undefined || text.length > MAXIMUM_LENGTH || !/^[\w-]+$/.test(text)) return null
+      const opened = secret.tryToOpen(LABEL, Buffer.from(text, 'base64url'))
+      if (opened === null) return null
+      const { flow, browser: tag, at } = JSON.parse(opened.bytes.toString('utf8')) as Sealed
+      if (tag !== tagOf(browser)) return null
+      return { flow, isFresh: now() - at < LIFETIME_SECONDS }
+    },
+  }
+}

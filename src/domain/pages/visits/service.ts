@@ -1,0 +1,355 @@
+/**
+ * What every page does before and after its own work: host, browser, flow and session of the request; headers, cookies and
+ * flow of the answer; and the errors of the services, as pages.
+ */
+import { randomBytes } from 'node:crypto'
+import { AppError, errorStatus } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { isLoopbackHost } from '../../../platform/config/formats.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import { describeFailure } from '../../../platform/http/failure.ts'
+import type { Client } from '../../../platform/http/http-base.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import { pageAnswer } from '../../../platform/http/page-answer.ts'
+import { readCookies } from '../../../platform/http/redirect.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import type { Texts } from '../../../texts/languages.ts'
+import type { TicketStore } from '../../foundation/tickets/store.ts'
+import type { BrowserSession, BrowserSessions } from '../../sessions/browser-sessions/service.ts'
+import type { Device } from '../../sessions/sessions/session.ts'
+import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
+import { type Html, html } from '../frame/html.ts'
+import {
+  BROWSER_SECONDS,
+  type CookieJar,
+  createCookieJar,
+  deviceOfBrowser,
+  fingerprintOf,
+  isBrowserCookie,
+  newBrowserCookie,
+} from './browser.ts'
+import type { Destinations } from './destinations.ts'
+import type { Flow, FlowSeal, Problem } from './flow.ts'
+import { isFromOurPage } from './same-site.ts'
+
+export type Typed = Readonly<Record<string, string>>
+
+export interface Visit {
+  client: Client
+  texts: Texts
+  /** The path of the page that is shown, or to which a refused form goes back. */
+  path: string
+  flow: Flow
+  /** What was proved or sent on this way; null where there is no ticket any more. */
+  ticket: Record<string, string> | null
+  session: BrowserSession | null
+  fingerprint: string
+  device(stays: boolean): Device
+  /** For services that take the caller. */
+  caller: { address: string; addressBucket: string; fingerprint: string; language: string }
+}
+
+/** A page that is shown: 200 and 400 are pages alike for people. */
+export interface Screen {
+  title: string
+  content: Html
+  wide?: boolean
+  refreshTo?: string
+  aside?: Html
+  status?: number
+}
+
+export interface Visits {
+  /** Answers a GET. */
+  show(
+    request: Request,
+    client: Client,
+    draw: (visit: Visit) => Promise<Screen | Response> | Screen | Response,
+  ): Promise<Response>
+  /** Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. */
+  take(
+    request: Request,
+    client: Client,
+    body: unknown,
+    options: { back: string; keeps?: readonly string[] },
+    work: (visit: Visit, typed: Typed) => Promise<Response | Screen>,
+  ): Promise<Response>
+  /** 303 to a page of ours. */
+  go(visit: Visit, path: string, flow?: Flow): Response
+  /** Keeps what was proved for the next steps, and gives its name. */
+  keep(what: Record<string, string>, seconds: number): Promise<string>
+  /** Signs the browser in, and leads to where the way ends. */
+  signIn(visit: Visit, answer: LogInAnswer): Promise<Response>
+  signOut(visit: Visit): Promise<void>
+  setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void
+  /** The address of a page with a flow. */
+  address(visit: Visit, path: string, flow?: Flow): string
+  /** 303, by way of a page of ours where the address is not ours. */
+  leave(visit: Visit, to: string): Response
+}
+
+interface Needs {
+  frame: Frame
+  seal: FlowSeal
+  destinations: Destinations
+  browserSessions: BrowserSessions
+  catalog: Catalog
+  clock: Clock
+  config: Config
+  logger: Logger
+  secret: ServerSecret
+  stores: { tickets: TicketStore }
+  dev: boolean
+}
+
+interface OpenVisit extends Visit {
+  browser: string
+  jar: CookieJar
+  setCookies: string[]
+  isFresh: boolean
+  hasOwnFlow: boolean
+}
+
+const TICKET_LABEL = 'page ticket'
+
+export function createVisits(needs: Needs): Visits {
+  const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, secret, dev } = needs
+  const { tickets } = needs.stores
+  const base = new URL(config.server.baseUrl)
+  const secure = base.protocol === 'https:'
+  const opened = new WeakMap<Visit, OpenVisit>()
+
+  /** Under --dev the service has whatever name leads to this machine. */
+  const isOwnHost = (host: string) =>
+    host === base.host || (dev && isLoopbackHost(URL.parse(`http://${host}`)?.hostname ?? ''))
+  const originOf = (request: Request) =>
+    dev ? `${base.protocol}//${request.headers.get('host')}` : base.origin
+
+  const readTicket = async (name: string | undefined) => {
+    if (name === undefined) return null
+    const sealed = (await tickets.find(`page:${name}`, clock.now()))?.sealed
+    return typeof sealed === 'string'
+      ? (JSON.parse(secret.open(TICKET_LABEL, Buffer.from(sealed, 'base64url'))) as Record<string, string>)
+      : null
+  }
+
+  async function open(request: Request, client: Client, path: string): Promise<OpenVisit> {
+    const url = new URL(request.url)
+    const jar = createCookieJar(readCookies(request.headers.get('cookie') ?? undefined), secure)
+    const known = jar.read('browser')
+    const browser = isBrowserCookie(known) ? known : newBrowserCookie()
+    const read = seal.open(url.searchParams.get('flow') ?? undefined, browser)
+    const flow: Flow = read?.flow ?? {}
+    const asked = url.searchParams.get('return_to')
+    if (asked !== null) {
+      const to = destinations.read(asked)
+      if (to === null) logger.warn({ return_to: asked.slice(0, 200) }, UNKNOWN_RETURN)
+      else flow.to = to
+    }
+    const session = await browserSessions.find(jar.read('session'), client.address)
+    const accountLanguage = session && catalog.has(session.account.language) ? session.account.language : null
+    const language = flow.language ?? accountLanguage ?? client.language
+    const visit: OpenVisit = {
+      client: { ...client, language, texts: catalog.of(language) },
+      texts: catalog.of(language),
+      path,
+      flow,
+      ticket: read?.isFresh ? await readTicket(flow.ticket) : null,
+      session,
+      fingerprint: fingerprintOf(browser),
+      device: (stays) => deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
+      caller: {
+        address: client.address,
+        addressBucket: client.addressBucket,
+        fingerprint: fingerprintOf(browser),
+        language,
+      },
+      browser,
+      jar,
+      setCookies: known === browser ? [] : [jar.write('browser', browser, BROWSER_SECONDS)],
+      isFresh: read?.isFresh ?? true,
+      hasOwnFlow: read !== null && known === browser,
+    }
+    opened.set(visit, visit)
+    return visit
+  }
+
+  const state = (visit: Visit) => opened.get(visit) as OpenVisit
+
+  const address = (visit: Visit, path: string, flow: Flow = visit.flow) =>
+    `${path}?flow=${seal.seal(flow, state(visit).browser)}`
+
+  function withCookies(visit: Visit, answer: Response): Response {
+    for (const cookie of state(visit).setCookies) answer.headers.append('set-cookie', cookie)
+    return answer
+  }
+
+  function render(visit: Visit, screen: Screen, bare = false): string {
+    const { client, texts, path, flow } = visit
+    const { language: _, problem: __, ...same } = flow
+    return frame.render({
+      ...screen,
+      bare,
+      language: client.language,
+      texts,
+      languages: catalog.tags.map((tag) => ({ tag, href: address(visit, path, { ...same, language: tag }) })),
+    })
+  }
+
+  function draw(visit: Visit, screen: Screen): Response {
+    const page = { html: render(visit, screen), policy: PAGE_POLICY, language: visit.client.language }
+    const answer = pageAnswer(page, screen.status ?? 200)
+    // With `no-referrer` browsers would send `Origin: null` with our forms.
+    answer.headers.set('referrer-policy', 'same-origin')
+    return withCookies(visit, answer)
+  }
+
+  const go = (visit: Visit, path: string, flow: Flow = visit.flow): Response =>
+    withCookies(visit, new Response(null, { status: 303, headers: { location: address(visit, path, flow) } }))
+
+  /** What a person sees where a page cannot be drawn or a form cannot be taken. */
+  function refusal(visit: Visit, thrown: unknown): AppError {
+    const failure = describeFailure(thrown)
+    const { errorCode, retryAfterSeconds } = failure
+    const { texts, client } = visit
+    const isDown = errorStatus[errorCode] >= 500
+    const content = html`<h1>${texts.pages.failed_title}</h1><p class="lead">${texts.errors[errorCode]}</p>
+<a class="button quiet" href="${visit.path}">${texts.pages.try_again}</a>`
+    const page = {
+      html: render(visit, { title: texts.pages.failed_title, content }, isDown),
+      policy: PAGE_POLICY,
+      language: client.language,
+    }
+    return new AppError(errorCode, {
+      page,
+      cause: thrown instanceof AppError ? thrown.cause : thrown,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    })
+  }
+
+  function otherHost(request: Request, client: Client): Response | null {
+    const host = request.headers.get('host') ?? ''
+    if (isOwnHost(host)) return null
+    logger.warn({ host: host.slice(0, 200), key: 'server.base_url' }, OTHER_HOST)
+    const texts = client.texts
+    const content = html`<h1>${texts.pages.other_host_title}</h1>
+<p class="lead">${texts.pages.other_host}</p><a class="button" href="${base.origin}/sign-in">${base.host}</a>`
+    const page = {
+      title: texts.pages.other_host_title,
+      content,
+      language: client.language,
+      texts,
+      languages: [],
+    }
+    return pageAnswer({
+      html: frame.render({ ...page, bare: true }),
+      policy: PAGE_POLICY,
+      language: client.language,
+    })
+  }
+
+  function leave(visit: Visit, to: string): Response {
+    if (to.startsWith('/')) {
+      return withCookies(visit, new Response(null, { status: 303, headers: { location: to } }))
+    }
+    return go(visit, '/leave', {
+      to,
+      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
+    })
+  }
+
+  return {
+    address,
+    go,
+    leave,
+
+    async show(request, client, drawScreen) {
+      const other = otherHost(request, client)
+      if (other) return other
+      const visit = await open(request, client, new URL(request.url).pathname)
+      try {
+        const screen = await drawScreen(visit)
+        return screen instanceof Response ? screen : draw(visit, screen)
+      } catch (error) {
+        throw refusal(visit, error)
+      }
+    },
+
+    async take(request, client, body, { back, keeps = [] }, work) {
+      const other = otherHost(request, client)
+      if (other) return other
+      const visit = await open(request, client, back)
+      const typed = typedOf(body)
+      const { hasOwnFlow } = state(visit)
+      if (!isFromOurPage({ headers: request.headers, own: originOf(request), hasOwnFlow })) {
+        throw refusal(visit, new AppError('invalid_sign_in_state', { cause: 'other_site' }))
+      }
+      const kept = Object.fromEntries(
+        keeps.flatMap((name) => (typed[name] ? [[name, typed[name].slice(0, 512)]] : [])),
+      )
+      const { problem: _, notice: __, ...before } = visit.flow
+      visit.flow = { ...before, typed: { ...before.typed, ...kept } }
+      try {
+        const done = await work(visit, typed)
+        return done instanceof Response ? done : draw(visit, done)
+      } catch (error) {
+        const problem = problemOf(error, clock)
+        if (problem === null) throw refusal(visit, error)
+        return go(visit, back, { ...visit.flow, problem })
+      }
+    },
+
+    async keep(what, seconds) {
+      const name = randomBytes(16).toString('base64url')
+      const sealed = secret.seal(TICKET_LABEL, JSON.stringify(what)).toString('base64url')
+      const now = clock.now()
+      await tickets.put(`page:${name}`, { sealed }, new Date(now.getTime() + seconds * 1000), now)
+      return name
+    },
+
+    async signIn(visit, { refresh_token: cookie }) {
+      const { jar, setCookies, browser, flow } = state(visit)
+      await browserSessions.replace(jar.read('session'), cookie)
+      const stays = flow.typed?.stay === 'yes'
+      const { refreshAbsoluteLifetimeSeconds } = config.tokens
+      setCookies.push(
+        jar.write('session', cookie, stays ? refreshAbsoluteLifetimeSeconds : null),
+        jar.write('browser', browser, BROWSER_SECONDS),
+      )
+      return leave(visit, visit.flow.to ?? destinations.home)
+    },
+
+    setCookie(visit, { name, value, lifetimeSeconds }) {
+      const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetimeSeconds}${secure ? '; Secure' : ''}`
+      state(visit).setCookies.push(`${name}=${value}; ${attributes}`)
+    },
+
+    async signOut(visit) {
+      const { jar, setCookies } = state(visit)
+      const cookie = jar.read('session')
+      if (cookie !== undefined) await browserSessions.end(cookie)
+      setCookies.push(jar.write('session', '', 0))
+    },
+  }
+}
+
+const OTHER_HOST =
+  'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'
+const UNKNOWN_RETURN = 'return_to is not pages.home and not in pages.return_to, so the way leads home'
+
+/** The fields of a form; a field that is no text is left out. */
+function typedOf(body: unknown): Typed {
+  const fields = typeof body === 'object' && body !== null ? Object.entries(body) : []
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
+}
+
+/** What the form can show; null for what is no answer to it, as a store that is away. */
+function problemOf(error: unknown, clock: Clock): Problem | null {
+  if (!(error instanceof AppError) || error.page) return null
+  const { errorCode: code, fields, retryAfterSeconds } = error
+  if (errorStatus[code] >= 500 && code !== 'server_busy' && code !== 'provider_unavailable') return null
+  const until = Math.ceil(clock.now().getTime() / 1000) + (retryAfterSeconds ?? 0)
+  return { code, ...(fields && { fields }), ...(retryAfterSeconds !== undefined && { until }) }
+}

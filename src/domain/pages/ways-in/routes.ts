@@ -1,0 +1,136 @@
+/** The pages by which people come in: sign-in, registration, confirmation, codes, recovery; and the way out. */
+import { Elysia } from 'elysia'
+import type { Clock } from '../../../platform/clock.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Visit, Visits } from '../visits/service.ts'
+import {
+  choosePasswordScreen,
+  codeScreen,
+  confirmScreen,
+  type Drawing,
+  leaveScreen,
+  type Offered,
+  recoverScreen,
+  signedOutScreen,
+  signInScreen,
+  signUpScreen,
+} from './screens.ts'
+import type { WaysIn } from './service.ts'
+
+const hidden = { detail: { hide: true } }
+
+interface Needs {
+  visits: Visits
+  waysIn: WaysIn
+  offered: Offered
+  clock: Clock
+  /** Where people go who are signed in already. */
+  home: string
+}
+
+export function createWaysInRoutes(httpBase: HttpBase, { visits, waysIn, offered, clock, home }: Needs) {
+  const drawing = (visit: Visit): Drawing => ({
+    offered,
+    now: clock.now(),
+    to: (path) => visits.address(visit, path),
+  })
+
+  /** Path, screen, and the fields that come back after a mistake. */
+  const screens = {
+    '/sign-in': signInScreen,
+    '/sign-up': signUpScreen,
+    '/confirm': confirmScreen,
+    '/code': codeScreen,
+    '/recover': recoverScreen,
+    '/choose-password': choosePasswordScreen,
+  } as const
+
+  /** Path, the page to which a mistake leads back, what is done. */
+  const forms: [
+    path: string,
+    back: string,
+    work: (visit: Visit, typed: Record<string, string>) => Promise<Response> | Response,
+  ][] = [
+    ['/sign-in', '/sign-in', waysIn.signIn],
+    ['/sign-in/code', '/sign-in', waysIn.requestCode],
+    ['/sign-in/passkey', '/sign-in', waysIn.usePasskey],
+    ['/sign-in/provider', '/sign-in', waysIn.beginProvider],
+    ['/sign-in/forgot', '/sign-in', (visit) => waysIn.turn(visit, '/recover')],
+    ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
+    ['/sign-up', '/sign-up', waysIn.register],
+    ['/sign-up/sign-in', '/sign-up', (visit) => waysIn.turn(visit, '/sign-in')],
+    ['/confirm', '/confirm', waysIn.confirm],
+    ['/confirm/again', '/confirm', waysIn.confirmAgain],
+    ['/code', '/code', waysIn.enterCode],
+    ['/code/again', '/code', waysIn.sendCodeAgain],
+    ['/code/sign-in', '/code', (visit) => waysIn.turn(visit, '/sign-in')],
+    ['/recover', '/recover', waysIn.recover],
+    ['/recover/code', '/recover', (visit) => waysIn.turn(visit, '/choose-password')],
+    ['/recover/sign-in', '/recover', (visit) => waysIn.turn(visit, '/sign-in')],
+    ['/choose-password', '/choose-password', waysIn.choosePassword],
+    ['/choose-password/again', '/choose-password', waysIn.recoverAgain],
+  ]
+
+  const routes = new Elysia({ name: 'ways-in' }).use(httpBase)
+  for (const [path, screen] of Object.entries(screens)) {
+    routes.get(
+      path,
+      ({ request, client }) =>
+        visits.show(request, client, (visit) =>
+          path === '/sign-in' && visit.session && !visit.flow.problem
+            ? visits.leave(visit, visit.flow.to ?? home)
+            : screen(visit, drawing(visit)),
+        ),
+      hidden,
+    )
+  }
+  for (const [path, back, work] of forms) {
+    routes.post(
+      path,
+      ({ request, client, body }) =>
+        visits.take(request, client, body, { back, keeps: ['identifier', 'stay'] }, async (visit, typed) =>
+          work(visit, typed),
+        ),
+      hidden,
+    )
+  }
+  return routes
+    .post(
+      '/sign-in/passkey/options',
+      ({ request, client, body }) =>
+        visits.take(request, client, body, { back: '/sign-in' }, async (visit) =>
+          Response.json(await waysIn.passkeyOptions(visit)),
+        ),
+      hidden,
+    )
+    .get(
+      '/sign-in/provider',
+      ({ request, client, query }) =>
+        visits.show(request, client, (visit) => waysIn.finishProvider(visit, query)),
+      hidden,
+    )
+    .get(
+      '/leave',
+      ({ request, client }) =>
+        visits.show(request, client, (visit) => {
+          const to = visit.ticket?.kind === 'leave' ? visit.ticket.to : visit.flow.to
+          return to === undefined ? visits.leave(visit, home) : leaveScreen(visit, to)
+        }),
+      hidden,
+    )
+    .get(
+      '/signed-out',
+      ({ request, client }) =>
+        visits.show(request, client, (visit) => signedOutScreen(visit, drawing(visit))),
+      hidden,
+    )
+    .post(
+      '/sign-out',
+      ({ request, client, body }) =>
+        visits.take(request, client, body, { back: '/sign-in' }, async (visit) => {
+          await visits.signOut(visit)
+          return visits.go(visit, '/signed-out', {})
+        }),
+      hidden,
+    )
+}

@@ -1,0 +1,314 @@
+/** The screens of the ways in, as HTML. What they hold depends on the configuration and on the flow, never on an account that was only named. */
+import { check, field, hiddenUsername, notice, otherWay, submit } from '../frame/elements.ts'
+import { type Html, html } from '../frame/html.ts'
+import type { Screen, Visit } from '../visits/service.ts'
+import { showProblem } from './problems.ts'
+
+/** What the forms offer, from the configuration. */
+export interface Offered {
+  email: boolean
+  phone: boolean
+  signInByCode: boolean
+  passkeys: boolean
+  providers: readonly string[]
+  registration: boolean
+  minimumLength: number
+  /** Seconds until a code may be asked for again. */
+  resendAfter: number
+  terms: string
+}
+
+export interface Drawing {
+  offered: Offered
+  now: Date
+  /** The address of a path with the flow of the visit. */
+  to(path: string): string
+}
+
+const identifierLabel = ({ texts: { pages } }: Visit, { email, phone }: Offered) =>
+  email && phone ? pages.email_or_phone : email ? pages.email : pages.phone
+
+const inputmodeOf = ({ email, phone }: Offered) =>
+  email && phone ? undefined : email ? ('email' as const) : ('tel' as const)
+
+const noticeOf = ({ flow, texts }: Visit): Html | null => {
+  const sentence =
+    flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
+  return sentence === undefined ? null : notice(sentence, 'good')
+}
+
+function providerForms({ texts: { pages } }: Visit, { offered, to }: Drawing): Html | null {
+  if (offered.providers.length === 0) return null
+  return html`<div class="stack">${offered.providers.map(
+    (name) =>
+      html`<form method="post" action="${to('/sign-in/provider')}"><button class="button quiet" name="provider" value="${name}">${pages.sign_in_with.replace('{provider}', titleOf(name))}</button></form>`,
+  )}</div>`
+}
+
+/** Without script there are no passkeys, and so without providers nothing to choose from. */
+function otherWays(visit: Visit, drawing: Drawing): Html | null {
+  const [passkey, providers] = [passkeyForm(visit, drawing), providerForms(visit, drawing)]
+  if (passkey === null && providers === null) return null
+  const or = html`<p class="or">${visit.texts.pages.or}</p>`
+  return providers === null
+    ? html`<div data-with-script hidden>${or}${passkey}</div>`
+    : html`${or}<div class="stack">${passkey}${providers}</div>`
+}
+
+const titleOf = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+
+function passkeyForm({ texts: { pages } }: Visit, { offered, to }: Drawing): Html | null {
+  if (!offered.passkeys) return null
+  return html`<form method="post" action="${to('/sign-in/passkey')}" data-passkey="get" data-conditional="yes" data-options="${to('/sign-in/passkey/options')}" data-failed="passkey-failed" hidden>
+<input type="hidden" name="credential"><button class="button quiet">${pages.sign_in_with_passkey}</button>
+<p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`
+}
+
+export function signInScreen(visit: Visit, drawing: Drawing): Screen {
+  const { texts, flow } = visit
+  const { pages } = texts
+  const { offered, to } = drawing
+  const problem = showProblem(visit, ['identifier', 'password'], drawing.now)
+  return {
+    title: pages.sign_in,
+    content: html`<h1>${pages.sign_in}</h1>
+<p class="lead">${pages.sign_in_lead}</p>
+${problem.above ?? noticeOf(visit)}
+<form method="post" action="${to('/sign-in')}">
+${field({
+  name: 'identifier',
+  label: identifierLabel(visit, offered),
+  autocomplete: offered.passkeys ? 'username webauthn' : 'username',
+  inputmode: inputmodeOf(offered),
+  value: flow.typed?.identifier ?? '',
+  wrong: problem.of('identifier'),
+  autofocus: !flow.typed?.identifier,
+})}
+${field({
+  name: 'password',
+  label: pages.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  wrong: problem.of('password'),
+  autofocus: Boolean(flow.typed?.identifier),
+})}
+${check('stay', pages.stay_signed_in, { checked: flow.typed?.stay === 'yes' })}
+${submit(pages.sign_in)}
+${offered.signInByCode && otherWay(pages.send_me_a_code, to('/sign-in/code'), 'button quiet')}
+<p class="next">${otherWay(pages.forgot_password, to('/sign-in/forgot'))}</p>
+${offered.registration && html`<p class="next">${pages.no_account} ${otherWay(pages.create_account, to('/sign-in/register'))}</p>`}
+</form>
+${otherWays(visit, drawing)}`,
+  }
+}
+
+export function signUpScreen(visit: Visit, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { offered, to } = drawing
+  const { typed = {} } = visit.flow
+  const problem = showProblem(visit, ['email', 'phone', 'password', 'terms'], drawing.now)
+  return {
+    title: pages.create_account,
+    content: html`<h1>${pages.create_account}</h1>
+<p class="lead">${pages.sign_up_lead}</p>
+${problem.above}
+<form method="post" action="${to('/sign-up')}">
+${field({
+  name: 'identifier',
+  label: identifierLabel(visit, offered),
+  autocomplete: 'username',
+  inputmode: inputmodeOf(offered),
+  value: typed.identifier ?? '',
+  wrong: problem.of('email', 'phone'),
+  autofocus: true,
+})}
+${newPassword(visit, drawing, problem.of('password'))}
+${submit(pages.create_account)}
+<p class="next">${pages.have_account} ${otherWay(pages.sign_in, to('/sign-up/sign-in'))}</p>
+</form>`,
+  }
+}
+
+function newPassword({ texts: { pages } }: Visit, { offered }: Drawing, wrong: string | null): Html {
+  return field({
+    name: 'password',
+    label: pages.choose_password,
+    type: 'password',
+    autocomplete: 'new-password',
+    wrong,
+    hint: pages.password_hint.replace('{count}', String(offered.minimumLength)),
+  })
+}
+
+const codeField = ({ texts: { pages } }: Visit, wrong: string | null, label = pages.code): Html =>
+  field({
+    name: 'otp',
+    label,
+    autocomplete: 'one-time-code',
+    inputmode: 'numeric',
+    kind: 'code',
+    wrong,
+    autofocus: true,
+    maxlength: 64,
+  })
+
+function identifierField(visit: Visit, { offered }: Drawing, wrong: string | null): Html {
+  const { typed } = visit.flow
+  if (typed?.identifier) return html`${hiddenUsername(typed.identifier)}`
+  return field({
+    name: 'identifier',
+    label: identifierLabel(visit, offered),
+    autocomplete: 'username',
+    inputmode: inputmodeOf(offered),
+    wrong,
+  })
+}
+
+const sendAgain = ({ texts: { pages } }: Visit, { offered, to }: Drawing, path: string, wait: number): Html =>
+  html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, to(path), 'link', html` data-wait="${Math.max(wait, offered.resendAfter)}"`)}</p>`
+
+/** Where the code went, for the person who typed the identifier. */
+function sentTo({ texts: { pages }, flow }: Visit, otherwise: string, named = pages.code_sent_if): string {
+  const typed = flow.typed?.identifier
+  if (flow.sentTo) return pages.code_sent_to.replace('{contact}', flow.sentTo)
+  return typed ? named.replace('{contact}', typed) : otherwise
+}
+
+export function confirmScreen(visit: Visit, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { to } = drawing
+  const problem = showProblem(visit, ['identifier', 'otp', 'password'], drawing.now)
+  const inThisBrowser = visit.ticket?.kind === 'registration'
+  return {
+    title: pages.confirm_title,
+    content: html`<h1>${pages.confirm_title}</h1>
+<p class="lead">${sentTo(visit, pages.confirm_lead, pages.code_sent_confirm)}</p>
+${problem.above ?? noticeOf(visit)}
+<form method="post" action="${to('/confirm')}">
+${identifierField(visit, drawing, problem.of('identifier'))}
+${codeField(visit, problem.of('otp'))}
+${!inThisBrowser && newPassword(visit, drawing, problem.of('password'))}
+${submit(pages.confirm)}
+${sendAgain(visit, drawing, '/confirm/again', problem.wait)}
+</form>`,
+  }
+}
+
+export function codeScreen(visit: Visit, drawing: Drawing): Screen {
+  return visit.ticket?.kind === 'second_factor'
+    ? secondFactorScreen(visit, drawing)
+    : signInCodeScreen(visit, drawing)
+}
+
+function signInCodeScreen(visit: Visit, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { to } = drawing
+  const problem = showProblem(visit, ['identifier', 'otp'], drawing.now)
+  return {
+    title: pages.code_title,
+    content: html`<h1>${pages.code_title}</h1>
+<p class="lead">${sentTo(visit, pages.code_lead)}</p>
+${problem.above ?? noticeOf(visit)}
+<form method="post" action="${to('/code')}">
+${identifierField(visit, drawing, problem.of('identifier'))}
+${codeField(visit, problem.of('otp'))}
+${submit(pages.sign_in)}
+${sendAgain(visit, drawing, '/code/again', problem.wait)}
+<p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>
+</form>`,
+  }
+}
+
+function secondFactorScreen(visit: Visit, drawing: Drawing): Screen {
+  const { pages, sentences } = visit.texts
+  const { to, offered } = drawing
+  const { methods = [], sentTo: contact } = visit.flow
+  const problem = showProblem(visit, ['otp'], drawing.now)
+  const sent = methods.includes('email') || methods.includes('sms')
+  const lead = methods.includes('totp')
+    ? sentences.two_factor_app_required
+    : sent && contact
+      ? pages.code_sent_to.replace('{contact}', contact)
+      : methods.includes('recovery_code')
+        ? sentences.two_factor_recovery_required
+        : sentences.two_factor_unavailable
+  const byPasskey =
+    methods.includes('passkey') && offered.passkeys
+      ? html`<div data-with-script hidden><p class="or">${pages.or}</p>${passkeyForm(visit, drawing)}</div>`
+      : null
+  return {
+    title: pages.second_factor_title,
+    content: html`<h1>${pages.second_factor_title}</h1>
+<p class="lead">${lead}</p>
+${problem.above ?? noticeOf(visit)}
+<form method="post" action="${to('/code')}">
+${codeField(visit, problem.of('otp'))}
+<p class="hint">${pages.recovery_code_hint}</p>
+${submit(pages.sign_in)}
+${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}
+<p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>
+</form>${byPasskey}`,
+  }
+}
+
+export function recoverScreen(visit: Visit, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { offered, to } = drawing
+  const problem = showProblem(visit, ['identifier'], drawing.now)
+  return {
+    title: pages.recover_title,
+    content: html`<h1>${pages.recover_title}</h1>
+<p class="lead">${pages.recover_lead}</p>
+${problem.above}
+<form method="post" action="${to('/recover')}">
+${field({
+  name: 'identifier',
+  label: identifierLabel(visit, offered),
+  autocomplete: 'username',
+  inputmode: inputmodeOf(offered),
+  value: visit.flow.typed?.identifier ?? '',
+  wrong: problem.of('identifier'),
+  autofocus: true,
+})}
+${submit(pages.send_code)}
+<p class="next">${otherWay(pages.have_code, to('/recover/code'))}</p>
+<p class="next">${otherWay(pages.back_to_sign_in, to('/recover/sign-in'))}</p>
+</form>`,
+  }
+}
+
+export function choosePasswordScreen(visit: Visit, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { to } = drawing
+  const problem = showProblem(visit, ['identifier', 'otp', 'password', 'password_confirmation'], drawing.now)
+  return {
+    title: pages.choose_password_title,
+    content: html`<h1>${pages.choose_password_title}</h1>
+<p class="lead">${sentTo(visit, pages.choose_password_lead)}</p>
+${problem.above}
+<form method="post" action="${to('/choose-password')}">
+${identifierField(visit, drawing, problem.of('identifier'))}
+${codeField(visit, problem.of('otp'), pages.code_or_access_code)}
+${newPassword(visit, drawing, problem.of('password', 'password_confirmation'))}
+${submit(pages.save_password)}
+${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
+</form>`,
+  }
+}
+
+export function leaveScreen({ texts: { pages } }: Visit, to: string): Screen {
+  return {
+    title: pages.leave_title,
+    refreshTo: to,
+    content: html`<h1>${pages.leave_title}</h1><p class="lead">${pages.leave_lead.replace('{host}', new URL(to).host)}</p>
+<a class="button" href="${to}">${pages.continue}</a>`,
+  }
+}
+
+export function signedOutScreen({ texts: { pages } }: Visit, { to }: Drawing): Screen {
+  return {
+    title: pages.signed_out_title,
+    content: html`<h1>${pages.signed_out_title}</h1><p class="lead">${pages.signed_out_lead}</p>
+<a class="button" href="${to('/sign-in')}">${pages.sign_in}</a>`,
+  }
+}

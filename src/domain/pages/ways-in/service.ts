@@ -1,0 +1,254 @@
+/** The steps of the ways in. Each calls the service of the JSON route that does the same, and says where the browser goes. */
+import { createHash, randomBytes } from 'node:crypto'
+import { Value } from '@sinclair/typebox/value'
+import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
+import type { LoginService } from '../../sign-in/login/service.ts'
+import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
+import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
+import type { PasswordsService } from '../../sign-in/passwords/service.ts'
+import type { RegistrationService, WaitingPassword } from '../../sign-in/registration/service.ts'
+import type { SignInOutcome, TwoFactorDue } from '../../sign-in/sign-in/service.ts'
+import type { SocialService } from '../../sign-in/social/service.ts'
+import type { Flow } from '../visits/flow.ts'
+import type { Typed, Visit, Visits } from '../visits/service.ts'
+
+interface Needs {
+  visits: Visits
+  registration: RegistrationService
+  login: LoginService
+  loginByCode: LoginByCodeService
+  passkeys: PasskeyService
+  passwords: PasswordsService
+  social: SocialService
+  config: Config
+}
+
+export type WaysIn = ReturnType<typeof createWaysIn>
+
+/** A registration waits that long for its confirmation in the browser that made it. */
+const REGISTRATION_SECONDS = 86_400
+/** As long as a login waits for its second factor. */
+const SECOND_FACTOR_SECONDS = 600
+
+export function createWaysIn(needs: Needs) {
+  const { visits, registration, login, loginByCode, passkeys, passwords, social } = needs
+  const { baseUrl } = needs.config.server
+
+  const identifierOf = (visit: Visit, typed: Typed) => typed.identifier ?? visit.flow.typed?.identifier ?? ''
+
+  /** The first page of a way, with what was typed on the one before. */
+  const turn = (visit: Visit, path: string, more: Partial<Flow> = {}): Response => {
+    const { language, to, typed } = visit.flow
+    return visits.go(visit, path, {
+      ...(language !== undefined && { language }),
+      ...(to !== undefined && { to }),
+      ...(typed && { typed }),
+      ...more,
+    })
+  }
+
+  async function askForSecondFactor(visit: Visit, due: TwoFactorDue, identifier: string): Promise<Response> {
+    const { login_token, methods, sent_to } = due
+    const ticket = await visits.keep(
+      { kind: 'second_factor', login_token, identifier },
+      SECOND_FACTOR_SECONDS,
+    )
+    return turn(visit, '/code', { ticket, methods, ...(sent_to !== null && { sentTo: sent_to }) })
+  }
+
+  const finish = (visit: Visit, outcome: SignInOutcome, identifier: string): Promise<Response> =>
+    'signedIn' in outcome
+      ? visits.signIn(visit, outcome.signedIn)
+      : askForSecondFactor(visit, outcome.due, identifier)
+
+  const stays = (visit: Visit) => visit.flow.typed?.stay === 'yes'
+
+  return {
+    turn,
+
+    async signIn(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      const { password = '' } = typed
+      visit.flow = { ...visit.flow, typed: { ...visit.flow.typed, stay: typed.stay ?? '' } }
+      const outcome = await login.logIn({ identifier, password }, visit.device(stays(visit)), visit.caller)
+      return finish(visit, outcome, identifier)
+    },
+
+    async requestCode(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      await loginByCode.requestCode({ identifier }, visit.caller)
+      return turn(visit, '/code', { typed: { ...visit.flow.typed, identifier } })
+    },
+
+    async enterCode(visit: Visit, typed: Typed): Promise<Response> {
+      const { ticket } = visit
+      const device = visit.device(stays(visit))
+      const { otp = '' } = typed
+      const isSecondFactor = ticket?.kind === 'second_factor'
+      if (!isSecondFactor && visit.flow.methods) throw new AppError('login_expired')
+      const proof = isSecondFactor ? { login_token: ticket.login_token } : {}
+      const identifier = isSecondFactor ? (ticket.identifier ?? '') : identifierOf(visit, typed)
+      return visits.signIn(
+        visit,
+        await loginByCode.verify({ identifier, otp: otp.replace(/\s/g, ''), ...proof }, device, visit.caller),
+      )
+    },
+
+    async sendCodeAgain(visit: Visit, typed: Typed): Promise<Response> {
+      const { ticket } = visit
+      const isSecondFactor = ticket?.kind === 'second_factor'
+      const identifier = isSecondFactor ? ticket.identifier : identifierOf(visit, typed)
+      const proof = isSecondFactor ? { login_token: ticket.login_token } : {}
+      await loginByCode.requestCode({ identifier, ...proof }, visit.caller)
+      return visits.go(visit, '/code', { ...visit.flow, notice: 'sent_again' })
+    },
+
+    /** The options of a passkey, for the script of the page. */
+    passkeyOptions: (visit: Visit) => passkeys.loginOptions(visit.caller),
+
+    async usePasskey(visit: Visit, typed: Typed): Promise<Response> {
+      const credential = readCredential(typed.credential)
+      return visits.signIn(visit, await passkeys.logIn(credential, visit.device(stays(visit)), visit.caller))
+    },
+
+    async register(visit: Visit, typed: Typed): Promise<Response> {
+      const { identifier = '', password = '' } = typed
+      const contact = identifier.includes('@') ? { email: identifier } : { phone: identifier }
+      const body = { ...contact, password, password_confirmation: password }
+      const { waiting } = await registration.register(body, visit.caller)
+      const ticket = await visits.keep(
+        { kind: 'registration', identifier, ...writeWaiting(waiting) },
+        REGISTRATION_SECONDS,
+      )
+      return turn(visit, '/confirm', { ticket, typed: { identifier } })
+    },
+
+    async confirm(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      const { ticket } = visit
+      const waiting =
+        ticket?.kind === 'registration' && ticket.identifier === identifier ? readWaiting(ticket) : undefined
+      const { otp = '', password } = typed
+      const body = {
+        identifier,
+        otp: otp.replace(/\s/g, ''),
+        sign_in: true,
+        ...(password !== undefined && { password }),
+      }
+      const { signedIn } = await registration.confirm(body, visit.device(stays(visit)), visit.caller, waiting)
+      return signedIn ? visits.signIn(visit, signedIn) : turn(visit, '/sign-in', { notice: 'confirmed' })
+    },
+
+    async confirmAgain(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      await registration.resend({ identifier }, visit.caller)
+      return visits.go(visit, '/confirm', {
+        ...visit.flow,
+        typed: { ...visit.flow.typed, identifier },
+        notice: 'sent_again',
+      })
+    },
+
+    async recover(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      await passwords.forgot({ identifier }, visit.caller)
+      return turn(visit, '/choose-password', { typed: { ...visit.flow.typed, identifier } })
+    },
+
+    async recoverAgain(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      await passwords.forgot({ identifier }, visit.caller)
+      return visits.go(visit, '/choose-password', {
+        ...visit.flow,
+        typed: { ...visit.flow.typed, identifier },
+        notice: 'sent_again',
+      })
+    },
+
+    /** With the new password the person signs in at once, by the same rules as anybody. */
+    async choosePassword(visit: Visit, typed: Typed): Promise<Response> {
+      const identifier = identifierOf(visit, typed)
+      const { otp = '', password = '' } = typed
+      await passwords.reset(
+        { identifier, otp: otp.trim(), password, password_confirmation: password },
+        visit.caller,
+      )
+      try {
+        const outcome = await login.logIn({ identifier, password }, visit.device(false), visit.caller)
+        return await finish(visit, outcome, identifier)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        return turn(visit, '/sign-in', { notice: 'password_saved' })
+      }
+    },
+
+    /** Begins a sign-in through a provider; the browser comes back to `/sign-in/provider`. */
+    async beginProvider(visit: Visit, typed: Typed): Promise<Response> {
+      const verifier = randomBytes(32).toString('base64url')
+      const ticket = await visits.keep({ kind: 'provider', verifier }, SECOND_FACTOR_SECONDS)
+      const back = visits.address(visit, '/sign-in/provider', { ...visit.flow, ticket })
+      const { location, cookie } = await social.authorize(
+        typed.provider ?? '',
+        {
+          redirect_uri: `${baseUrl}${back}`,
+          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        },
+        visit.caller,
+        { toOwnPage: true },
+      )
+      visits.setCookie(visit, cookie)
+      // The address of a provider may be longer than a flow.
+      const leaving = await visits.keep({ kind: 'leave', to: location }, SECOND_FACTOR_SECONDS)
+      return turn(visit, '/leave', { ticket: leaving })
+    },
+
+    async finishProvider(
+      visit: Visit,
+      { code, error }: { code?: string; error?: string },
+    ): Promise<Response> {
+      if (code === undefined) {
+        const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
+        return turn(visit, '/sign-in', { notice: wrong })
+      }
+      if (visit.ticket?.kind !== 'provider') throw new AppError('invalid_sign_in_state')
+      const body = { code, code_verifier: visit.ticket.verifier ?? '' }
+      const outcome = await social.exchange(body, visit.device(stays(visit)), visit.caller)
+      return 'signedIn' in outcome
+        ? visits.signIn(visit, outcome.signedIn)
+        : askForSecondFactor(visit, outcome.due, outcome.due.identifier)
+    },
+  }
+}
+
+const encode = (bytes: Uint8Array | null) => (bytes === null ? '' : Buffer.from(bytes).toString('base64url'))
+const decode = (text: string | undefined) => (text ? Buffer.from(text, 'base64url') : null)
+
+const writeWaiting = ({ digest, emailTag, phoneTag }: WaitingPassword) => ({
+  digest,
+  email_tag: encode(emailTag),
+  phone_tag: encode(phoneTag),
+})
+
+const readWaiting = ({ digest = '', email_tag, phone_tag }: Record<string, string>): WaitingPassword => ({
+  digest,
+  emailTag: decode(email_tag),
+  phoneTag: decode(phone_tag),
+})
+
+/** Throws `invalid_passkey` for what no browser writes. */
+function readCredential(text: string | undefined): AssertionBody {
+  const credential = parse(text)
+  if (!Value.Check(assertionField, credential))
+    throw new AppError('invalid_passkey', { cause: 'no_assertion' })
+  return credential
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,82 @@
+/** The session of a browser: a cookie of the pages names it. JSON routes never read that cookie. */
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import { setCurrentSession } from '../../../platform/request-context.ts'
+import type { Authenticated } from '../sessions/authentication.ts'
+import { browserIdleSeconds } from '../sessions/browser-idle.ts'
+import type { RefreshTokens } from '../tokens/refresh-token.ts'
+import type { BrowserSessionStore } from './store.ts'
+
+export interface BrowserSession extends Authenticated {
+  /** The cookie. It shows a recent sign-in where a route asks for the refresh token. */
+  cookie: string
+  /** When the person signed in here. */
+  authenticatedAt: Date
+}
+
+export interface BrowserSessions {
+  /** Null for a cookie that names no living session. */
+  find(cookie: string | undefined, address: string): Promise<BrowserSession | null>
+  /** After a sign-in: the session that this browser had before ends. */
+  replace(formerCookie: string | undefined, cookie: string): Promise<void>
+  end(cookie: string): Promise<void>
+}
+
+interface Needs {
+  refreshTokens: RefreshTokens
+  clock: Clock
+  config: Config
+  stores: { browserSessions: BrowserSessionStore }
+}
+
+export function createBrowserSessions({ refreshTokens, clock, config, stores }: Needs): BrowserSessions {
+  const store = stores.browserSessions
+  const idle = {
+    usual: browserIdleSeconds(false, config.tokens),
+    stays: browserIdleSeconds(true, config.tokens),
+  }
+  const hashOf = (cookie: string | undefined) =>
+    (cookie ? refreshTokens.read(cookie) : null)?.familyHash ?? null
+
+  async function find(cookie: string | undefined, address: string): Promise<BrowserSession | null> {
+    const cookieHash = hashOf(cookie)
+    if (cookieHash === null) return null
+    const now = clock.now()
+    const found = await store.visit(cookieHash, address, idle, now)
+    if (found === null) return null
+    const { sessionId, startedAt, amr, deviceName, deviceFingerprint, signInIp, ...account } = found
+    setCurrentSession({ id: sessionId, deviceName })
+    const claims = {
+      accountUuid: account.uuid,
+      sessionId,
+      roleId: account.roleId,
+      authTime: startedAt,
+      amr: amr.split(' '),
+      // No token exists: the row itself was read with this request.
+      tokenId: sessionId,
+      issuedAt: startedAt,
+      expiresAt: now,
+    }
+    return {
+      account,
+      sessionId,
+      deviceFingerprint,
+      signInIp,
+      claims,
+      cookie: cookie as string,
+      authenticatedAt: startedAt,
+    }
+  }
+
+  return {
+    find,
+    async replace(formerCookie, cookie) {
+      const [former, opened] = [hashOf(formerCookie), hashOf(cookie)]
+      if (former !== null && opened !== null) await store.replace(former, opened, clock.now())
+    },
+    async end(cookie) {
+      const cookieHash = hashOf(cookie)
+      if (cookieHash !== null) await store.end(cookieHash, clock.now())
+    },
+  }
+}

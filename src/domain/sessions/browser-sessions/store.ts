@@ -1,0 +1,119 @@
+/**
+ * The sessions of browsers, rows of `sessions` whose kind is `browser`. A cookie of the pages names one; its
+ * SHA-256 is `family_hash`.
+ */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { endSessions, lives, moveSessionsBelow, touchBrowserSession } from '../sessions/session-sql.ts'
+
+/** How long a session lasts after its last request to a page, in seconds. */
+export interface IdleSeconds {
+  /** Without "stay signed in". */
+  usual: number
+  stays: number
+}
+
+/** Reads the session with its account. A request moves the idle end, at most once a minute. */
+const visit = defineStatement({
+  name: 'browser_sessions.visit',
+  params: {
+    cookieHash: 'bytea',
+    now: 'timestamptz',
+    minuteAgo: 'timestamptz',
+    usual: 'timestamptz',
+    stays: 'timestamptz',
+    address: 'text',
+  },
+  row: {
+    ...accountRow,
+    sessionId: 'uuid',
+    startedAt: 'timestamptz',
+    amr: 'text',
+    deviceName: 'text?',
+    deviceFingerprint: 'text?',
+    signInIp: 'text?',
+  },
+  sql: (p) => sql`
+  with touched as (${touchBrowserSession(p)})
+  select ${accounts}.*, ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr,
+         device_name, device_fingerprint, sign_in_ip
+    from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
+   where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} and locked_at is null`,
+})
+
+/** The sessions below the one that ends go on below the new one, if the same person signed in. */
+const replace = defineStatement({
+  name: 'browser_sessions.replace',
+  params: { cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  with opened as (
+    select id, account_id from ${sessions} where family_hash = ${p.newCookieHash} and kind = 'browser'),
+  former as (
+    select id, account_id from ${sessions}
+     where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} for update),
+  moved as (${moveSessionsBelow(sql`opened`, sql`former`)}),
+  ended as (
+    ${endSessions(
+      p,
+      sql`${sessions}.account_id = former.account_id and revoked_at is null
+       and (${sessions}.id = former.id or parent_id = former.id and former.account_id <> opened.account_id)`,
+      sql`former, opened`,
+    )})
+  select former.id, uuid from former join ${accounts} on ${accounts}.id = former.account_id`,
+})
+
+const end = defineStatement({
+  name: 'browser_sessions.end',
+  params: { cookieHash: 'bytea', now: 'timestamptz' },
+  row: { id: 'uuid', uuid: 'uuid' },
+  sql: (p) => sql`
+  with browser as (
+    select id, account_id from ${sessions}
+     where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} for update),
+  ended as (
+    ${endSessions(
+      p,
+      sql`${sessions}.account_id = browser.account_id and revoked_at is null
+       and (${sessions}.id = browser.id or parent_id = browser.id)`,
+      sql`browser`,
+    )})
+  select browser.id, uuid from browser join ${accounts} on ${accounts}.id = browser.account_id`,
+})
+
+type EndedRow = { id: string; uuid: string }
+
+const sessionEnded = ({ id, uuid }: EndedRow) => [
+  { type: 'session.ended' as const, account: uuid, sessionId: id },
+]
+
+export type BrowserSessionStore = ReturnType<typeof createBrowserSessionStore>
+
+export function createBrowserSessionStore(database: Database) {
+  const after = (now: Date, seconds: number) => new Date(now.getTime() + seconds * 1000)
+  return {
+    /** Null where the session is over, or its account is locked or erased. */
+    visit: (cookieHash: Uint8Array, address: string, idle: IdleSeconds, now: Date) =>
+      database.first(visit, {
+        cookieHash,
+        address,
+        now,
+        minuteAgo: after(now, -60),
+        usual: after(now, idle.usual),
+        stays: after(now, idle.stays),
+      }),
+    /** Ends the session of the same browser that a sign-in replaces. */
+    async replace(cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date): Promise<void> {
+      const params = { cookieHash, newCookieHash, now }
+      await changeAndRecord(database, replace, params, { at: now, eventsOf: sessionEnded })
+    },
+    /** Ends the session and those of the applications below it. */
+    async end(cookieHash: Uint8Array, now: Date): Promise<void> {
+      await changeAndRecord(database, end, { cookieHash, now }, { at: now, eventsOf: sessionEnded })
+    },
+  }
+}

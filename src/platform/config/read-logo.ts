@@ -1,0 +1,39 @@
+/** Reads the picture that [pages] names. It is shown to strangers, so it must be small and run nothing. */
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Report } from './report.ts'
+import { describeFileError } from './sources.ts'
+import type { LogoFile } from './types.ts'
+import type { SchemaValues } from './values.ts'
+
+const MAXIMUM_BYTES = 100_000
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
+/** Script, handlers, other documents and addresses: what a picture has no use for. */
+const ACTIVE = /<script|<foreignobject|<!entity|javascript:|\son\w+\s*=/i
+
+/** Null where none is named, or where it is wrong, which is reported. The path is relative to `directory`. */
+export function readLogo(
+  { pages }: Pick<SchemaValues, 'pages'>,
+  directory: string,
+  report: Report,
+): LogoFile | null {
+  if (report.isWrong('pages.logo') || pages.logo === '') return null
+  const path = resolve(directory, pages.logo)
+  const wrong = (message: string) => {
+    report.add({ key: 'pages.logo', value: `"${path}"`, message })
+    return null
+  }
+  try {
+    const stat = statSync(path)
+    if (!stat.isFile()) return wrong('expected a file')
+    if (stat.size > MAXIMUM_BYTES) return wrong('expected at most 100 kB')
+    const bytes = new Uint8Array(readFileSync(path))
+    if (PNG.equals(bytes.subarray(0, PNG.length))) return { type: 'image/png', bytes }
+    const text = new TextDecoder().decode(bytes)
+    if (!/<svg[\s>]/i.test(text)) return wrong('expected a picture in SVG or PNG')
+    if (ACTIVE.test(text)) return wrong('the SVG holds script, which a logo must not')
+    return { type: 'image/svg+xml', bytes }
+  } catch (error) {
+    return wrong(describeFileError(error))
+  }
+}

@@ -1,0 +1,260 @@
+/** The pages by which people come in, through forms and without script, on every storage shape. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
+import { protectBySentCodes } from '../../helpers/authenticator.ts'
+import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { ruleOn, shapes } from '../../helpers/service.ts'
+import { useService } from '../../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
+
+const settings = {
+  ...pageSettings,
+  server: { ...pageSettings.server, language: 'en' },
+  pages: { enabled: true, home: 'https://app.example.com/', return_to: ['https://app.example.com/in/*'] },
+}
+
+describe.each(shapes)('the pages on %s', (shape) => {
+  const rule = ruleOn(shape)
+  const service = useService({ shape, settings })
+  const browse = () => openBrowser(service.url)
+
+  test('somebody registers, confirms in the same browser, and is signed in', async () => {
+    const email = newEmail()
+    const browser = await browse().open('/sign-in')
+    await browser.press('Create an account')
+    expect(browser.title).toBe('Create an account')
+    await browser.press('Create an account', { identifier: email, password: PASSWORD })
+    expect(browser.path).toBe('/confirm')
+    expect(browser.html).not.toContain('name="password"')
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect(browser.path).toBe('/leave')
+    expect(browser.html).toContain('<meta http-equiv="refresh" content="0;url=https://app.example.com/">')
+    expect(browser.cookies.get('__Host-poterne')).toMatch(/^[0-9a-f]{64}$/)
+    // The password that was typed is the account's own.
+    await service.logIn({ identifier: email, password: PASSWORD })
+  })
+
+  test('another browser confirms with the code, and names a password', async () => {
+    const email = newEmail()
+    await (await browse().open('/sign-up')).press('Create an account', {
+      identifier: email,
+      password: PASSWORD,
+    })
+    const elsewhere = await browse().open('/confirm')
+    const otp = await service.inbox.nextCode(email)
+    await elsewhere.press('Confirm', { identifier: email, otp, password: 'another long phrase' })
+    expect(elsewhere.path).toBe('/leave')
+    await service.logIn({ identifier: email, password: 'another long phrase' })
+  })
+
+  test('a password, then a code of the second factor', async () => {
+    const { person } = await protectBySentCodes(service, newEmail())
+    const browser = await browse().open('/sign-in?return_to=https://app.example.com/in/x')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    expect(browser.path).toBe('/code')
+    expect(browser.title).toBe('One more step')
+    await browser.press('Sign in', { otp: '000000' })
+    expect(browser.said).toBe('This code is not valid or has expired.')
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
+    expect(browser.html).toContain('url=https://app.example.com/in/x"')
+  })
+
+  rule('a wrong password says so, keeps the identifier and never the password', async () => {
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier: 'nobody@example.com', password: 'this is wrong' })
+    expect(browser.said).toBe('That e-mail address, phone number or password is not right.')
+    expect(browser.html).toContain('value="nobody@example.com"')
+    expect(browser.html + browser.address).not.toContain('this is wrong')
+    expect(browser.address).not.toContain('nobody')
+  })
+
+  test('a code instead of a password', async () => {
+    const person = await service.signUp(newPhone())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Send me a code instead', { identifier: person.identifier })
+    expect(browser.title).toBe('Enter your code')
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
+    expect(browser.path).toBe('/leave')
+  })
+
+  rule('a code for somebody unknown looks the same', async () => {
+    const browser = await browse().open('/sign-in')
+    await browser.press('Send me a code instead', { identifier: 'nobody@example.com' })
+    expect(browser.title).toBe('Enter your code')
+    await browser.press('Sign in', { otp: '123456' })
+    expect(browser.said).toBe('This code is not valid or has expired.')
+  })
+
+  test('a forgotten password is chosen anew, and signs in', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Forgot your password?', { identifier: person.identifier })
+    expect(browser.html).toContain(`value="${person.identifier}"`)
+    await browser.press('Send a code')
+    const otp = await service.inbox.nextCode(person.identifier)
+    await browser.press('Save password', { otp, password: 'short' })
+    expect(browser.said).toContain('too short')
+    await browser.press('Save password', { otp, password: 'an entirely new phrase' })
+    expect(browser.path).toBe('/leave')
+    await service.logIn({ identifier: person.identifier, password: 'an entirely new phrase' })
+  })
+
+  test('signing out ends the session at once', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    const cookie = browser.cookies.get('__Host-poterne') as string
+    expect((await browser.post('/sign-out', {})).headers.get('location')).toStartWith('/signed-out')
+    expect(browser.cookies.has('__Host-poterne')).toBe(false)
+    browser.cookies.set('__Host-poterne', cookie)
+    await browser.open('/sign-in')
+    expect(browser.title).toBe('Sign in')
+  })
+
+  test('signing in again ends the session that the browser had', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    const former = browser.cookies.get('__Host-poterne') as string
+    const flow = await openBrowser(service.url).open('/sign-in')
+    flow.cookies.set('__Host-poterne', former)
+    await flow.press('Sign in', { identifier: person.identifier, password: person.password })
+    const { access_token } = await service.logIn(person)
+    const { body } = await service.get('sessions', { bearer: access_token })
+    expect(body.sessions.map(({ device_name }: { device_name: string }) => device_name)).toEqual([
+      null,
+      'Firefox on Linux',
+    ])
+  })
+
+  test('the cookie of a session is no refresh token, and no route of the interface reads it', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    const cookie = browser.cookies.get('__Host-poterne') as string
+    const refreshed = await service.post('refresh', { refresh_token: cookie })
+    expect(refreshed.status).toBe(401)
+    const me = await fetch(`${service.url}/api/v1/auth/me`, {
+      headers: { cookie: `__Host-poterne=${cookie}` },
+    })
+    expect(me.status).toBe(401)
+    // It goes on.
+    await browser.open('/sign-in')
+    expect(browser.path).toBe('/leave')
+  })
+})
+
+describe('what a page is', () => {
+  const service = useService({ settings })
+
+  test('no GET of a stranger writes, and the first one names the browser', async () => {
+    const browser = await openBrowser(service.url).open('/sign-in')
+    expect(browser.headers.getSetCookie()).toHaveLength(1)
+    expect(browser.headers.getSetCookie()[0]).toMatch(
+      /^__Host-poterne-browser=[0-9a-f]{32}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000$/,
+    )
+    await browser.open('/sign-up')
+    expect(browser.headers.getSetCookie()).toHaveLength(0)
+  })
+
+  test('its headers', async () => {
+    const { headers } = await openBrowser(service.url).open('/sign-in')
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    )
+    expect(headers.get('referrer-policy')).toBe('same-origin')
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('the page, its style and its script are at most 30,000 bytes, and the script at most 6,144', async () => {
+    const { html } = await openBrowser(service.url).open('/sign-in')
+    const files = [...html.matchAll(/(?:href|src)="(\/pages\/[^"]+)"/g)].map(([, path]) => path)
+    const sizes = await Promise.all(
+      files.map(async (path) => {
+        const file = await fetch(service.url + path)
+        expect(file.headers.get('cache-control')).toContain('immutable')
+        return (await file.bytes()).length
+      }),
+    )
+    expect(files).toHaveLength(2)
+    expect(sizes[1]).toBeLessThanOrEqual(6144)
+    expect(html.length + sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(30_000)
+  })
+
+  test.each([
+    [{ 'sec-fetch-site': 'cross-site' }, 422],
+    [{ 'sec-fetch-site': 'same-site', origin: 'https://auth.example.com' }, 422],
+    [{ 'sec-fetch-site': 'none' }, 422],
+    [{ 'sec-fetch-site': 'same-origin', origin: 'null' }, 303],
+  ])('a form with %o', async (headers, status) => {
+    const browser = await openBrowser(service.url).open('/sign-in')
+    const { action } = browser.forms[0]!
+    const body = { identifier: 'a@example.com', password: 'something long' }
+    expect((await browser.post(action, body, headers)).status).toBe(status)
+  })
+
+  test.each([
+    ['https://auth.example.com', true, 303],
+    ['https://evil.example', true, 422],
+    ['null', true, 422],
+    [null, true, 303],
+    [null, false, 422],
+  ])('without Sec-Fetch-Site: Origin %p, own flow %p', async (origin, hasFlow, status) => {
+    const browser = await openBrowser(service.url).open('/sign-in')
+    const cookie = `__Host-poterne-browser=${browser.cookies.get('__Host-poterne-browser')}`
+    const answer = await fetch(service.url + (hasFlow ? browser.forms[0]!.action : '/sign-in'), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { host: 'auth.example.com', cookie, ...(origin !== null && { origin }) },
+      body: new URLSearchParams({ identifier: 'a@example.com', password: 'something long' }),
+    })
+    expect(answer.status).toBe(status)
+  })
+
+  test('the flow of another browser says nothing, and the form still works', async () => {
+    const one = await openBrowser(service.url).open('/sign-in')
+    await one.press('Sign in', { identifier: 'typed@example.com', password: 'something long' })
+    const other = await openBrowser(service.url).open(one.address)
+    expect(other.html).not.toContain('typed@example.com')
+    expect(other.said).toBe('')
+  })
+
+  test('an expired first page is shown again with what was typed', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: 'something wrong' })
+    service.clock.advance(25 * 3600_000)
+    await browser.press('Sign in', { password: person.password })
+    expect(browser.path).toBe('/leave')
+  })
+
+  test.each([
+    'https://evil.example/',
+    'https://app.example.com.evil.example/in/',
+    'https://app.example.com/in/../out',
+    'https://user@app.example.com/in/x',
+    'https://app.example.com/in/%2f',
+    'https://app.example.com/in/x#y',
+    'javascript:alert(1)',
+    '//app.example.com/in/x',
+    'https://app.example.com\\in/x',
+  ])('return_to %s leads home', async (asked) => {
+    const person = await service.signUp(newEmail())
+    const browser = await openBrowser(service.url).open(`/sign-in?return_to=${encodeURIComponent(asked)}`)
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    expect(browser.html).toContain('content="0;url=https://app.example.com/">')
+  })
+
+  test('another host gets a page with the right address, and no form', async () => {
+    const browser = await openBrowser(service.url, { host: 'app.example.com' }).open('/sign-in')
+    expect([browser.status, browser.forms.length]).toEqual([200, 0])
+    expect(browser.html).toContain('href="https://auth.example.com/sign-in"')
+    expect(browser.headers.getSetCookie()).toEqual([])
+  })
+
+  test('without pages.enabled there is nothing', async () => {
+    expect((await fetch(`${plain.url}/sign-in`)).status).toBe(404)
+  })
+  const plain = useService()
+})

@@ -1,0 +1,179 @@
+/** A browser without script, as far as the pages need one: cookies, forms with their buttons, and redirects. */
+import { readCookies } from '../../src/platform/http/redirect.ts'
+
+export const PAGE_HOST = 'auth.example.com'
+/** Settings of a service with pages. */
+export const pageSettings = {
+  server: { base_url: `https://${PAGE_HOST}` },
+  pages: { enabled: true },
+}
+
+interface Button {
+  label: string
+  action: string
+  name: string | undefined
+  value: string | undefined
+}
+
+interface Form {
+  action: string
+  fields: Record<string, string>
+  buttons: Button[]
+}
+
+export interface PageBrowser {
+  status: number
+  headers: Headers
+  html: string
+  /** Path and query of the page that is shown. */
+  address: string
+  readonly path: string
+  readonly title: string
+  /** The text of what announces itself: notices and errors of fields. */
+  readonly said: string
+  forms: Form[]
+  cookies: Map<string, string>
+  open(path: string, headers?: Record<string, string>): Promise<PageBrowser>
+  /** Fills the form that has the button, and presses it. */
+  press(label: string, typed?: Record<string, string>): Promise<PageBrowser>
+  /** Sends a form as it is, following no redirect. */
+  post(path: string, body: Record<string, string>, headers?: Record<string, string>): Promise<Response>
+  /** Where the last redirect to another origin led. */
+  left: string | null
+}
+
+export interface PageBrowserOptions {
+  host?: string
+  language?: string
+  headers?: Record<string, string>
+}
+
+export function openBrowser(url: string, options: PageBrowserOptions = {}): PageBrowser {
+  const { host = PAGE_HOST, language = 'en', headers: always = {} } = options
+  const cookies = new Map<string, string>()
+
+  async function send(path: string, init: RequestInit, more: Record<string, string> = {}): Promise<Response> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url + path, {
+      ...init,
+      redirect: 'manual',
+      headers: {
+        host,
+        'accept-language': language,
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+        ...(cookie && { cookie }),
+        ...always,
+        ...more,
+      },
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';', 1)
+      const [[name, value] = ['', '']] = [...readCookies(pair)]
+      if (/max-age=0\b/i.test(line)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return response
+  }
+
+  async function settle(browser: PageBrowser, first: Response, path: string): Promise<PageBrowser> {
+    let [response, address] = [first, path]
+    for (let steps = 0; response.status >= 300 && response.status < 400; steps++) {
+      if (steps > 5) throw new Error(`more redirects than a page has: ${address}`)
+      address = response.headers.get('location') ?? ''
+      if (!address.startsWith('/')) {
+        browser.left = address
+        break
+      }
+      response = await send(address, {})
+    }
+    browser.address = address
+    browser.status = response.status
+    browser.headers = response.headers
+    browser.html = await response.text()
+    browser.forms = await formsOf(browser.html, address)
+    return browser
+  }
+
+  return {
+    status: 0,
+    headers: new Headers(),
+    html: '',
+    address: '',
+    forms: [],
+    cookies,
+    left: null,
+    get path() {
+      return new URL(this.address, 'https://page').pathname
+    },
+    get title() {
+      return (/<title>(.*?) · /.exec(this.html)?.[1] ?? '').replaceAll('&#39;', "'")
+    },
+    get said() {
+      const parts = this.html.matchAll(
+        /(?:role="(?:alert|status)"><p>|class="wrong" id="[a-z_]+-wrong">)(.*?)<\/p>/g,
+      )
+      return [...parts].map(([, text]) => text).join(' ')
+    },
+    async open(path, headers) {
+      return settle(this, await send(path, {}, headers), path)
+    },
+    async press(label, typed = {}) {
+      const form = this.forms.find(({ buttons }) => buttons.some((button) => button.label === label))
+      const button = form?.buttons.find((each) => each.label === label)
+      if (!form || !button) throw new Error(`the page "${this.title}" has no button "${label}"`)
+      const unknown = Object.keys(typed).find((name) => !(name in form.fields))
+      if (unknown) throw new Error(`the form of "${label}" has no field "${unknown}"`)
+      const body = { ...form.fields, ...typed, ...(button.name && { [button.name]: button.value ?? '' }) }
+      return settle(this, await this.post(button.action, body), button.action)
+    },
+    post: (path, body, headers = {}) =>
+      send(
+        path,
+        { method: 'POST', body: new URLSearchParams(body) },
+        { 'sec-fetch-site': 'same-origin', ...headers },
+      ),
+  }
+}
+
+/** Check boxes that are not ticked are left out, as a browser does. */
+async function formsOf(html: string, address: string): Promise<Form[]> {
+  const forms: Form[] = []
+  let button: Button | null = null
+  const rewriter = new HTMLRewriter()
+    .on('form', {
+      element: (form) =>
+        void forms.push({ action: decode(form.getAttribute('action') ?? address), fields: {}, buttons: [] }),
+    })
+    .on('form input', {
+      element(input) {
+        const [name, type] = [input.getAttribute('name'), input.getAttribute('type')]
+        if (!name || (type === 'checkbox' && !input.hasAttribute('checked'))) return
+        forms.at(-1)!.fields[name] = decode(input.getAttribute('value') ?? '')
+      },
+    })
+    .on('form button', {
+      element(element) {
+        const form = forms.at(-1)!
+        button = {
+          label: '',
+          action: decode(element.getAttribute('formaction') ?? form.action),
+          name: element.getAttribute('name') ?? undefined,
+          value: element.getAttribute('value') ?? undefined,
+        }
+        form.buttons.push(button)
+      },
+      text(chunk) {
+        if (button) button.label = decode(button.label + chunk.text)
+      },
+    })
+  await rewriter.transform(new Response(html)).text()
+  return forms
+}
+
+const decode = (text: string) =>
+  text
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
