@@ -13,7 +13,7 @@ export function smsCommand(): Command {
   addDoorCommand(
     command,
     'report',
-    'count SMS by gateway and country: asked, handed over, accepted, delivered, verified',
+    'count SMS by gateway and country: asked, given up, handed over, accepted, delivered, verified',
   )
     .option('--days <days>', 'how many days, today (UTC) included', readDays, 7)
     .action(report)

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
-import { newEmail, type Person } from '../helpers/api-client.ts'
+import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS } from '../helpers/authenticator.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -112,12 +113,33 @@ describe('the page of administration', () => {
     await service.logIn(bob)
     await service.post('login', { identifier: bob.identifier, password: 'not the right one' })
     await service.inside.services.events.flush()
+    await service.signUp(newPhone())
+    await service.post('register', registration(newPhone()))
+    await service.delivered()
+    service.gateway.behave({ status: 400 })
+    await service.post('register', registration(newPhone()))
+    await service.delivered()
+    service.gateway.behave({})
+    const { funnel } = service.inside.services
+    const isVerified = async () => {
+      await funnel.flush()
+      return (await funnel.report(1)).some(({ stage }) => stage === 'verified')
+    }
+    await waitFor(isVerified, { what: 'the verified code' })
     const screen = await open()
     const { page, problems } = screen
     await look(page, 'sign-in')
     const secret = await signIn(page, ada)
     await heading(page, 'Overview')
     await page.waitForSelector('svg.plot rect')
+    expect(await page.textContent('main')).toContain('Expired: 0')
+    const rows = await page
+      .locator('section:has(h2:text-is("SMS of the last 7 days")) tbody tr')
+      .allInnerTexts()
+    expect(rows.map((row) => row.split(/\s+/).filter(Boolean))).toEqual([
+      ['France', 'All', '3', '1', '2', '1', '(50%)'],
+      ['stub', '3', '1', '2', '1', '(50%)'],
+    ])
     await look(page, 'overview')
 
     await page.click('nav a:text-is("Accounts")')

@@ -403,6 +403,8 @@ test('an SMS that its gateway refuses was handed over and not accepted, and its 
   expect(grown('messages_total')).toBe(1)
   expect(grown('sms_funnel_total', 'gateway="stub"', 'stage="handed_over"')).toBe(1)
   expect(grown('sms_funnel_total', 'stage="accepted"')).toBe(0)
+  expect(grown('sms_funnel_total', 'stage="asked"')).toBe(1)
+  expect(grown('sms_funnel_total', 'gateway=""', 'stage="given_up"')).toBe(1)
   expect(grown('codes_total', 'channel="sms"', 'stage="asked"')).toBe(1)
   expect(grown('codes_total', 'channel="sms"', 'stage="sent"')).toBe(0)
   expect(grown('message_delay_seconds_count')).toBe(0)

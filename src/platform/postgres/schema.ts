@@ -325,7 +325,7 @@ export const smsFunnel = pgTable(
     gateway: text('gateway').notNull(),
     /** ISO 3166 alpha-2; empty for a number of no single country. */
     country: text('country').notNull(),
-    /** asked | handed_over | accepted | delivered | failed | verified */
+    /** asked | given_up | handed_over | accepted | delivered | failed | verified */
     stage: text('stage').notNull(),
     count: bigint('count', { mode: 'number' }).notNull(),
   },

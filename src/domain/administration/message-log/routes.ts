@@ -57,6 +57,7 @@ const reportRow = component(
       gateway: t.String({ description: 'Empty before a gateway was chosen' }),
       country: t.String({ examples: ['FR'] }),
       asked: integer(),
+      given_up: integer({ description: 'No gateway took it, and it is not tried again' }),
       handed_over: integer(),
       accepted: integer(),
       delivered: integer(),

@@ -178,7 +178,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   /** Without an answer of a gateway that is counted already. */
   function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null, result?: SendOutcome) {
-    log.countEnd(message, outcome)
+    log.countEnd(message, outcome, result !== undefined)
     return finish(message, outcome, detail, result)
   }
 

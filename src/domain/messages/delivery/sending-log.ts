@@ -20,8 +20,8 @@ export interface SendingLog {
   note(message: QueuedMessage, outcome: FinalOutcome | 'failed', detail: string | null, reason?: string): void
   /** Counts the answers of the gateways, and logs their refusals. */
   count(message: QueuedMessage, result: SendOutcome): void
-  /** Counts a message that ends without an answer of a gateway that is counted already. */
-  countEnd(message: QueuedMessage, outcome: FinalOutcome): void
+  /** Counts a message that ends without a last answer; `wasTried`: this attempt had one that failed. */
+  countEnd(message: QueuedMessage, outcome: FinalOutcome, wasTried: boolean): void
 }
 
 interface Options {
@@ -58,6 +58,7 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
   function countSms({ destination, detail, codeSeed }: QueuedMessage, result: SendOutcome): void {
     const { gateway, refusals = [] } = result
     if (detail === null) funnel?.count('asked', destination)
+    if (result.outcome === 'refused') funnel?.count('given_up', destination)
     for (const refusal of refusals) funnel?.count('handed_over', destination, refusal.gateway)
     if (gateway === undefined) return
     funnel?.count('handed_over', destination, gateway)
@@ -81,8 +82,12 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
       countSending(message, result)
       if (message.channel === 'sms') countSms(message, result)
     },
-    countEnd({ channel }, outcome) {
+    countEnd({ channel, destination, detail }, outcome, wasTried) {
       metrics.count('messages_total', { channel, gateway: '', outcome })
+      if (channel !== 'sms' || outcome === 'replaced') return
+      // What nobody was asked to send was asked for as well.
+      if (!wasTried && detail === null) funnel?.count('asked', destination)
+      funnel?.count('given_up', destination)
     },
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What became of SMS, counted by gateway and country: asked for, handed over, accepted, delivered, verified. The
+ * What became of SMS, counted by gateway and country: asked for, given up, handed over, accepted, delivered, verified. The
  * counts of each second are added to the database together, so that all replicas share them; a crash loses at most
  * one second. A gateway whose codes are hardly ever verified is asked last, and a prefix of numbers is closed.
  */

@@ -18,7 +18,16 @@ import { createSweep, daysBefore, type Sweep } from '../../../platform/postgres/
 import type { CodePurpose } from '../codes/store.ts'
 import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
 
-export const stages = ['asked', 'handed_over', 'accepted', 'delivered', 'failed', 'verified'] as const
+/** `given_up`: no gateway took it, and it is not tried again. */
+export const stages = [
+  'asked',
+  'given_up',
+  'handed_over',
+  'accepted',
+  'delivered',
+  'failed',
+  'verified',
+] as const
 export type Stage = (typeof stages)[number]
 
 export interface StageCount {

@@ -1,6 +1,6 @@
 /** The first screen: totals, and what happened in the last 48 hours. */
 import { call } from './api.js'
-import { card, element, number, say, table } from './elements.js'
+import { card, element, number, say, table, tag } from './elements.js'
 import { plot } from './plot.js'
 
 const sumOf = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0)
@@ -14,10 +14,14 @@ const shownStates = [
   ['sent', 'main'],
   ['waiting', 'soft'],
   ['refused', 'wrong'],
+  ['expired', 'late'],
 ]
 
 export async function overviewScreen() {
-  const { accounts, hours } = await call('GET', 'statistics')
+  const [{ accounts, hours }, report] = await Promise.all([
+    call('GET', 'statistics'),
+    call('GET', 'sms/report?days=7&limit=200'),
+  ])
   const tile = (label, value) =>
     element('div', { class: 'tile' }, [element('b', {}, number(value)), say(label)])
   const line = (key, kind) => ({ label: say(key), kind, values: hours.map((hour) => hour[key]) })
@@ -48,6 +52,7 @@ export async function overviewScreen() {
       ),
     ),
     card(say('gateways'), gatewayTable(hours)),
+    ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
   ]
 }
 
@@ -68,3 +73,49 @@ function gatewayTable(hours) {
     [...totals],
   )
 }
+
+/**
+ * What became of SMS: a row for each country, and below it one for each gateway that was asked. Countries in which most was
+ * given up stand first.
+ */
+function funnelTable(items) {
+  const countries = [...Map.groupBy(items, ({ country }) => country)].map(([country, rows]) => ({
+    country,
+    rows: rows.filter(({ gateway }) => gateway !== ''),
+    asked: sumOf(rows, 'asked'),
+    lost: sumOf(rows, 'given_up'),
+    sent: sumOf(rows, 'accepted'),
+    verified: sumOf(rows, 'verified'),
+  }))
+  countries.sort((one, other) => other.lost - one.lost || other.asked - one.asked)
+  const lines = countries.flatMap(({ rows, ...country }) => [
+    country,
+    ...rows.map(({ gateway, handed_over: asked, accepted: sent, verified }) => ({
+      ...{ country: country.country, gateway, asked, lost: asked - sent, sent, verified },
+    })),
+  ])
+  return table(
+    [
+      [say('country'), ({ country, gateway }) => (gateway === undefined ? nameOf(country) : '')],
+      [say('gateway'), ({ gateway }) => gateway ?? say('all')],
+      [say('asked'), ({ asked }) => number(asked)],
+      [say('given_up'), ({ lost }) => (lost > 0 ? tag(number(lost), 'wrong') : number(0))],
+      [say('state_sent'), ({ sent }) => number(sent)],
+      [
+        say('verified'),
+        ({ verified, sent }) => (sent > 0 ? `${number(verified)} (${share(verified / sent)})` : ''),
+      ],
+    ],
+    lines,
+  )
+}
+
+const share = (part) =>
+  new Intl.NumberFormat(document.documentElement.lang, { style: 'percent', maximumFractionDigits: 0 }).format(
+    part,
+  )
+
+const nameOf = (country) =>
+  country === ''
+    ? say('no_country')
+    : new Intl.DisplayNames([document.documentElement.lang], { type: 'region' }).of(country)
