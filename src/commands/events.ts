@@ -1,6 +1,6 @@
 /** `poterne events list | follow`: the audit trail. */
 import { Command } from 'commander'
-import type { EventRecord } from '../domain/foundation/events/event.ts'
+import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
 import { version } from '../platform/version.ts'
 import {

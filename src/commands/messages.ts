@@ -1,6 +1,6 @@
 /** `poterne messages list | show | retry` and `poterne limits lift`: what became of messages, and what keeps them away. */
 import { Command } from 'commander'
-import type { MessageRecord } from '../domain/administration/message-log/service.ts'
+import type { MessageRecord } from '../domain/administration/message-log/routes.ts'
 import { messageStates } from '../domain/administration/message-log/store.ts'
 import {
   addDoorCommand,

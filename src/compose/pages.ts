@@ -1,6 +1,6 @@
 /** The pages for people, on top of the services. Only an installation that has them makes them. */
 import type { FormRoutes } from '../app.ts'
-import type { ClientSettings } from '../domain/operations/client-settings/settings.ts'
+import type { ClientSettings } from '../domain/operations/client-settings/routes.ts'
 import { createFrame } from '../domain/pages/frame/frame.ts'
 import { createFrameRoutes } from '../domain/pages/frame/routes.ts'
 import { createDestinations } from '../domain/pages/visits/destinations.ts'

@@ -95,8 +95,8 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       (await administrators.put(identifier, 'owner')).administrator
     const [staying, leaving] = [await makeOwner(ada), await makeOwner(app.person)]
     const operator = { type: 'operator', id: 'ada', name: 'ada' } as const
-    const wish = { name: 'script', scopes: ['accounts:read'], expires_in: '90d' } as const
-    const { record: token } = await administrationTokens.create(operator, wish)
+    const wish = { name: 'script', scopes: ['accounts:read'], expiresIn: '90d' } as const
+    const { stored: token } = await administrationTokens.create(operator, wish)
 
     const { people, accountFactors, twoFactorRemovals } = service.inside.services
     const bob = await service.signUp(newEmail())
@@ -171,7 +171,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     })
     const oldKey = service.inside.services.keys.signingKey().kid
     await service.inside.services.keys.revoke(oldKey)
-    await administrationTokens.revoke(token.id)
+    await administrationTokens.revoke(token.uuid)
     await administrators.remove(leaving.uuid)
     await administrators.put(staying.uuid, 'viewer')
     await service.inside.app.server!.stop(true)
@@ -292,8 +292,8 @@ describe('a restore after the events were swept', () => {
     const [ada, bob] = [await service.signUp(newEmail()), await service.signUp(newEmail())]
     const { administrator } = await administrators.put(ada.identifier, 'owner')
     const operator = { type: 'operator', id: 'ada', name: 'ada' } as const
-    const wish = { name: 'script', scopes: ['accounts:read'], expires_in: '90d' } as const
-    const { record: token } = await administrationTokens.create(operator, wish)
+    const wish = { name: 'script', scopes: ['accounts:read'], expiresIn: '90d' } as const
+    const { stored: token } = await administrationTokens.create(operator, wish)
     const file = join(newDirectory('swept'), 'auth.backup')
     const made = await poterne(
       ['backup', file, '--passphrase-file', passphraseFile, '--with-secret'],
@@ -310,7 +310,7 @@ describe('a restore after the events were swept', () => {
     const uuid = (await service.logIn(bob)).account.uuid as string
     await accountAdministration.erase(uuid)
     await administrators.remove(administrator.uuid)
-    await administrationTokens.revoke(token.id)
+    await administrationTokens.revoke(token.uuid)
     await keys.revoke(key)
     await service.inside.close()
     const run = (text: string) =>
@@ -319,7 +319,7 @@ describe('a restore after the events were swept', () => {
     const first = JSON.parse((await restore(file, service.storage)).out)
     expect(first).toMatchObject({
       ...{ erased: [uuid], administrators: [{ uuid: administrator.uuid, role: null }] },
-      ...{ revokedTokens: [token.id], revokedKeys: [key] },
+      ...{ revokedTokens: [token.uuid], revokedKeys: [key] },
       ...{ knewLater: true, knewErasures: true, lastingKeys: 'replaced' },
     })
     // As after an upgrade from a version that swept erasures.

@@ -1,7 +1,11 @@
 /** The fields by which clients name an account, and the account as answers show it. */
 import { t } from 'elysia'
+import type { Config } from '../../../platform/config/types.ts'
 import { component } from '../../../platform/http/components.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { maskDigest } from '../../foundation/hashing/digest.ts'
+import type { Account } from './account.ts'
+import type { Roles } from './roles.ts'
 
 export const identifierField = t.String({
   description: 'E-mail address or phone number of the account',
@@ -109,3 +113,48 @@ export const accountAnswer = component(
   'AccountAnswer',
   t.Object({ status: t.Literal(200), account: accountSchema }, { description: 'The account as it is now.' }),
 )
+
+export type AccountRecord = ReturnType<typeof accountRecord>
+
+const iso = (time: Date | null) => time?.toISOString() ?? null
+
+/** `password_digest` keeps its type and shape; salt and hash are shown only if the configuration says "full". */
+export function accountRecord(account: Account, passwordDigest: Config['accounts']['passwordDigest']) {
+  return {
+    failed_attempts: account.failedAttempts,
+    id: account.id,
+    uuid: account.uuid,
+    email: account.email,
+    phone: account.phone,
+    password_digest:
+      passwordDigest === 'full' ? (account.passwordDigest ?? '') : maskDigest(account.passwordDigest),
+    accountable_type: account.accountableType,
+    accountable_id: account.accountableId ?? account.id,
+    role_id: account.roleId,
+    remember_created_at: iso(account.rememberCreatedAt),
+    sign_in_count: account.signInCount,
+    current_sign_in_at: iso(account.currentSignInAt),
+    last_sign_in_at: iso(account.lastSignInAt),
+    current_sign_in_ip: account.currentSignInIp,
+    last_sign_in_ip: account.lastSignInIp,
+    account_confirmed_at: iso(account.accountConfirmedAt),
+    account_confirmed: account.accountConfirmedAt !== null,
+    unlock_token: account.unlockToken,
+    locked_at: iso(account.lockedAt),
+    two_factor_enabled: account.twoFactorEnabled,
+    provider: account.provider,
+    provider_uid: account.providerUid,
+    created_at: account.createdAt.toISOString(),
+    updated_at: account.updatedAt.toISOString(),
+  }
+}
+
+export type CarriedRecord = ReturnType<typeof carriedRecord>
+
+/** What the account carries beside its 24 fields. */
+export function carriedRecord(
+  { profile, username, groups, roleId }: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId'>,
+  roles: Pick<Roles, 'nameOf'>,
+) {
+  return { profile: profile ?? {}, username, groups: groups ?? [], role: roles.nameOf(roleId) }
+}

@@ -1,10 +1,7 @@
-/** The account as it is stored, and the record that clients see: 24 fields in a fixed order. */
-import type { Config } from '../../../platform/config/types.ts'
+/** The account as it is stored; account-schema.ts has the record that clients see. */
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
-import { maskDigest } from '../../foundation/hashing/digest.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { accountRow } from './account-sql.ts'
-import type { Roles } from './roles.ts'
 
 /** A row of the table `accounts`: its columns, and what each of them means, are in platform/postgres/schema.ts. */
 export type Account = ValuesOf<typeof accountRow>
@@ -13,51 +10,6 @@ export type Account = ValuesOf<typeof accountRow>
 export interface AccountSession {
   account: Account
   sessionId: string
-}
-
-export type AccountRecord = ReturnType<typeof accountRecord>
-
-const iso = (time: Date | null) => time?.toISOString() ?? null
-
-/** `password_digest` keeps its type and shape; salt and hash are shown only if the configuration says "full". */
-export function accountRecord(account: Account, passwordDigest: Config['accounts']['passwordDigest']) {
-  return {
-    failed_attempts: account.failedAttempts,
-    id: account.id,
-    uuid: account.uuid,
-    email: account.email,
-    phone: account.phone,
-    password_digest:
-      passwordDigest === 'full' ? (account.passwordDigest ?? '') : maskDigest(account.passwordDigest),
-    accountable_type: account.accountableType,
-    accountable_id: account.accountableId ?? account.id,
-    role_id: account.roleId,
-    remember_created_at: iso(account.rememberCreatedAt),
-    sign_in_count: account.signInCount,
-    current_sign_in_at: iso(account.currentSignInAt),
-    last_sign_in_at: iso(account.lastSignInAt),
-    current_sign_in_ip: account.currentSignInIp,
-    last_sign_in_ip: account.lastSignInIp,
-    account_confirmed_at: iso(account.accountConfirmedAt),
-    account_confirmed: account.accountConfirmedAt !== null,
-    unlock_token: account.unlockToken,
-    locked_at: iso(account.lockedAt),
-    two_factor_enabled: account.twoFactorEnabled,
-    provider: account.provider,
-    provider_uid: account.providerUid,
-    created_at: account.createdAt.toISOString(),
-    updated_at: account.updatedAt.toISOString(),
-  }
-}
-
-export type CarriedRecord = ReturnType<typeof carriedRecord>
-
-/** What the account carries beside its 24 fields. */
-export function carriedRecord(
-  { profile, username, groups, roleId }: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId'>,
-  roles: Pick<Roles, 'nameOf'>,
-) {
-  return { profile: profile ?? {}, username, groups: groups ?? [], role: roles.nameOf(roleId) }
 }
 
 /** The account's contact of that kind, verified or claimed; null if it has none. */

@@ -172,10 +172,10 @@ export function createPageSessionRoutes(
     )
     .post(
       '/session/app',
-      async ({ headers }) => ({
-        status: ok,
-        ...(await pages.requestApp(cookies.session.read(headers.cookie))),
-      }),
+      async ({ headers }) => {
+        const { secret, uri, picture } = await pages.requestApp(cookies.session.read(headers.cookie))
+        return { status: ok, secret, otpauth_uri: uri, qr_svg: picture }
+      },
       {
         response: {
           200: appAnswer,
@@ -208,13 +208,13 @@ export function createPageSessionRoutes(
       async ({ body, headers, client, set }) => {
         const device = cookies.device.read(headers.cookie)
         const named = cookies.session.read(headers.cookie)
-        const { cookie, ...opened } = await pages.verify(named, body, { ...client, device })
+        const opened = await pages.verify(named, body, { ...client, device })
         set.headers['set-cookie'] = [
-          cookies.session.write(cookie, LIFETIME_MS),
+          cookies.session.write(opened.cookie, LIFETIME_MS),
           cookies.device.write(opened.device, DEVICE_MS),
         ]
-        const { device: _, ...answer } = opened
-        return { status: ok, ...answer }
+        const { csrfToken, recoveryCodes } = opened
+        return { status: ok, csrf_token: csrfToken, ...(recoveryCodes && { recovery_codes: recoveryCodes }) }
       },
       {
         body: t.Object(proofFields),

@@ -31,17 +31,18 @@ import type { PageSession, PageSessionStore } from './store.ts'
 export interface NewPageApp {
   /** Base32, for who cannot scan. */
   secret: string
-  otpauth_uri: string
-  qr_svg: string
+  uri: string
+  /** The URI as a QR code, in SVG. */
+  picture: string
 }
 
 export interface OpenedPageSession {
   cookie: string
   /** Names the browser from now on. */
   device: string
-  csrf_token: string
+  csrfToken: string
   /** Only where an app was set up with it: they are shown once. */
-  recovery_codes?: string[]
+  recoveryCodes?: string[]
 }
 
 interface Client {
@@ -242,8 +243,8 @@ export function createPageSessions(needs: Needs): PageSessions {
       await pending.put(cookie!, account, app.sealedSecret)
       return {
         secret: app.secret,
-        otpauth_uri: app.uri,
-        qr_svg: renderSVG(app.uri, { border: QUIET_MODULES }),
+        uri: app.uri,
+        picture: renderSVG(app.uri, { border: QUIET_MODULES }),
       }
     },
 
@@ -266,15 +267,15 @@ export function createPageSessions(needs: Needs): PageSessions {
         return {
           cookie: opened.cookie,
           device: opened.device,
-          csrf_token: csrfTokenOf(opened.cookie),
-          recovery_codes: opened.recoveryCodes,
+          csrfToken: csrfTokenOf(opened.cookie),
+          recoveryCodes: opened.recoveryCodes,
         }
       }
       const amr = await recordingFailure(account, () => factors.take(account, proof, signIn.id, caller))
       await finish(signIn)
       const opened = await open(account, [...new Set(['pwd', ...amr])], client)
       const { cookie: ownCookie, device } = opened
-      return { cookie: ownCookie, device, csrf_token: csrfTokenOf(ownCookie) }
+      return { cookie: ownCookie, device, csrfToken: csrfTokenOf(ownCookie) }
     },
 
     find,

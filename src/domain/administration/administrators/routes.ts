@@ -6,10 +6,12 @@ import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
+import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { roleField } from '../access/access-schema.ts'
 import type { Once } from '../idempotency/service.ts'
-import type { AdministratorRecord, AdministratorService } from './service.ts'
+import type { AdministratorService } from './service.ts'
+import type { Administrator } from './store.ts'
 
 const administrator = component(
   'Administrator',
@@ -25,6 +27,15 @@ const administrator = component(
     { description: 'An account that may sign in on the page of administration.' },
   ),
 )
+
+const administratorRecord = ({ uuid, email, phone, role, createdAt, lastSignedInAt }: Administrator) => ({
+  uuid,
+  email,
+  phone,
+  role,
+  created_at: createdAt.toISOString(),
+  last_signed_in_at: lastSignedInAt?.toISOString() ?? null,
+})
 
 /** Only where it is not 0. */
 const revokedTokens = t.Optional(
@@ -72,7 +83,7 @@ const detail = (operationId: string, summary: string, description: string) => ({
 
 interface PutAnswer {
   status: 200 | 201
-  administrator: AdministratorRecord
+  administrator: Administrator
   /** Unknown where the call was sent again. */
   revokedTokens?: number
 }
@@ -88,7 +99,10 @@ export function createAdministratorRoutes(
     .use(guard)
     .get(
       '/administrators',
-      async ({ query }) => ({ status: 200 as const, ...(await administrators.list(query)) }),
+      async ({ query }) => ({
+        status: 200 as const,
+        ...recordsOf(await administrators.list(query), administratorRecord),
+      }),
       {
         query: t.Object(pageQuery),
         response: { 200: administratorsAnswer, ...errorResponses('validation_failed') },
@@ -119,7 +133,7 @@ export function createAdministratorRoutes(
             }),
           },
         )
-        const { administrator } = answer
+        const administrator = administratorRecord(answer.administrator)
         return answer.status === 201
           ? status(201, { status: 201, administrator })
           : { status: 200 as const, administrator, ...revokedOnly(answer.revokedTokens) }

@@ -11,10 +11,8 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Role } from '../access/access.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
-export type AdministratorRecord = ReturnType<typeof administratorRecord>
-
 export interface AdministratorService {
-  list(query: PageQuery): Promise<Page<AdministratorRecord>>
+  list(query: PageQuery): Promise<Page<Administrator>>
   /**
    * `account`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has this
    * role now. `revokedTokens`: how many that they made may do more than the role. Throws `account_not_found`, `account_unconfirmed`, `account_locked`, `password_not_set`,
@@ -23,9 +21,9 @@ export interface AdministratorService {
   put(
     account: string,
     role: Role,
-  ): Promise<{ administrator: AdministratorRecord; isNew: boolean; revokedTokens: number }>
+  ): Promise<{ administrator: Administrator; isNew: boolean; revokedTokens: number }>
   /** Throws `administrator_not_found`. */
-  get(uuid: string): Promise<AdministratorRecord>
+  get(uuid: string): Promise<Administrator>
   /**
    * The account stays; its sessions on the page end, and the tokens that they made are revoked. Throws
    * `administrator_not_found`.
@@ -52,16 +50,16 @@ export function createAdministratorService({ clock, config, stores }: Needs): Ad
     return account
   }
 
-  async function get(uuid: string): Promise<AdministratorRecord> {
+  async function get(uuid: string): Promise<Administrator> {
     const found = isUuid(uuid) ? await administrators.find(uuid) : null
     if (found === null) throw new AppError('administrator_not_found')
-    return administratorRecord(found)
+    return found
   }
 
   return {
     async list(query) {
       const { limit, after } = readPage(query)
-      return toPage(await administrators.list(after, limit + 1), limit, administratorRecord)
+      return toPage(await administrators.list(after, limit + 1), limit, (row) => row)
     },
     async put(named, role) {
       const account = await findAccount(named)
@@ -88,12 +86,3 @@ function requireFit(account: Account): void {
   if (account.passwordDigest === null) throw new AppError('password_not_set')
   if (verifiedContacts(account).length === 0) throw new AppError('no_verified_contact')
 }
-
-const administratorRecord = ({ uuid, email, phone, role, createdAt, lastSignedInAt }: Administrator) => ({
-  uuid,
-  email,
-  phone,
-  role,
-  created_at: createdAt.toISOString(),
-  last_signed_in_at: lastSignedInAt?.toISOString() ?? null,
-})

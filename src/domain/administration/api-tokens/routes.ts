@@ -6,10 +6,12 @@ import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
+import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { scopeField } from '../access/access-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { TokenService } from './service.ts'
+import type { StoredToken } from './store.ts'
 
 const fields = {
   id: t.String({ format: 'uuid' }),
@@ -64,6 +66,17 @@ const revokedAnswer = component(
   t.Object({ status: t.Literal(200) }, { description: 'It is refused from now on, everywhere.' }),
 )
 
+const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) => ({
+  id: uuid,
+  name,
+  scopes,
+  addresses,
+  created_at: token.createdAt.toISOString(),
+  expires_at: token.expiresAt.toISOString(),
+  last_used_at: token.lastUsedAt?.toISOString() ?? null,
+  created_by: token.creator,
+})
+
 const detail = (operationId: string, summary: string, description: string) => ({
   tags: ['Tokens'],
   operationId,
@@ -80,11 +93,15 @@ export function createTokenRoutes(
   return new Elysia({ name: 'administration-tokens', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
-    .get('/tokens', async ({ query }) => ({ status: 200 as const, ...(await tokens.list(query)) }), {
-      query: t.Object(pageQuery),
-      response: { 200: tokensAnswer, ...errorResponses('validation_failed') },
-      detail: detail('listTokens', 'List the tokens', 'With their last use, to the minute.'),
-    })
+    .get(
+      '/tokens',
+      async ({ query }) => ({ status: 200 as const, ...recordsOf(await tokens.list(query), tokenRecord) }),
+      {
+        query: t.Object(pageQuery),
+        response: { 200: tokensAnswer, ...errorResponses('validation_failed') },
+        detail: detail('listTokens', 'List the tokens', 'With their last use, to the minute.'),
+      },
+    )
     .post(
       '/tokens',
       async ({ body, caller, headers, path, status }) => {
@@ -92,11 +109,16 @@ export function createTokenRoutes(
           { headers, caller, path, body },
           {
             async make(wanted) {
-              const { token, record } = await tokens.create(caller, body, wanted)
+              const wish = { ...body, expiresIn: body.expires_in }
+              const { token, stored } = await tokens.create(caller, wish, wanted)
               const made: { token: string | null } = { token }
-              return { id: record.id, answer: { status: 201 as const, ...made, ...record } }
+              return { id: stored.uuid, answer: { status: 201 as const, ...made, ...tokenRecord(stored) } }
             },
-            repeat: async (id) => ({ status: 201 as const, token: null, ...(await tokens.get(id)) }),
+            repeat: async (id) => ({
+              status: 201 as const,
+              token: null,
+              ...tokenRecord(await tokens.get(id)),
+            }),
           },
         )
         return status(201, answer)

@@ -25,12 +25,10 @@ export interface TokenWish {
   name: string
   scopes: readonly Scope[]
   /** A duration, `90d`, of a year at most. */
-  expires_in: string
+  expiresIn: string
   /** Addresses and ranges from which it is taken; absent: those of the token that makes it, else all. */
   addresses?: readonly string[] | null | undefined
 }
-
-export type TokenRecord = ReturnType<typeof tokenRecord>
 
 export interface TokenService {
   /**
@@ -45,10 +43,10 @@ export interface TokenService {
    * The only time that the token is shown. `id`: the uuid that it is to have. Throws `validation_failed`, and
    * `insufficient_scope` where it would be more than the token that makes it.
    */
-  create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; record: TokenRecord }>
+  create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; stored: StoredToken }>
   /** Throws `token_not_found`. */
-  get(id: string): Promise<TokenRecord>
-  list(query: PageQuery): Promise<Page<TokenRecord>>
+  get(id: string): Promise<StoredToken>
+  list(query: PageQuery): Promise<Page<StoredToken>>
   /**
    * What was made with it is revoked too. Throws `token_not_found`, and `insufficient_scope` where a token would revoke one
    * that may more than itself.
@@ -79,10 +77,10 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
     return new AppError('invalid_token', { cause: 'address' })
   }
 
-  async function get(id: string): Promise<TokenRecord> {
+  async function get(id: string): Promise<StoredToken> {
     const found = isUuid(id) ? await store.find(id) : null
     if (found === null || found.revokedAt !== null) throw new AppError('token_not_found')
-    return tokenRecord(found)
+    return found
   }
 
   return {
@@ -107,22 +105,22 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
       const wanted = readWish(wish, caller, now)
       requirePart(caller, wanted)
       const token = createToken()
-      const stored = {
+      const added = {
         ...wanted,
         uuid: id,
         hash: hashOfToken(token),
         createdAt: now,
         creator: { type: caller.type, id: caller.id, name: caller.name },
       }
-      if (!(await store.add(stored))) throw new AppError('invalid_token', { cause: 'revoked' })
-      return { token, record: await get(id) }
+      if (!(await store.add(added))) throw new AppError('invalid_token', { cause: 'revoked' })
+      return { token, stored: await get(id) }
     },
 
     get,
 
     async list(query) {
       const { limit, after } = readPage(query)
-      return toPage(await store.list(after, limit + 1), limit, tokenRecord)
+      return toPage(await store.list(after, limit + 1), limit, (row) => row)
     },
 
     async revoke(id, caller) {
@@ -143,12 +141,8 @@ interface Wanted {
   expiresAt: Date
 }
 
-function readWish(
-  { name, scopes, expires_in, addresses }: TokenWish,
-  caller: AdminCaller,
-  now: Date,
-): Wanted {
-  const lifetimeMs = parseDuration(expires_in)
+function readWish({ name, scopes, expiresIn, addresses }: TokenWish, caller: AdminCaller, now: Date): Wanted {
+  const lifetimeMs = parseDuration(expiresIn)
   const ranges = (addresses ?? (caller.type === 'token' ? caller.addresses : [])).map(parseAddressRange)
   const wrong = [
     ...(name.trim() === '' ? ['name'] : []),
@@ -180,14 +174,3 @@ function requirePart(caller: AdminCaller, { scopes, addresses, expiresAt }: Want
       addresses.every((inner) => caller.addresses.some((outer) => isAddressWithin(inner, outer))))
   if (!reachesNoFurther || !livesNoLonger || !comesFromThere) throw new AppError('insufficient_scope')
 }
-
-const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) => ({
-  id: uuid,
-  name,
-  scopes,
-  addresses,
-  created_at: token.createdAt.toISOString(),
-  expires_at: token.expiresAt.toISOString(),
-  last_used_at: token.lastUsedAt?.toISOString() ?? null,
-  created_by: token.creator,
-})

@@ -3,7 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import { invalid, readNumber, readTime } from '../../../platform/http/read-values.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
-import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
+import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'

@@ -2,7 +2,14 @@
 import { t } from 'elysia'
 import { answer, component } from '../../../platform/http/components.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { accountSchema, carriedFields } from '../../accounts/accounts/account-schema.ts'
+import {
+  accountRecord,
+  accountSchema,
+  carriedFields,
+  carriedRecord,
+} from '../../accounts/accounts/account-schema.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { AdministeredAccount } from './store.ts'
 
 const administered = {
   email_verified_at: nullable(timeField()),
@@ -39,3 +46,34 @@ export const accountAnswer = answer(
   { status: t.Literal(200), account: accountDetails },
   'The account as it is now.',
 )
+
+/** The account with what lists show, and with what one look at it adds. */
+export type ListedAccount = ReturnType<typeof listedRecord>
+export type AccountDetails = ListedAccount & {
+  factors: string[]
+  passkeys: number
+  identities: number
+  sessions: number
+  /** Only where a mail server refused the e-mail address for good within the last day. */
+  email_refused_at?: string
+}
+
+export function listedRecord(
+  account: AdministeredAccount,
+  passwordDigest: Parameters<typeof accountRecord>[1],
+  roles: Pick<Roles, 'nameOf'>,
+) {
+  return {
+    ...accountRecord(account, passwordDigest),
+    email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
+    phone_verified_at: account.phoneConfirmedAt?.toISOString() ?? null,
+    language: account.language,
+    metadata: account.metadata,
+    has_password: account.passwordDigest !== null,
+    locked_reason: account.lockedReason,
+    ...carriedRecord(account, roles),
+  }
+}
+
+export const refusedAtRecord = (refusedAt: Date | null) =>
+  refusedAt === null ? {} : { email_refused_at: refusedAt.toISOString() }

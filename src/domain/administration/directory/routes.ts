@@ -7,7 +7,9 @@ import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { profileBody } from '../../accounts/accounts/account-schema.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
-import { exportAnswer } from '../../self-service/me/export-schema.ts'
+import { recordsOf } from '../../foundation/events/page.ts'
+import { exportAnswer } from '../../self-service/me/me-schema.ts'
+import { sessionRecord } from '../../sessions/sessions/session-schema.ts'
 import { detail, done, doneAnswer, text, timeText } from '../access/operation-schema.ts'
 import { accountableField, roleField } from './account-fields.ts'
 import { accountAnswer, listedAccount } from './administered-account-schema.ts'
@@ -144,7 +146,7 @@ export function createAccountAdministrationRoutes(
       '/accounts/:uuid/sessions',
       async ({ params, query }) => ({
         status: 200 as const,
-        ...(await accounts.listSessions(params.uuid, query)),
+        ...recordsOf(await accounts.listSessions(params.uuid, query), sessionRecord),
       }),
       {
         query: t.Object(pageQuery),

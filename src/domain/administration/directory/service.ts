@@ -6,7 +6,6 @@ import type { Config } from '../../../platform/config/types.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
 import { currentActor } from '../../../platform/request-context.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { accountRecord, carriedRecord } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import {
   type GroupsPatch,
@@ -22,13 +21,20 @@ import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
-import type { AccountExport, Exports } from '../../self-service/me/exports.ts'
+import type { Exports } from '../../self-service/me/exports.ts'
+import type { AccountExport } from '../../self-service/me/me-schema.ts'
 import type { ErasureStore } from '../../self-service/me/store.ts'
-import { sessionRecord } from '../../sessions/sessions/session-record.ts'
+import type { ListedSession } from '../../sessions/sessions/session.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { RegistrationStore } from '../../sign-in/registration/store.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import { isMetadata } from './account-fields.ts'
+import {
+  type AccountDetails,
+  type ListedAccount,
+  listedRecord,
+  refusedAtRecord,
+} from './administered-account-schema.ts'
 import { createLooks } from './looks.ts'
 import { type AccountQuery, readSearch } from './search.ts'
 import type { AccountAdministrationStore, AccountChange, AdministeredAccount } from './store.ts'
@@ -47,17 +53,6 @@ export interface AccountPatch {
   username?: string | null | undefined
   groups?: GroupsPatch | undefined
   end_tokens?: true | undefined
-}
-
-/** The account with what lists show, and with what one look at it adds. */
-export type ListedAccount = ReturnType<typeof listedRecord>
-export type AccountDetails = ListedAccount & {
-  factors: string[]
-  passkeys: number
-  identities: number
-  sessions: number
-  /** Only where a mail server refused the e-mail address for good within the last day. */
-  email_refused_at?: string
 }
 
 export interface AccountAdministration {
@@ -83,13 +78,11 @@ export interface AccountAdministration {
   /** For good. */
   erase(uuid: string): Promise<void>
   /** Those used last first. Throws `validation_failed`. */
-  listSessions(uuid: string, query: PageQuery): Promise<Page<SessionRecord>>
+  listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>>
   endSessions(uuid: string): Promise<void>
   /** Throws `session_not_found`. */
   endSession(uuid: string, sessionId: string): Promise<void>
 }
-
-export type SessionRecord = ReturnType<typeof sessionRecord>
 
 interface Needs {
   roles: Roles
@@ -138,7 +131,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       ...listed(account),
       factors,
       ...counts,
-      ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
+      ...refusedAtRecord(refusedAt),
     }
   }
 
@@ -223,8 +216,8 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     },
     async listSessions(uuid, query) {
       const account = await view(uuid)
-      const all = (await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())).map(sessionRecord)
-      const keyOf = ({ last_used_at, id }: SessionRecord) => `${last_used_at} ${id}`
+      const all = await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())
+      const keyOf = ({ lastUsedAt, id }: ListedSession) => `${lastUsedAt.toISOString()} ${id}`
       return pageOf(query, all, { list: 'sessions', keyOf, newestFirst: true })
     },
     async endSessions(uuid) {
@@ -236,22 +229,5 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
       const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')
     },
-  }
-}
-
-function listedRecord(
-  account: AdministeredAccount,
-  passwordDigest: Parameters<typeof accountRecord>[1],
-  roles: Pick<Roles, 'nameOf'>,
-) {
-  return {
-    ...accountRecord(account, passwordDigest),
-    email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
-    phone_verified_at: account.phoneConfirmedAt?.toISOString() ?? null,
-    language: account.language,
-    metadata: account.metadata,
-    has_password: account.passwordDigest !== null,
-    locked_reason: account.lockedReason,
-    ...carriedRecord(account, roles),
   }
 }

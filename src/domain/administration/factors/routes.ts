@@ -6,9 +6,12 @@ import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
+import { recordsOf } from '../../foundation/events/page.ts'
+import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import { type AdminCaller, isDelayed } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
 import type { AccountFactors } from './service.ts'
+import type { AdministeredIdentity } from './store.ts'
 
 const passkey = component(
   'AccountPasskey',
@@ -36,6 +39,21 @@ const identity = component(
     { description: 'A sign-in provider of an account.' },
   ),
 )
+
+const passkeyRecord = ({ id, name, createdAt, lastUsedAt, backedUp }: Passkey) => ({
+  id,
+  name,
+  created_at: createdAt.toISOString(),
+  last_used_at: lastUsedAt?.toISOString() ?? null,
+  backed_up: backedUp,
+})
+const identityRecord = ({ id, provider, subject, email, createdAt }: AdministeredIdentity) => ({
+  id,
+  provider,
+  provider_uid: subject,
+  email,
+  created_at: createdAt.toISOString(),
+})
 
 export function createAccountFactorRoutes(
   httpBase: HttpBase,
@@ -74,7 +92,10 @@ export function createAccountFactorRoutes(
     )
     .get(
       '/accounts/:uuid/passkeys',
-      async ({ params, query }) => ({ ...done, ...(await factors.listPasskeys(params.uuid, query)) }),
+      async ({ params, query }) => ({
+        ...done,
+        ...recordsOf(await factors.listPasskeys(params.uuid, query), passkeyRecord),
+      }),
       {
         query: t.Object(pageQuery),
         response: {
@@ -101,7 +122,10 @@ export function createAccountFactorRoutes(
     )
     .get(
       '/accounts/:uuid/identities',
-      async ({ params, query }) => ({ ...done, ...(await factors.listIdentities(params.uuid, query)) }),
+      async ({ params, query }) => ({
+        ...done,
+        ...recordsOf(await factors.listIdentities(params.uuid, query), identityRecord),
+      }),
       {
         query: t.Object(pageQuery),
         response: {

@@ -6,36 +6,21 @@ import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { type Page, type PageQuery, pageOf } from '../../foundation/events/page.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
+import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import type { AccountAdministration } from '../directory/service.ts'
-import type { AccountFactorStore } from './store.ts'
+import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
   removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
   /** Oldest first. Throw `account_not_found`, `validation_failed`. */
-  listPasskeys(uuid: string, query: PageQuery): Promise<Page<PasskeyRecord>>
-  listIdentities(uuid: string, query: PageQuery): Promise<Page<IdentityRecord>>
+  listPasskeys(uuid: string, query: PageQuery): Promise<Page<Passkey>>
+  listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>>
   /** Throws `account_not_found`, `passkey_not_found`. */
   removePasskey(uuid: string, id: string): Promise<void>
   /** Throws `account_not_found`, `identity_not_found`. */
   removeIdentity(uuid: string, id: string): Promise<void>
-}
-
-export interface PasskeyRecord {
-  id: string
-  name: string
-  created_at: string
-  last_used_at: string | null
-  backed_up: boolean
-}
-
-export interface IdentityRecord {
-  id: number
-  provider: string
-  provider_uid: string
-  email: string | null
-  created_at: string
 }
 
 interface Needs {
@@ -59,27 +44,13 @@ export function createAccountFactors(needs: Needs): AccountFactors {
     },
     async listPasskeys(uuid, query) {
       const { id } = await accountAdministration.view(uuid)
-      const all = (await passkeys.list(id)).map((passkey) => ({
-        id: passkey.id,
-        name: passkey.name,
-        created_at: passkey.createdAt.toISOString(),
-        last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
-        backed_up: passkey.backedUp,
-      }))
-      const keyOf = (passkey: PasskeyRecord) => `${passkey.created_at} ${passkey.id}`
-      return pageOf(query, all, { list: 'passkeys', keyOf })
+      const keyOf = (passkey: Passkey) => `${passkey.createdAt.toISOString()} ${passkey.id}`
+      return pageOf(query, await passkeys.list(id), { list: 'passkeys', keyOf })
     },
     async listIdentities(uuid, query) {
       const { id } = await accountAdministration.view(uuid)
-      const all = (await store.listIdentities(id)).map((identity) => ({
-        id: identity.id,
-        provider: identity.provider,
-        provider_uid: identity.subject,
-        email: identity.email,
-        created_at: identity.createdAt.toISOString(),
-      }))
-      const keyOf = (identity: IdentityRecord) => String(identity.id).padStart(16, '0')
-      return pageOf(query, all, { list: 'identities', keyOf })
+      const keyOf = (identity: AdministeredIdentity) => String(identity.id).padStart(16, '0')
+      return pageOf(query, await store.listIdentities(id), { list: 'identities', keyOf })
     },
     async removePasskey(uuid, id) {
       const account = await accountAdministration.find(uuid)

@@ -6,11 +6,15 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
+import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { detail, done, doneAnswer, numberText, text, timeText } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
+import { meaningOf } from './meaning.ts'
 import type { MessageAdministration } from './service.ts'
+import type { ListedMessage } from './store.ts'
 
 const message = component(
   'Message',
@@ -69,6 +73,20 @@ const reportRow = component(
 )
 const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: timeText() }
 
+const messageRecord = (
+  { createdAt, nextAttemptAt, finishedAt, isReplaced, ...message }: ListedMessage,
+  language: Language,
+) => ({
+  ...message,
+  meaning: meaningOf({ ...message, isReplaced }, language),
+  created_at: createdAt.toISOString(),
+  next_attempt_at: nextAttemptAt?.toISOString() ?? null,
+  finished_at: finishedAt?.toISOString() ?? null,
+})
+const inLanguage = (language: Language) => (message: ListedMessage) => messageRecord(message, language)
+
+export type MessageRecord = ReturnType<typeof messageRecord>
+
 export function createMessageRoutes(
   httpBase: HttpBase,
   guard: Guard<AdminCaller>,
@@ -80,7 +98,10 @@ export function createMessageRoutes(
     .use(guard)
     .get(
       '/messages',
-      async ({ query, client }) => ({ ...done, ...(await messages.list(query, client.language)) }),
+      async ({ query, client }) => ({
+        ...done,
+        ...recordsOf(await messages.list(query), inLanguage(client.language)),
+      }),
       {
         query: t.Object(filter),
         response: { 200: messagePage, ...errorResponses('validation_failed') },
@@ -89,7 +110,10 @@ export function createMessageRoutes(
     )
     .get(
       '/messages/:id',
-      async ({ params, client }) => ({ ...done, message: await messages.get(params.id, client.language) }),
+      async ({ params, client }) => ({
+        ...done,
+        message: messageRecord(await messages.get(params.id), client.language),
+      }),
       {
         response: {
           200: answer('MessageAnswer', { status: t.Literal(200), message }, 'One message.'),
@@ -102,7 +126,7 @@ export function createMessageRoutes(
       '/accounts/:uuid/messages',
       async ({ params, query, client }) => ({
         ...done,
-        ...(await messages.listOfAccount(params.uuid, query, client.language)),
+        ...recordsOf(await messages.listOfAccount(params.uuid, query), inLanguage(client.language)),
       }),
       {
         query: t.Object(filter),

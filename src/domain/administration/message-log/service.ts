@@ -4,14 +4,12 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
-import type { Language } from '../../../texts/languages.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
 import type { AccountAdministration } from '../directory/service.ts'
-import { meaningOf } from './meaning.ts'
 import type { MessageAdministrationStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
@@ -28,18 +26,16 @@ export interface SmsReportQuery extends PageQuery {
 
 export interface MessageAdministration {
   /** Newest first. Throws `validation_failed`. */
-  list(query: MessageQuery, language: Language): Promise<Page<MessageRecord>>
+  list(query: MessageQuery): Promise<Page<ListedMessage>>
   /** Throws `message_not_found`. */
-  get(id: string, language: Language): Promise<MessageRecord>
+  get(id: string): Promise<ListedMessage>
   /** What was sent to the owner of an account. Throws `account_not_found`, `validation_failed`. */
-  listOfAccount(uuid: string, query: MessageQuery, language: Language): Promise<Page<MessageRecord>>
+  listOfAccount(uuid: string, query: MessageQuery): Promise<Page<ListedMessage>>
   /** Sends a message again that was refused. Throws `message_not_found`, `not_resendable`. */
   retry(id: string): Promise<void>
   /** Throws `validation_failed`. */
   smsReport(query: SmsReportQuery): Promise<Page<SmsReportRow>>
 }
-
-export type MessageRecord = ReturnType<typeof messageRecord>
 
 interface Needs {
   accountAdministration: AccountAdministration
@@ -62,31 +58,26 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
     return message
   }
 
-  async function list(
-    account: string | undefined,
-    query: MessageQuery,
-    language: Language,
-  ): Promise<Page<MessageRecord>> {
+  async function list(account: string | undefined, query: MessageQuery): Promise<Page<ListedMessage>> {
     const { limit, after } = readPage(query)
     const state = readOneOf<MessageState>('state', query.state, messageStates)
     const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
     const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
-    const recordOf = (message: ListedMessage) => messageRecord(message, language)
-    const page = toPage(await store.list(filter, after, limit + 1), limit, recordOf)
+    const page = toPage(await store.list(filter, after, limit + 1), limit, (row) => row)
     if (account === undefined) await accountAdministration.recordList(page.items.length)
     return page
   }
 
   return {
-    list: (query, language) => list(undefined, query, language),
-    async get(id, language) {
+    list: (query) => list(undefined, query),
+    async get(id) {
       const message = await find(id)
       await accountAdministration.recordList(1)
-      return messageRecord(message, language)
+      return message
     },
-    async listOfAccount(uuid, query, language) {
+    async listOfAccount(uuid, query) {
       const account = await accountAdministration.view(uuid)
-      return list(account.uuid, query, language)
+      return list(account.uuid, query)
     },
     async retry(id) {
       const message = await find(id)
@@ -111,14 +102,3 @@ function readOneOf<Value extends string>(
   if (text !== undefined && found === undefined) throw invalid(field)
   return found
 }
-
-const messageRecord = (
-  { createdAt, nextAttemptAt, finishedAt, isReplaced, ...message }: ListedMessage,
-  language: Language,
-) => ({
-  ...message,
-  meaning: meaningOf({ ...message, isReplaced }, language),
-  created_at: createdAt.toISOString(),
-  next_attempt_at: nextAttemptAt?.toISOString() ?? null,
-  finished_at: finishedAt?.toISOString() ?? null,
-})

@@ -53,7 +53,12 @@ export function createPeopleRoutes(
           { headers, caller, path, body },
           {
             async make() {
-              const account = await people.create(body)
+              const account = await people.create({
+                ...body,
+                roleId: body.role_id,
+                accountableType: body.accountable_type,
+                accountableId: body.accountable_id,
+              })
               return { id: account.uuid, answer: { status: 201 as const, account } }
             },
             repeat: async (id) => ({ status: 201 as const, account: await people.show(id, caller) }),

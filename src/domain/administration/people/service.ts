@@ -22,18 +22,19 @@ import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
 import type { AdministratorService } from '../administrators/service.ts'
 import { isMetadata } from '../directory/account-fields.ts'
-import type { AccountAdministration, AccountDetails } from '../directory/service.ts'
+import type { AccountDetails } from '../directory/administered-account-schema.ts'
+import type { AccountAdministration } from '../directory/service.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
-/** As the body of `POST accounts` has it. */
-export interface NewAccountBody {
+/** An account to make, as it was asked for. */
+export interface WantedAccount {
   email?: string | null | undefined
   phone?: string | null | undefined
   password?: string | null | undefined
   verified?: boolean | undefined
-  role_id?: number | string | undefined
-  accountable_type?: string | undefined
-  accountable_id?: number | undefined
+  roleId?: number | string | undefined
+  accountableType?: string | undefined
+  accountableId?: number | undefined
   metadata?: unknown
   language?: Language | undefined
   invite?: boolean | undefined
@@ -46,7 +47,7 @@ export interface PeopleService {
    * With `invite` the invitation is sent too, or nothing is made. Throws `validation_failed`, `identifier_taken`,
    * `channel_not_available`, `too_many_requests`.
    */
-  create(body: NewAccountBody): Promise<AccountDetails>
+  create(body: WantedAccount): Promise<AccountDetails>
   /**
    * The old contact and the new one are told. `verified`: the administrator vouches for it. Throws `account_not_found`,
    * `validation_failed`, `identifier_taken`.
@@ -116,7 +117,7 @@ export function createPeopleService(needs: Needs): PeopleService {
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
-  function readContacts({ email: typedEmail, phone: typedPhone }: NewAccountBody, fields: FieldError[]) {
+  function readContacts({ email: typedEmail, phone: typedPhone }: WantedAccount, fields: FieldError[]) {
     const email = typedEmail ? parseEmail(typedEmail) : null
     const phone = typedPhone ? parseReachablePhone(typedPhone, config) : null
     if (typedEmail && !email) fields.push({ field: 'email', code: emailProblem(typedEmail) })
@@ -126,7 +127,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     return { email, phone, identifiers }
   }
 
-  function read(body: NewAccountBody) {
+  function read(body: WantedAccount) {
     const fields: FieldError[] = []
     const contacts = readContacts(body, fields)
     const { password, metadata } = body
@@ -187,10 +188,10 @@ export function createPeopleService(needs: Needs): PeopleService {
         {
           ...made,
           passwordDigest,
-          accountableType: body.accountable_type ?? config.accounts.accountableType,
-          accountableId: body.accountable_id ?? null,
+          accountableType: body.accountableType ?? config.accounts.accountableType,
+          accountableId: body.accountableId ?? null,
           roleId:
-            body.role_id === undefined ? config.accounts.roleId : needs.roles.read('role_id', body.role_id),
+            body.roleId === undefined ? config.accounts.roleId : needs.roles.read('role_id', body.roleId),
           metadata,
         },
         identifiers,

@@ -2,7 +2,7 @@
 import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { eventTypes } from './event.ts'
+import { eventTypes, type StoredEvent } from './event.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
@@ -57,3 +57,22 @@ export const eventsAnswer = component(
     { description: 'One page of events, newest first.' },
   ),
 )
+
+/** As clients and operators see it. */
+export function eventRecord({ createdAt, sessionId, requestId, ...event }: StoredEvent) {
+  const { id, type, outcome, account, actor, address, device, data } = event
+  return {
+    id,
+    type,
+    created_at: createdAt.toISOString(),
+    outcome,
+    account,
+    actor,
+    session_id: sessionId,
+    request_id: requestId,
+    address,
+    device,
+    data,
+  }
+}
+export type EventRecord = ReturnType<typeof eventRecord>

@@ -97,22 +97,3 @@ export interface StoredEvent {
   device: string | null
   data: Record<string, unknown>
 }
-
-/** As clients and operators see it. */
-export function eventRecord({ createdAt, sessionId, requestId, ...event }: StoredEvent) {
-  const { id, type, outcome, account, actor, address, device, data } = event
-  return {
-    id,
-    type,
-    created_at: createdAt.toISOString(),
-    outcome,
-    account,
-    actor,
-    session_id: sessionId,
-    request_id: requestId,
-    address,
-    device,
-    data,
-  }
-}
-export type EventRecord = ReturnType<typeof eventRecord>

@@ -2,7 +2,8 @@
  * Events in the form of the Open Cybersecurity Schema Framework (https://schema.ocsf.io/1.8.0), which log collectors read:
  * authentication (3002), changes of accounts (3001), and everything else as management of an entity (3004).
  */
-import type { EventRecord, EventType } from './event.ts'
+import type { EventType } from './event.ts'
+import type { EventRecord } from './event-schema.ts'
 
 interface Meaning {
   class: 3001 | 3002 | 3004

@@ -75,3 +75,9 @@ export function toPage<Row extends { id: number }, Item>(
     next_cursor: last === undefined ? null : Buffer.from(String(last.id)).toString('base64url'),
   }
 }
+
+/** The same page as clients see it. */
+export const recordsOf = <Item, Record>(page: Page<Item>, record: (item: Item) => Record): Page<Record> => ({
+  ...page,
+  items: page.items.map(record),
+})

@@ -3,21 +3,15 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import {
-  type Account,
-  type AccountRecord,
-  accountRecord,
-  type CarriedRecord,
-  carriedRecord,
-} from '../../accounts/accounts/account.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import { accountRecord, carriedRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
-
-export type AccountExport = { exported_at: string; account: AccountRecord } & CarriedRecord & ExportedDocument
+import { type AccountExport, exportRecord } from './me-schema.ts'
 
 export interface Exports {
   /** The owner is told. Throws `reauthentication_required`, `too_many_requests`, `invalid_token`. */
@@ -38,12 +32,15 @@ interface Needs {
 
 export function createExports(needs: Needs): Exports {
   const { recentSignIn, limits, notices, clock, config, stores } = needs
-  const documentOf = (account: Account, now: Date, document: ExportedDocument): AccountExport => ({
-    ...document,
-    exported_at: now.toISOString(),
-    account: accountRecord(account, config.accounts.passwordDigest),
-    ...carriedRecord(account, needs.roles),
-  })
+  const documentOf = (account: Account, now: Date, document: ExportedDocument): AccountExport =>
+    exportRecord(
+      document,
+      {
+        account: accountRecord(account, config.accounts.passwordDigest),
+        ...carriedRecord(account, needs.roles),
+      },
+      now,
+    )
   return {
     async ofOwner(signedIn, refreshToken) {
       const now = clock.now()

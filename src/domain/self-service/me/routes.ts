@@ -1,58 +1,17 @@
 /** One's own account: reading it, its language, and erasing it. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component } from '../../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import {
-  emailRefusedAtField,
-  integer,
-  messageAnswer,
-  nullable,
-  timeField,
-} from '../../../platform/http/schemas.ts'
+import { messageAnswer } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { ownerProofFields, twoFactorMethodsField } from '../../sign-in/sign-in/sign-in-schema.ts'
-import { exportAnswer } from './export-schema.ts'
+import { ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { Exports } from './exports.ts'
+import { exportAnswer, securityAnswer, securityRecord } from './me-schema.ts'
 import type { AccountService } from './service.ts'
-
-const verifiedField = (contact: string) =>
-  t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
-
-const securityAnswer = component(
-  'Security',
-  t.Object(
-    {
-      status: t.Literal(200),
-      email_verified: verifiedField('e-mail address'),
-      phone_verified: verifiedField('telephone number'),
-      has_password: t.Boolean(),
-      language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
-      last_password_change_at: nullable(timeField()),
-      two_factor: t.Object({
-        enabled: t.Boolean(),
-        methods: twoFactorMethodsField,
-        recovery_codes_left: integer(),
-        removal_at: t.Optional(
-          t.String({
-            format: 'date-time',
-            description:
-              'When two-factor login will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
-          }),
-        ),
-      }),
-      passkeys: integer(),
-      identities: integer(),
-      sessions: integer(),
-      email_refused_at: emailRefusedAtField,
-    },
-    { description: 'What protects the account, for a settings page.' },
-  ),
-)
 
 export function createAccountRoutes(
   httpBase: HttpBase,
@@ -102,7 +61,10 @@ export function createAccountRoutes(
     )
     .get(
       '/me/security',
-      async ({ signedIn }) => ({ status: 200 as const, ...(await accounts.describeSecurity(signedIn)) }),
+      async ({ signedIn }) => ({
+        status: 200 as const,
+        ...securityRecord(await accounts.describeSecurity(signedIn)),
+      }),
       {
         response: { 200: securityAnswer, ...errorResponses() },
         detail: {

@@ -1,6 +1,6 @@
 /** The account of somebody who is signed in, as a whole: reading it, its language, and erasing it. */
 
-import { AppError, type TwoFactorMethod } from '../../../errors.ts'
+import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -9,41 +9,20 @@ import {
   accountRecord,
   type CarriedRecord,
   carriedRecord,
-} from '../../accounts/accounts/account.ts'
+} from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
-import { type EventRecord, eventRecord } from '../../foundation/events/event.ts'
+import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerProof, Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
+import type { Security } from './me-schema.ts'
 import type { ErasureStore } from './store.ts'
-
-/** What a settings page shows, as clients see it. */
-export interface SecurityRecord {
-  /** Null: the account has no such contact. */
-  email_verified: boolean | null
-  phone_verified: boolean | null
-  has_password: boolean
-  language: Language
-  last_password_change_at: string | null
-  two_factor: {
-    enabled: boolean
-    methods: TwoFactorMethod[]
-    recovery_codes_left: number
-    /** Only while a removal waits. */
-    removal_at?: string
-  }
-  passkeys: number
-  identities: number
-  sessions: number
-  /** Only where a mail server refused the e-mail address for good within the last day. */
-  email_refused_at?: string
-}
 
 export type OwnAccount = { account: AccountRecord } & CarriedRecord
 
@@ -57,7 +36,7 @@ export interface AccountService {
   describe(signedIn: Authenticated): OwnAccount
   /** The language of messages to the owner, and the profile. Throws `invalid_token`, `validation_failed`. */
   change(signedIn: Authenticated, patch: OwnPatch): Promise<OwnAccount>
-  describeSecurity(signedIn: Authenticated): Promise<SecurityRecord>
+  describeSecurity(signedIn: Authenticated): Promise<Security>
   /** What happened to the account, newest first. Throws `validation_failed`. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
   /** Cannot be undone. Throws what Reauthentication throws. */
@@ -102,19 +81,12 @@ export function createAccountService(needs: Needs): AccountService {
         account.email === null ? null : refusedAddresses.findRefusal(account.email),
       ])
       return {
-        email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
-        phone_verified: account.phone === null ? null : account.phoneConfirmedAt !== null,
-        has_password: account.passwordDigest !== null,
-        language: account.language,
-        last_password_change_at: account.passwordChangedAt?.toISOString() ?? null,
-        two_factor: {
-          enabled: account.twoFactorEnabled,
-          methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
-          recovery_codes_left: held.recoveryCodesLeft,
-          ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
-        },
-        ...counts,
-        ...(refusedAt && { email_refused_at: refusedAt.toISOString() }),
+        account,
+        methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
+        recoveryCodesLeft: held.recoveryCodesLeft,
+        removalAt: held.stored.removalAt,
+        counts,
+        emailRefusedAt: refusedAt,
       }
     },
     async listEvents({ account }, query) {

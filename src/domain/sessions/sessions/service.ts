@@ -17,7 +17,7 @@ import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
 import type { FamilyStore, SessionFamily } from './family-store.ts'
 import type { ListedSession } from './session.ts'
-import { sessionRecord } from './session-record.ts'
+import { sessionRecord } from './session-schema.ts'
 import type { SessionStore } from './store.ts'
 
 export interface RefreshingClient {

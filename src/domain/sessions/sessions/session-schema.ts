@@ -1,6 +1,7 @@
 /** The device of a sign-in, and the tokens that it returns. */
 import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
+import type { ListedSession } from './session.ts'
 
 const deviceText = (description: string) =>
   t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
@@ -51,3 +52,15 @@ export const refreshedAnswer = component(
     { description: 'The next two tokens of the session.' },
   ),
 )
+
+/** As lists show it, to its owner and to administrators. */
+export const sessionRecord = (session: ListedSession) => ({
+  id: session.id,
+  device_type: session.deviceType,
+  device_name: session.deviceName,
+  device_os: session.deviceOs,
+  ip: session.ip,
+  created_at: session.createdAt.toISOString(),
+  last_used_at: session.lastUsedAt.toISOString(),
+  expires_at: session.expiresAt.toISOString(),
+})

@@ -7,6 +7,7 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import type { LinkedIdentity } from './identity.ts'
 import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
 
@@ -27,6 +28,13 @@ const identitySchema = component(
     { description: 'A sign-in through a provider, linked to the account.' },
   ),
 )
+
+const identityRecord = ({ provider, subject, email, createdAt }: LinkedIdentity) => ({
+  provider,
+  provider_uid: subject,
+  email,
+  created_at: createdAt.toISOString(),
+})
 
 const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
   component(
@@ -53,7 +61,10 @@ export function createIdentityRoutes(
     .use(bearer)
     .get(
       '',
-      async ({ signedIn }) => ({ status: 200 as const, identities: await identities.list(signedIn) }),
+      async ({ signedIn }) => ({
+        status: 200 as const,
+        identities: (await identities.list(signedIn)).map(identityRecord),
+      }),
       {
         response: { 200: identitiesAnswer(200), ...errorResponses() },
         detail: {
@@ -68,7 +79,7 @@ export function createIdentityRoutes(
       '/:provider',
       async ({ signedIn, params, body, client, status }) => {
         const linked = await identities.link(signedIn, params.provider, body, client)
-        return status(201, { status: 201 as const, identities: linked })
+        return status(201, { status: 201 as const, identities: linked.map(identityRecord) })
       },
       {
         params: providerParams,
@@ -104,7 +115,9 @@ export function createIdentityRoutes(
       '/:provider',
       async ({ signedIn, params, body, client }) => ({
         status: 200 as const,
-        identities: await identities.unlink(signedIn, params.provider, body ?? {}, client),
+        identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(
+          identityRecord,
+        ),
       }),
       {
         params: providerParams,

@@ -12,31 +12,23 @@ import type { IdentityStore } from './store.ts'
 
 export type LinkBody = OwnerProof & Brought
 
-/** As clients see it. */
-export interface IdentityRecord {
-  provider: string
-  provider_uid: string
-  email: string | null
-  created_at: string
-}
-
 interface Client {
   addressBucket: string
 }
 
 export interface IdentityService {
-  list(signedIn: Authenticated): Promise<IdentityRecord[]>
+  list(signedIn: Authenticated): Promise<LinkedIdentity[]>
   /**
    * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
    */
-  link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<IdentityRecord[]>
+  link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<LinkedIdentity[]>
   /** Unlinks the provider's identities after reauthentication and returns the new list. */
   unlink(
     signedIn: Authenticated,
     provider: string,
     proof: OwnerProof,
     client: Client,
-  ): Promise<IdentityRecord[]>
+  ): Promise<LinkedIdentity[]>
 }
 
 interface Needs {
@@ -59,7 +51,7 @@ export function createIdentityService(needs: Needs): IdentityService {
     return identity
   }
 
-  const list = async ({ account }: Authenticated) => (await store.list(account.id)).map(record)
+  const list = ({ account }: Authenticated) => store.list(account.id)
 
   const isFull = async ({ account }: Authenticated) =>
     (await store.list(account.id)).length >= MAXIMUM_IDENTITIES
@@ -104,10 +96,6 @@ export function createIdentityService(needs: Needs): IdentityService {
 
 function requireOwn(holder: Account | null, { account }: Authenticated): void {
   if (holder !== null && holder.id !== account.id) throw new AppError('identity_taken')
-}
-
-function record({ provider, subject, email, createdAt }: LinkedIdentity): IdentityRecord {
-  return { provider, provider_uid: subject, email, created_at: createdAt.toISOString() }
 }
 
 function requireOneProof(body: LinkBody): void {

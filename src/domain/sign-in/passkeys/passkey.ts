@@ -1,4 +1,4 @@
-/** A passkey as it is stored, and as its owner sees it. */
+/** A passkey as it is stored. */
 export interface Passkey {
   /** The public handle of the row: what the paths name. */
   id: string
@@ -22,21 +22,6 @@ export interface Passkey {
   rpId: string
   /** Added with the password, a second factor or another passkey, not by a session alone. */
   proved: boolean
-}
-
-export type PasskeyRecord = ReturnType<typeof passkeyRecord>
-
-/** The wire form. */
-export function passkeyRecord(passkey: Passkey) {
-  return {
-    id: passkey.id,
-    name: passkey.name,
-    created_at: passkey.createdAt.toISOString(),
-    last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
-    backed_up: passkey.backedUp,
-    transports: passkey.transports,
-    aaguid: passkey.aaguid,
-  }
 }
 
 /** RFC 8176: a key that never leaves its device, or a synced one; the person was present and verified. */

@@ -9,7 +9,7 @@ import { messageAnswer, nullable, timeField } from '../../../platform/http/schem
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import { ownerProofFields, signedInAnswer } from '../sign-in/sign-in-schema.ts'
-import { passkeyRecord } from './passkey.ts'
+import type { Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'
 
@@ -31,6 +31,18 @@ const passkeySchema = component(
     { description: 'A passkey of the account.' },
   ),
 )
+
+function passkeyRecord(passkey: Passkey) {
+  return {
+    id: passkey.id,
+    name: passkey.name,
+    created_at: passkey.createdAt.toISOString(),
+    last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+    backed_up: passkey.backedUp,
+    transports: passkey.transports,
+    aaguid: passkey.aaguid,
+  }
+}
 
 const signalSchema = t.Object(
   {

@@ -130,10 +130,10 @@ export function createTwoFactorRoutes(
     )
     .post(
       '/totp',
-      async ({ signedIn, body, client }) => ({
-        status: ok,
-        ...(await factors.requestApp(signedIn, body, client)),
-      }),
+      async ({ signedIn, body, client }) => {
+        const { secret, uri, picture } = await factors.requestApp(signedIn, body, client)
+        return { status: ok, secret, otpauth_uri: uri, qr_svg: picture }
+      },
       {
         body: proofBody,
         response: { 200: appAnswer, ...errorResponses(...ownerProofErrors) },

@@ -25,8 +25,9 @@ type Client = { addressBucket: string }
 export interface NewApp {
   /** Base32, for people who cannot scan the QR code. */
   secret: string
-  otpauth_uri: string
-  qr_svg: string
+  uri: string
+  /** The URI as a QR code, in SVG. */
+  picture: string
 }
 
 /**
@@ -141,7 +142,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
         signedIn,
         mainIdentifier(account, defaultCountry).destination,
       )
-      return { secret, otpauth_uri: uri, qr_svg: renderSVG(uri, { border: QUIET_MODULES }) }
+      return { secret, uri, picture: renderSVG(uri, { border: QUIET_MODULES }) }
     },
 
     async confirmApp(signedIn, otp, client) {
