@@ -1,7 +1,8 @@
 /**
  * The direction of imports in src/, checked from the import lines alone. Between the floors:
  * texts <- platform <- domain <- app <- compose <- commands <- main; everybody may import errors.ts.
- * Inside the domain, a room may import only the rooms that `domainFolders` lists before it.
+ * Inside the domain, a room may import only the rooms that `domainFolders` lists before it. No files import each other in a
+ * circle.
  */
 import { dirname, join } from 'node:path'
 
@@ -97,14 +98,16 @@ const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])([^'"\n]+)\1/g
 
 /** Returns one sentence for each problem. Looks only at files under src/. */
 export function checkLayers(files: SourceFile[]): string[] {
-  return files
-    .filter(({ path }) => path.startsWith('src/'))
-    .flatMap(({ path, text }) =>
+  const source = files.filter(({ path }) => path.startsWith('src/'))
+  return [
+    ...circlesOf(source).map((circle) => `these files import each other in a circle: ${circle.join(', ')}`),
+    ...source.flatMap(({ path, text }) =>
       importsOf(text)
         .map((target) => explain(path, target))
         .filter((problem) => problem !== null)
         .map((problem) => `${path}: ${problem}`),
-    )
+    ),
+  ]
 }
 
 /** The rooms that each room imports, both as `folder/room`. */
@@ -119,6 +122,35 @@ export function roomImports(files: SourceFile[]): Map<string, Set<string>> {
     }
   }
   return imports
+}
+
+/** Groups of files that import each other in a circle, types included. */
+export function circlesOf(files: SourceFile[]): string[][] {
+  const known = new Set(files.map(({ path }) => path))
+  const targets = new Map(
+    files.map(({ path, text }) => [
+      path,
+      importsOf(text)
+        .map((target) => join(dirname(path), target))
+        .filter((target) => known.has(target)),
+    ]),
+  )
+  const reachedFrom = (start: string) => {
+    const seen = new Set<string>()
+    const open = [...(targets.get(start) ?? [])]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      open.push(...(targets.get(next) ?? []))
+    }
+    return seen
+  }
+  const reached = new Map(files.map(({ path }) => [path, reachedFrom(path)]))
+  const inCircle = files.map(({ path }) => path).filter((path) => reached.get(path)?.has(path))
+  const groups = Map.groupBy(inCircle, (path) =>
+    inCircle.filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path)).join(),
+  )
+  return [...groups.values()]
 }
 
 const importsOf = (text: string) => [...text.matchAll(importPattern)].map(([, , target]) => target as string)

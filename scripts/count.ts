@@ -2,10 +2,10 @@
  * `bun scripts/count.ts [--json]`: how large and how tangled the project is, in numbers that can be compared between two
  * commits. It counts and judges nothing.
  */
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { SourceFile } from './check-layers.ts'
-import { domainFolders, domainOrder } from './check-layers.ts'
+import { circlesOf, domainFolders, domainOrder } from './check-layers.ts'
 import { readFiles } from './checks/source-files.ts'
 import { writersOf } from './table-owners.ts'
 
@@ -22,36 +22,9 @@ const linesOf = async (pattern: string) => lines(await readFiles(pattern))
 const holdsWireFormat = ({ path, text }: SourceFile) =>
   !/-sql\.ts$|store(-postgres|-redis)?\.ts$/.test(path) && /^\s+[a-z]+(?:_[a-z]+)+\??: /m.test(text)
 
-/** Groups of files that import each other in a circle, types included. */
-function circles(files: SourceFile[]): string[][] {
-  const known = new Set(files.map(({ path }) => path))
-  const targets = new Map(
-    files.map(({ path, text }) => [
-      path,
-      [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
-        .map(([, target]) => join(dirname(path), target as string))
-        .filter((target) => known.has(target)),
-    ]),
-  )
-  const reach = (from: string): Set<string> => {
-    const seen = new Set<string>()
-    const open = [...(targets.get(from) ?? [])]
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (seen.has(next)) continue
-      seen.add(next)
-      open.push(...(targets.get(next) ?? []))
-    }
-    return seen
-  }
-  const reached = new Map(files.map(({ path }) => [path, reach(path)]))
-  const inCircle = files.map(({ path }) => path).filter((path) => reached.get(path)?.has(path))
-  const groups = Map.groupBy(inCircle, (path) =>
-    inCircle.filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path)).join(),
-  )
-  return [...groups.values()]
-}
-
 const writers = writersOf(source)
+const wireFiles = domain.filter(holdsWireFormat)
+const wireRooms = [...Map.groupBy(wireFiles, ({ path }) => dirname(path)).values()]
 const several = [...writers].filter(([, files]) => files.size > 1)
 const counted = {
   'lines of source': lines(source),
@@ -63,8 +36,9 @@ const counted = {
   'files that write accounts': writers.get('accounts')?.size ?? 0,
   'files that write sessions': writers.get('sessions')?.size ?? 0,
   'tables that more than one file writes': several.length,
-  'files of the domain with the wire format': domain.filter(holdsWireFormat).length,
-  'circles of imports': circles(source).length,
+  'files of the domain with the wire format': wireFiles.length,
+  'rooms with the wire format in several files': wireRooms.filter((files) => files.length > 1).length,
+  'circles of imports': circlesOf(source).length,
   'files above 300 lines': source.filter(({ text }) => text.split('\n').length > 300).length,
 }
 

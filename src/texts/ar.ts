@@ -2,8 +2,9 @@
  * Modern Standard Arabic. SMS with Arabic letters have 70 characters instead of 160: they are short, and begin with an
  * Arabic word, by which a telephone lays out the whole line from right to left.
  */
-import type { Texts } from './languages.ts'
+
 import { pages } from './pages/ar.ts'
+import type { Texts } from './texts.ts'
 
 const alarm = 'إن لم تكن أنت من فعل ذلك، فغيّر كلمة المرور فورًا.'
 const smsAlarm = 'إن لم تكن أنت فغير كلمة المرور.'

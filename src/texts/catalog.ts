@@ -7,8 +7,8 @@ import {
   type Language,
   languages,
   primaryTag,
-  type Texts,
 } from './languages.ts'
+import type { Texts } from './texts.ts'
 
 /** The texts of a file: any of the keys. */
 export type OwnTexts = Partial<{ [Part in keyof Texts]: PartialTexts<Texts[Part]> }>

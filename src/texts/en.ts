@@ -1,7 +1,7 @@
 /** English: the same rows as fr.ts; a missing one is a type error. */
 
-import type { Texts } from './languages.ts'
 import { pages } from './pages/en.ts'
+import type { Texts } from './texts.ts'
 
 const alarm = 'If this was not you, change your password at once.'
 const restore = 'If this was not you, undo this within seven days: {link}'

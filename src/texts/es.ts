@@ -2,8 +2,9 @@
  * Spanish, in words that Spain and Latin America share. The SMS leave out the accents of á, í, ó and ú, which are not in
  * the alphabet of SMS, as is usual in Spanish text messages; é, ñ, ¿ and ¡ are in it.
  */
-import type { Texts } from './languages.ts'
+
 import { pages } from './pages/es.ts'
+import type { Texts } from './texts.ts'
 
 const alarm = 'Si no fue usted, cambie su contraseña de inmediato.'
 const restore = 'Si no fue usted, deshaga este cambio en un plazo de siete días: {link}'

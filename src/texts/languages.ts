@@ -6,15 +6,8 @@ import { ar } from './ar.ts'
 import { en } from './en.ts'
 import { es } from './es.ts'
 import { fr } from './fr.ts'
-import type { MessageTexts } from './messages.ts'
 import { pt } from './pt.ts'
-
-/** What each language must have: the rows of the French one. */
-export type Texts = {
-  [Part in keyof typeof fr]: Part extends 'messages'
-    ? MessageTexts<keyof typeof fr.messages.codes, keyof typeof fr.messages.notices>
-    : Record<keyof (typeof fr)[Part], string>
-}
+import type { Texts } from './texts.ts'
 
 export const languages = { fr, en, es, pt, ar } satisfies Record<string, Texts>
 

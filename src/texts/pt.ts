@@ -3,8 +3,9 @@
  * the accents that are not in the alphabet of SMS (á, í, ó, ú, ã, õ, ç, ê), as is usual in Portuguese text messages; é
  * and à are in it.
  */
-import type { Texts } from './languages.ts'
+
 import { pages } from './pages/pt.ts'
+import type { Texts } from './texts.ts'
 
 const alarm = 'Se não foi uma ação sua, altere a senha de imediato.'
 const smsAlarm = 'Se nao fez isto, altere a senha de imediato.'

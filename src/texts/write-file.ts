@@ -1,6 +1,7 @@
 /** Writes the texts of a language as the file that an operator edits. */
-import { languageName, type Texts } from './languages.ts'
+import { languageName } from './languages.ts'
 import { placeholdersAt } from './read-file.ts'
+import type { Texts } from './texts.ts'
 
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -45,6 +45,16 @@ describe('imports', () => {
     expect(check(path, `import x from '${name}'`)).toEqual([`${path}: ${expectedPlace(name)}`])
   })
 
+  test('no files import each other in a circle, by types alone either', () => {
+    const file = (name: string, other: string) => ({
+      path: `src/platform/${name}.ts`,
+      text: `import type { A } from './${other}.ts'`,
+    })
+    expect(checkLayers([file('a', 'b'), file('b', 'c'), file('c', 'a'), file('d', 'a')])).toEqual([
+      'these files import each other in a circle: src/platform/a.ts, src/platform/b.ts, src/platform/c.ts',
+    ])
+  })
+
   test('errors.ts imports nothing', () => {
     expect(check('src/errors.ts', "import { a } from './platform/clock.ts'")).toHaveLength(1)
   })

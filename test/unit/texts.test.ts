@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/errors.ts'
 import { pickLanguage } from '../../src/texts/accept-language.ts'
-import { builtInTags, languages, type Texts } from '../../src/texts/languages.ts'
+import { builtInTags, languages } from '../../src/texts/languages.ts'
+import type { Texts } from '../../src/texts/texts.ts'
 import { fastest } from '../helpers/timing.ts'
 
 const everySentence = ({ errors, fields, weak_password, sentences }: Texts) =>

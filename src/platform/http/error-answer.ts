@@ -6,7 +6,7 @@ import {
   type TwoFactorMethod,
   type UnknownPasskey,
 } from '../../errors.ts'
-import type { Texts } from '../../texts/languages.ts'
+import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
 

@@ -9,7 +9,7 @@ import {
   type UnknownPasskey,
 } from '../../errors.ts'
 import { databaseCode, isUnavailable, refersToErased, secondsUntilMoved } from '../postgres/failure.ts'
-import { failedStatement } from '../postgres/statement-log.ts'
+import { failedStatement } from '../postgres/statement-name.ts'
 import { RedisUnavailable } from '../redis/failure.ts'
 import { toFieldErrors } from './schema-errors.ts'
 

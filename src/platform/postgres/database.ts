@@ -7,7 +7,7 @@ import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import type { DatabaseUpkeep } from './embedded-upkeep.ts'
 import { type Statement, tablesInsertedInto } from './statement.ts'
-import { noteFailedStatement } from './statement-log.ts'
+import { noteFailedStatement } from './statement-name.ts'
 
 const dialect = new PgDialect()
 

@@ -1,5 +1,6 @@
 /** The demonstration page of --dev: a whole client in one page that uses the public interface and nothing else. */
-import { type Language, type Texts, textDirection } from '../../../texts/languages.ts'
+import { type Language, textDirection } from '../../../texts/languages.ts'
+import type { Texts } from '../../../texts/texts.ts'
 import source from './demonstration.html' with { type: 'text' }
 import { pagePolicy } from './page-policy.ts'
 

@@ -4,7 +4,8 @@
  */
 
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
-import { type Language, type Texts, textDirection } from '../../../texts/languages.ts'
+import { type Language, textDirection } from '../../../texts/languages.ts'
+import type { Texts } from '../../../texts/texts.ts'
 import type { MailboxEntry } from './mailbox.ts'
 import { pagePolicy } from './page-policy.ts'
 

@@ -1,7 +1,8 @@
 /** What all pages have around their content: title, brand, language and links, and the files that they load. */
 import { createHash } from 'node:crypto'
 import type { LogoFile, PagesConfig } from '../../../platform/config/types.ts'
-import { type Language, type Texts, textDirection } from '../../../texts/languages.ts'
+import { type Language, textDirection } from '../../../texts/languages.ts'
+import type { Texts } from '../../../texts/texts.ts'
 import { readAssets } from './assets.ts' with { type: 'macro' }
 import { DARK_GROUND, LIGHT_GROUND, shadesOn } from './colours.ts'
 import { type Html, html } from './html.ts'

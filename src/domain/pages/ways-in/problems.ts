@@ -1,5 +1,5 @@
 /** What went wrong, in words: beside its field where a field is to blame, otherwise above the form. */
-import type { Texts } from '../../../texts/languages.ts'
+import type { Texts } from '../../../texts/texts.ts'
 import { notice } from '../frame/elements.ts'
 import type { Html } from '../frame/html.ts'
 import type { Problem } from '../visits/flow.ts'

@@ -4,7 +4,7 @@ import type { TwoFactorMethod } from '../../../errors.ts'
 import { component } from '../../../platform/http/components.ts'
 import { assertionField } from '../../../platform/http/passkey-schemas.ts'
 import { integer, nullable, optionalField } from '../../../platform/http/schemas.ts'
-import type { Texts } from '../../../texts/languages.ts'
+import type { Texts } from '../../../texts/texts.ts'
 import { accountSchema } from '../../accounts/accounts/account-schema.ts'
 import { tokenFields } from '../../sessions/sessions/session-schema.ts'
 
