@@ -29,7 +29,7 @@ export const domainFolders: Record<string, string[]> = {
   foundation: ['metrics', 'decoys', 'identifiers', 'events', 'hashing', 'tickets'],
   limits: ['limits', 'attempts'],
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
-  accounts: ['accounts', 'account-codes', 'devices'],
+  accounts: ['accounts', 'admission', 'account-codes', 'devices'],
   sessions: ['tokens', 'sessions', 'browser-sessions'],
   credentials: ['authenticators', 'administrator-means', 'secrets', 'providers'],
   'sign-in': [

@@ -23,6 +23,7 @@ export const tableOwners: Record<string, string> = {
   housekeeping: 'operations/housekeeping',
   idempotencyKeys: 'administration/idempotency',
   identities: 'sign-in/identities',
+  invitations: 'accounts/admission',
   knownDevices: 'accounts/devices',
   lastingKeys: 'credentials/secrets',
   limits: 'limits/limits',

@@ -15,6 +15,9 @@ export const errorStatus = {
   reauthentication_required: 403,
   passkey_too_new: 403,
   insufficient_scope: 403,
+  registration_closed: 403,
+  invalid_invitation: 403,
+  domain_not_allowed: 403,
   route_not_found: 404,
   session_not_found: 404,
   account_not_found: 404,
@@ -25,6 +28,7 @@ export const errorStatus = {
   provider_not_found: 404,
   passkey_not_found: 404,
   contact_not_found: 404,
+  invitation_not_found: 404,
   method_not_allowed: 405,
   identifier_taken: 409,
   identity_taken: 409,
@@ -33,6 +37,7 @@ export const errorStatus = {
   last_sign_in_method: 409,
   passkey_limit: 409,
   identity_limit: 409,
+  group_limit: 409,
   two_factor_already_enabled: 409,
   two_factor_not_enabled: 409,
   no_verified_contact: 409,
@@ -50,6 +55,7 @@ export const errorStatus = {
   channel_not_available: 422,
   invalid_redirect_uri: 422,
   idempotency_key_reused: 422,
+  terms_required: 422,
   too_many_attempts: 429,
   too_many_requests: 429,
   internal_error: 500,
@@ -118,6 +124,8 @@ export interface ErrorDetails {
   retryAfterSeconds?: number
   /** Only, and always, with `two_factor_required` and `use_another_method`: what can serve as `otp`. */
   twoFactor?: { methods: TwoFactorMethod[] }
+  /** Only, and always, with `terms_required`: the version that has to be accepted. */
+  terms?: string
   /** Only, and always, with `unknown_passkey`: what the browser should forget. */
   passkey?: UnknownPasskey
   /** What a person sees in place of the error body; only where a browser opens the address itself. */
@@ -132,6 +140,7 @@ export class AppError extends Error {
   readonly fields: FieldError[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
+  readonly terms: string | undefined
   readonly passkey: UnknownPasskey | undefined
   readonly page: PageContent | undefined
 
@@ -141,6 +150,7 @@ export class AppError extends Error {
     this.fields = details.fields
     this.retryAfterSeconds = details.retryAfterSeconds
     this.twoFactor = details.twoFactor
+    this.terms = details.terms
     this.passkey = details.passkey
     this.page = details.page
   }

@@ -3,6 +3,7 @@ import { createAccountCodeSending, createAccountCodes } from '../domain/accounts
 import { createOwnerNotices } from '../domain/accounts/accounts/owner-notices.ts'
 import { createRoles } from '../domain/accounts/accounts/roles.ts'
 import { createUsernames } from '../domain/accounts/accounts/usernames.ts'
+import { createAdmission } from '../domain/accounts/admission/service.ts'
 import { createKnownDevices } from '../domain/accounts/devices/service.ts'
 import { createPageSessions } from '../domain/administration/administrator-sessions/service.ts'
 import { createAdministratorReach } from '../domain/administration/administrators/reach.ts'
@@ -176,6 +177,7 @@ function createAccounts(below: ReturnType<typeof createMessages>) {
     notices,
     roles: createRoles(below.config.roles),
     usernames: createUsernames(below),
+    admission: createAdmission(below),
     devices: createKnownDevices({ ...below, store: below.stores.devices }),
     accountCodes: createAccountCodes({ ...below, notices }),
   }

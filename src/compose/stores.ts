@@ -1,6 +1,7 @@
 /** Every store, made once. */
 import { createAccountCodeStore } from '../domain/accounts/account-codes/store.ts'
 import { createAccountStore } from '../domain/accounts/accounts/store.ts'
+import { createInvitationStore } from '../domain/accounts/admission/store.ts'
 import { createKnownDeviceStore } from '../domain/accounts/devices/store.ts'
 import { createPageSessionStore } from '../domain/administration/administrator-sessions/store.ts'
 import { createAdministratorStore } from '../domain/administration/administrators/store.ts'
@@ -77,6 +78,7 @@ export function createStores(
     exports: createExportStore(database),
     families: createFamilyStore(database),
     housekeeping: createHousekeepingStore(database),
+    invitations: createInvitationStore(database),
     idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
@@ -118,6 +120,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   replaced_contacts: stores.undo.sweep,
   totp_enrolments: stores.enrolments.sweep,
   codes: stores.codes.sweep,
+  invitations: stores.invitations.sweep,
   account_codes: stores.accountCodes.sweep,
   limits: stores.limits.sweep,
   tickets: stores.tickets.sweep,

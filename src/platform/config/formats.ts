@@ -69,6 +69,9 @@ export function isWebUrl(text: string): boolean {
 /** A host name with a dot, as a browser shows it. */
 export const isDomain = (text: string): boolean => isHost(text) && /^[^:]*\.[a-z][a-z\d-]*$/i.test(text)
 
+/** `example.com`, or `*.example.com` for the names below it. */
+export const isDomainPattern = (text: string): boolean => isDomain(text.replace(/^\*\./, ''))
+
 /** A readable file that holds at least one certificate in PEM. */
 export function isCertificateFile(path: string): boolean {
   try {

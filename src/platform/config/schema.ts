@@ -191,6 +191,34 @@ export const schema = {
         initial: reservedUsernames,
       },
     ),
+    registration: choice(
+      'open',
+      ['open', 'invitation', 'closed'],
+      'Who may open an account: everybody, whoever has an invitation, or nobody. Administrators and imports always may.',
+    ),
+    registration_domains: list(
+      'The e-mail domains whose addresses may open an account. Empty: all. "*.example.com" means subdomains only.',
+      {
+        check: formats.isDomainPattern,
+        normalize: (domain) => domain.toLowerCase(),
+        item: 'a domain in ASCII such as "example.com", or "*.example.com" for its subdomains',
+        example: ['example.com'],
+      },
+    ),
+    terms: text('', 'The version of the terms that has to be accepted to open an account. Empty: none.', {
+      emptyAllowed: true,
+      check: (version) => version.length <= 64,
+      expected: 'a version such as "2026-11", of at most 64 characters',
+    }),
+    invitation_url: text(
+      null,
+      'The page that takes an invitation. Its links add the query `invitation`; without it invitations are codes alone.',
+      {
+        check: formats.isWebUrl,
+        expected: 'a URL that begins with https:// or http://',
+        example: 'https://app.example.com/join',
+      },
+    ),
   }),
   roles: freeSection('Names of roles. They are taken wherever the number of a role is.', roleNames),
   smtp: {

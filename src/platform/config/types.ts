@@ -36,6 +36,12 @@ export interface Config {
     defaultCountry: string
     /** Only the command line gives them. */
     reservedUsernames: string[]
+    registration: 'open' | 'invitation' | 'closed'
+    /** In lower case; empty: all. */
+    registrationDomains: string[]
+    /** Empty: none have to be accepted. */
+    terms: string
+    invitationUrl: string | null
   }
   /** The names of roles by their numbers. */
   roles: Record<string, string>

@@ -10,7 +10,7 @@ import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
 
-/** The keys have this order; `errors`, `retry_after`, `two_factor` and `passkey` are present only if they apply. */
+/** The keys have this order; `errors`, `retry_after`, `two_factor`, `terms` and `passkey` are present only if they apply. */
 export interface ErrorBody {
   status: number
   code: ErrorCode
@@ -18,6 +18,7 @@ export interface ErrorBody {
   errors?: { field: string; code: string; message: string }[]
   retry_after?: number
   two_factor?: { methods: TwoFactorMethod[] }
+  terms?: string
   passkey?: UnknownPasskey
   /** Only with --dev: as in the log. */
   cause?: string
@@ -30,7 +31,7 @@ export function errorAnswerBody(
   requestId: string,
   showsCause = false,
 ): ErrorBody {
-  const { errorCode, fields, retryAfterSeconds, twoFactor, passkey } = failure
+  const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey } = failure
   return {
     status: errorStatus[errorCode],
     code: errorCode,
@@ -38,6 +39,7 @@ export function errorAnswerBody(
     ...(fields && { errors: fields.map((field) => fieldBody(field, texts)) }),
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     ...(twoFactor && { two_factor: twoFactor }),
+    ...(terms !== undefined && { terms }),
     ...(passkey && { passkey }),
     ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,

@@ -42,6 +42,7 @@ const properties = {
   errors: t.Optional(t.Array(t.Object({ field: t.String(), code: t.String(), message: t.String() }))),
   retry_after: t.Optional(t.Number()),
   two_factor: t.Optional(t.Object({ methods: t.Array(t.String()) })),
+  terms: t.Optional(t.String()),
   passkey: t.Optional(t.Object({ rp_id: t.String(), credential_id: t.String() })),
   request_id: t.String(),
 }

@@ -18,6 +18,7 @@ export interface Failure {
   fields?: FieldError[] | undefined
   retryAfterSeconds?: number | undefined
   twoFactor?: { methods: TwoFactorMethod[] } | undefined
+  terms?: string | undefined
   passkey?: UnknownPasskey | undefined
   page?: PageContent | undefined
   /** For the log: the name of what was thrown, and why in one word. */
@@ -31,8 +32,9 @@ export interface Failure {
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
-    const { errorCode, fields, retryAfterSeconds, twoFactor, passkey, page } = error
-    return { errorCode, fields, retryAfterSeconds, twoFactor, passkey, page, cause: causeWord(error.cause) }
+    const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, page } = error
+    const cause = causeWord(error.cause)
+    return { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, page, cause }
   }
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)

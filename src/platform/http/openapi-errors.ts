@@ -74,6 +74,7 @@ function errorExample(code: ErrorCode) {
     fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
     retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
     twoFactor: namesMethods(code) ? { methods: ['totp' as const] } : undefined,
+    terms: code === 'terms_required' ? '2026-11' : undefined,
     passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
   }
   return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
@@ -115,6 +116,7 @@ function errorComponents(): Json {
           required: ['methods'],
           properties: { methods: { type: 'array', items: { type: 'string', enum: [...twoFactorMethods] } } },
         },
+        terms: { ...text, description: 'With `terms_required`: the version that has to be accepted.' },
         passkey: {
           type: 'object',
           description: 'With `unknown_passkey`: what the browser should forget.',

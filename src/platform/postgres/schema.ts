@@ -89,6 +89,11 @@ export const accounts = pgTable(
     groups: jsonb('groups').$type<string[]>(),
     /** Access tokens of before are refused; a whole second. */
     tokensNotBefore: time('tokens_not_before'),
+    /** The invitation that a registration named, or that opened the account. */
+    invitationId: bigint('invitation_id', { mode: 'number' }),
+    /** Which version of the terms was accepted, and when; of a registration: by whoever sent it. */
+    termsVersion: text('terms_version'),
+    termsAcceptedAt: time('terms_accepted_at'),
   },
   (table) => [
     uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
@@ -117,6 +122,32 @@ export const accounts = pgTable(
     index('accounts_phone_made').on(table.phone).where(sql`${table.origin} is not null`),
     index('accounts_unconfirmed').on(table.createdAt).where(sql`${table.accountConfirmedAt} is null`),
   ],
+)
+
+/** For people who are not known by name: whoever has the code may open an account. */
+export const invitations = pgTable(
+  'invitations',
+  {
+    id: id().primaryKey().generatedAlwaysAsIdentity(),
+    uuid: uuid('uuid').notNull().unique(),
+    /** SHA-256 of the code, which has 80 bits. */
+    hash: bytea('hash').notNull().unique(),
+    /** What an account gets from it. */
+    roleId: integer('role_id'),
+    groups: jsonb('groups').$type<string[]>().notNull(),
+    /** The account must have a verified e-mail address of this domain. */
+    domain: text('domain'),
+    uses: integer('uses').notNull(),
+    used: integer('used').notNull().default(0),
+    note: text('note'),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    revokedAt: time('revoked_at'),
+    creatorType: text('creator_type').notNull(),
+    creatorId: text('creator_id'),
+    creatorName: text('creator_name'),
+  },
+  (table) => [index('invitations_expires_at').on(table.expiresAt)],
 )
 
 /**

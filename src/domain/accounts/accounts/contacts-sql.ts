@@ -4,6 +4,7 @@ import { accounts } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import { unqualifiedColumns } from './account-sql.ts'
+import { admitted } from './opening-sql.ts'
 
 type Kind = Identifier['kind']
 
@@ -87,7 +88,8 @@ const keepOther = (kind: Kind, old: SQL, where: SQL) => {
 
 /**
  * A new password for the account whose contact of this kind receives the code, which is verified by that. `old`: the row of
- * the account, with `has_recent`, whether its other contact was added lately.
+ * the account, with `has_recent`, whether its other contact was added lately. A registration is opened by it: `permit`, as in
+ * opening-sql.ts.
  */
 export function resetByContact(p: Placeholders<'digest' | 'now'>, kind: Kind, old: SQL): SQL {
   const { verifiedAt } = unqualifiedColumns[kind]
@@ -97,8 +99,9 @@ export function resetByContact(p: Placeholders<'digest' | 'now'>, kind: Kind, ol
          set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now},
              account_confirmed_at = coalesce(${old}.account_confirmed_at, ${p.now}),
              ${verifiedAt} = coalesce(${old}.${verifiedAt}, ${p.now}), waiting_for = null,
-             ${keepOther(other, old, sql`not ${old}.has_recent and ${old}.account_confirmed_at is not null`)}
-        from ${old} where ${accounts}.id = ${old}.id
+             ${keepOther(other, old, sql`not ${old}.has_recent and ${old}.account_confirmed_at is not null`)},
+             ${admitted(old)}
+        from ${old}, permit where ${accounts}.id = ${old}.id
       returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
                 case when ${old}.has_recent then ${sql.raw(`'${other}'`)}::text end as lost_contact,
                 ${old}.account_confirmed_at is null as newly_confirmed`

@@ -9,6 +9,25 @@ import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import { unqualifiedColumns } from './account-sql.ts'
 
+/**
+ * Whether registrations named the contact with two passwords, including that of the call (`tag`). A registration without a
+ * password has a tag that is like no other.
+ */
+export const isContested = (contact: SQL, tag = sql`null::bytea`) => sql`
+  (select count(*) > 1
+     from (select password_tag from ${registrationClaims} where contact = ${contact}
+           union select ${tag} where ${tag} is not null
+           limit 2) tags)`
+
+/**
+ * What opens an account sets beside its own columns: `permit` is the CTE of the admission (../admission/permit-sql.ts), which
+ * has one row where the account may be opened, and otherwise none.
+ */
+export const admitted = (source: SQL) => sql`
+             role_id = coalesce(permit.role_id, ${source}.role_id), groups = coalesce(permit.groups, ${source}.groups),
+             invitation_id = permit.invitation_id,
+             terms_version = permit.terms_version, terms_accepted_at = permit.terms_accepted_at`
+
 /** A replaced registration keeps its uuid, and with it the budget of the day. */
 export const addRegistration = (
   p: Placeholders<
@@ -22,19 +41,23 @@ export const addRegistration = (
     | 'now'
     | 'language'
     | 'key'
+    | 'invitationId'
+    | 'terms'
   >,
   where: SQL,
 ): SQL => sql`
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
-                               updated_at, language, waiting_for)
+                               updated_at, language, waiting_for, invitation_id, terms_version, terms_accepted_at)
       select ${p.uuid}, ${p.email}, ${p.emailKey},
              ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
-             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}
+             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}, ${p.invitationId}, ${p.terms},
+             case when ${p.terms} is not null then ${p.now} end
        where ${where}
       on conflict (waiting_for) where waiting_for is not null do update
          set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
              password_digest = excluded.password_digest, language = excluded.language,
-             updated_at = excluded.updated_at
+             updated_at = excluded.updated_at, invitation_id = excluded.invitation_id,
+             terms_version = excluded.terms_version, terms_accepted_at = excluded.terms_accepted_at
       returning uuid`
 
 /** Notes who named the contacts, with which password; two passwords are enough to know that a contact is contested. */
@@ -75,8 +98,9 @@ export function confirmRegistration(
          set account_confirmed_at = ${p.now}, ${verifiedAt} = ${p.now}, updated_at = ${p.now}, waiting_for = null,
              password_digest = coalesce(${p.digest},
                                         case when not ${contested}.yes then password_digest end),
-             ${otherContact(kind, contested)}
-        from ${contested}
+             ${otherContact(kind, contested)},
+             ${admitted(sql`${accounts}`)}
+        from ${contested}, permit
        where ${where}
       returning ${accounts}.*`
 }
@@ -90,11 +114,13 @@ export function confirmApart(
   const contact = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
   return sql`
       insert into ${accounts} (uuid, ${contact}, ${unqualifiedColumns[kind].verifiedAt}, account_confirmed_at, password_digest,
-                               accountable_type, role_id, language, created_at, updated_at)
+                               accountable_type, role_id, language, created_at, updated_at, groups,
+                               invitation_id, terms_version, terms_accepted_at)
       select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
              coalesce(${p.digest}, case when not ${contested}.yes then password_digest end),
-             accountable_type, role_id, language, created_at, ${p.now}
-        from ${registration}, ${contested}
+             accountable_type, coalesce(permit.role_id, ${registration}.role_id), language, created_at, ${p.now},
+             permit.groups, permit.invitation_id, permit.terms_version, permit.terms_accepted_at
+        from ${registration}, ${contested}, permit
       returning *`
 }
 
@@ -105,8 +131,8 @@ export const takeRegistrationOver = (p: ByProvider, claimed: SQL): SQL => sql`
     update ${accounts}
        set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
            phone = null, password_digest = null, failed_attempts = 0, provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
-           waiting_for = null
-      from ${claimed} where ${accounts}.id = ${claimed}.id
+           waiting_for = null, ${admitted(sql`${accounts}`)}
+      from ${claimed}, permit where ${accounts}.id = ${claimed}.id
     returning ${accounts}.*`
 
 /** `verifiedAt`: null where the identity verifies no e-mail address. */
@@ -116,10 +142,12 @@ export const addByProvider = (
   where: SQL,
 ): SQL => sql`
     insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
-                             accountable_type, role_id, language, created_at, updated_at)
+                             accountable_type, role_id, language, created_at, updated_at, groups, invitation_id,
+                             terms_version, terms_accepted_at)
     select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${verifiedAt}, ${p.now}, ${p.provider}, ${p.subject},
-           ${p.accountableType}, ${p.roleId}, ${p.language}, ${p.now}, ${p.now}
-     where ${where}
+           ${p.accountableType}, coalesce(permit.role_id, ${p.roleId}), ${p.language}, ${p.now}, ${p.now},
+           permit.groups, permit.invitation_id, permit.terms_version, permit.terms_accepted_at
+      from permit where ${where}
     returning *`
 
 export const addByAdministrator = (

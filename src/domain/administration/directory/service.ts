@@ -16,6 +16,7 @@ import {
 } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { Usernames } from '../../accounts/accounts/usernames.ts'
+import { type Admission, noEntry } from '../../accounts/admission/service.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -87,6 +88,7 @@ export interface AccountAdministration {
 interface Needs {
   roles: Roles
   usernames: Usernames
+  admission: Admission
   exports: Exports
   secondFactor: SecondFactor
   notices: OwnerNotices
@@ -107,7 +109,8 @@ const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id
 
 const MAXIMUM_SESSIONS = 1000
 export function createAccountAdministration(needs: Needs): AccountAdministration {
-  const { roles, usernames, exports, secondFactor, notices, refusedAddresses, clock, config, stores } = needs
+  const { admission, roles, usernames, exports, secondFactor, notices } = needs
+  const { refusedAddresses, clock, config, stores } = needs
   const { accountAdministration: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = createLooks({ events, clock })
@@ -167,7 +170,7 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (account.accountConfirmedAt !== null) return
     const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
     if (identifier === null) throw new AppError('no_verified_contact')
-    const confirmed = await stores.registrations.confirm(account, identifier, null, clock.now())
+    const confirmed = await stores.registrations.confirm(account, identifier, null, { permit: admission.permit(noEntry, null), isAdministrator: true }, clock.now())
     if (confirmed === null) throw new AppError('identifier_taken')
   }
 

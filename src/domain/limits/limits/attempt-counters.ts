@@ -12,6 +12,7 @@ const PASSKEY_OPTIONS_PER_MINUTE = 600
 const PASSKEY_ATTEMPTS_PER_MINUTE = 60
 const UNDO_VISITS_PER_MINUTE = 300
 const REFUSED_RECEIPTS_PER_MINUTE = 600
+const WRONG_INVITATIONS_PER_MINUTE = 20
 const REFUSED_TOKENS_PER_MINUTE = 20
 
 export function createAttemptCounters(
@@ -80,6 +81,9 @@ export function createAttemptCounters(
     /** A token of administration was refused. */
     refusedTokens: (addressBucket: string): Charge[] =>
       byAddress('refused-tokens', addressBucket, window(REFUSED_TOKENS_PER_MINUTE, MINUTE_MS)),
+    /** An invitation does not hold; one that does is never counted. */
+    wrongInvitations: (addressBucket: string): Charge[] =>
+      byAddress('wrong-invitations', addressBucket, window(WRONG_INVITATIONS_PER_MINUTE, MINUTE_MS)),
     /** A receipt of a gateway without its secret. */
     refusedReceipts: (addressBucket: string): Charge[] =>
       byAddress('receipts', addressBucket, window(REFUSED_RECEIPTS_PER_MINUTE, MINUTE_MS)),

@@ -39,19 +39,22 @@ export interface CodeService {
   reveal(binding: CodeBinding, seed: Uint8Array): string
   /**
    * Uses up the code, or the one of another group. The attempt is counted on the caller (see the room `attempts`), on
-   * `countsOn` if that is not the subject of the binding. Throws `invalid_code` whatever the reason, and
-   * `too_many_attempts`.
+   * `countsOn` if that is not the subject of the binding. `keepsRight`: a right code stays valid. Throws `invalid_code`
+   * whatever the reason, and `too_many_attempts`.
    */
   take(
     binding: CodeBinding,
     typed: string,
-    by: Pick<Tried, 'caller' | 'name' | 'eachAddress' | 'boundByName'> & { countsOn?: string },
+    by: Pick<Tried, 'caller' | 'name' | 'eachAddress' | 'boundByName'> & {
+      countsOn?: string
+      keepsRight?: boolean
+    },
   ): Promise<void>
   /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
   compare(
     binding: Omit<CodeBinding, 'group'> & TriedKey,
     typed: string,
-    attempt: Pick<Attempt, 'allowed'>,
+    attempt: Pick<Attempt, 'allowed'> & { keepsRight?: boolean },
   ): Promise<Verdict>
   /** Ends every code of the subject, also those whose message is still on its way. */
   kill(subject: string): Promise<void>
@@ -90,9 +93,10 @@ export function createCodeService(options: Options): CodeService {
     secret.tag('code hash', subject, purpose, destination, digits)
 
   /** People paste codes with spaces in them, but not whole pages. */
-  const compare: CodeService['compare'] = async (binding, typed, { allowed }) => {
+  const compare: CodeService['compare'] = async (binding, typed, { allowed, keepsRight = false }) => {
     const tried = allowed ? binding : { ...binding, subject: attempts.decoy('closed', binding.subject) }
     const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
+    if (keepsRight && (await store.holds(tried, hash(tried, digits), config.attempts, clock.now()))) return 'right'
     const verdict = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
     if (verdict === 'right') onRight?.(binding)
     if (allowed && verdict !== 'spent')
@@ -117,9 +121,9 @@ export function createCodeService(options: Options): CodeService {
       return store.start(binding, { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now) }, now)
     },
     reveal,
-    take: (binding, typed, { countsOn = binding.subject, ...by }) =>
-      attempts.run({ ...by, subject: countsOn, purpose: binding.purpose }, (attempt) =>
-        compare({ ...binding, group: by.caller.group }, typed, attempt),
+    take: (binding, typed, { countsOn = binding.subject, keepsRight = false, ...by }) =>
+      attempts.run({ ...by, subject: countsOn, purpose: binding.purpose }, ({ allowed }) =>
+        compare({ ...binding, group: by.caller.group }, typed, { allowed, keepsRight }),
       ),
     compare,
     async kill(subject) {

@@ -95,6 +95,18 @@ const take = defineStatement({
          exists (select from found where is_right and is_used) as is_spent`,
 })
 
+const holds = defineStatement({
+  name: 'codes.holds',
+  params: { hash: 'bytea', subject: 'uuid', attempts: 'int', now: 'timestamptz', purpose: 'text' },
+  row: { holds: 'boolean' },
+  sql: (p) => sql`
+  select exists (
+    select 1 from ${codes}
+     where subject = ${p.subject} and attempts < ${p.attempts} and expires_at > ${p.now} and used_at is null
+       and purpose in (${p.purpose}, ${p.purpose} || '/password', ${p.purpose} || '/owner')
+       and hash = ${p.hash}) as holds`,
+})
+
 const remove = defineStatement({
   name: 'codes.remove',
   params: { subject: 'uuid', slot: 'text' },
@@ -132,6 +144,8 @@ export function createPostgresCodeStore(database: Database): CodeStore {
       })
       return row?.isRight ? 'right' : row?.isSpent ? 'spent' : 'wrong'
     },
+    holds: async ({ subject, purpose }, hash, attempts, at) =>
+      (await database.first(holds, { subject, purpose, hash, attempts, now: at }))!.holds,
     kill: async (key, code) => {
       await database.all(kill, { ...keyOf(key), ...code })
     },

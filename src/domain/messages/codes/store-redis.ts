@@ -59,6 +59,16 @@ end
 return verdict
 `)
 
+const holds = defineScript(`
+for _, key in ipairs(KEYS) do
+  local code = redis.call('HMGET', key, 'hash', 'attempts', 'ends', 'used')
+  if code[1] == ARGV[1] and not code[4] and tonumber(code[2]) < tonumber(ARGV[2]) and tonumber(code[3]) > tonumber(ARGV[3]) then
+    return 1
+  end
+end
+return 0
+`)
+
 const remove = defineScript(`return redis.call('DEL', KEYS[1])`)
 
 export function createRedisCodeStore(redis: RedisConnection): CodeStore {
@@ -76,6 +86,10 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))
       const own = key.group === null ? 0 : callerGroups.indexOf(key.group) + 1
       return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as Verdict
+    },
+    async holds(key, hash, attempts, now) {
+      const keys = callerGroups.map((group) => nameOf({ ...key, group }))
+      return (await runScript(redis, holds, keys, [hash, attempts, now.getTime()])) === 1
     },
     kill: async (key, { hash, expiresAt }, now) => {
       await run(kill, key, [hash, expiresAt.getTime(), now.getTime()])

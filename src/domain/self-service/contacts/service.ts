@@ -11,9 +11,10 @@ import type { Config } from '../../../platform/config/types.ts'
 import { contactOf, hasVerified } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Admission } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
-import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { inSession } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -53,6 +54,7 @@ export interface ContactsService {
 }
 
 interface Needs {
+  admission: Admission
   codes: CodeService
   limits: LimitService
   reauthentication: Reauthentication
@@ -73,7 +75,7 @@ const purposes = {
 const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
 
 export function createContactsService(needs: Needs): ContactsService {
-  const { codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } = needs
+  const { admission, codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } = needs
   const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
 
@@ -124,6 +126,7 @@ export function createContactsService(needs: Needs): ContactsService {
   return {
     async change(signedIn, kind, { contact, ...proof }, client) {
       const identifier = read(kind, contact)
+      admission.requireDomain(identifier)
       const { account } = signedIn
       const caller = inSession(signedIn, client)
       const { code: purpose } = purposes[kind]
@@ -154,6 +157,7 @@ export function createContactsService(needs: Needs): ContactsService {
         countsOn: account.uuid,
       })
       if (change === null) throw new AppError('invalid_code')
+      admission.requireDomain(readIdentifier(change.destination, defaultCountry))
       const [told] = await Promise.all([
         isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
         codes.kill(account.uuid),

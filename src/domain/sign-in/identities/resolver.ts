@@ -11,6 +11,7 @@ import type { Language } from '../../../texts/languages.ts'
 import { type Account, type AccountSession, hasVerified } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { ProvedIdentity } from './identity.ts'
@@ -19,9 +20,12 @@ import type { EmailOfNew, IdentityStore } from './store.ts'
 export interface IdentityResolver {
   /**
    * The account that it opens. At the first sign-in an account is found for it, or created. Throws `account_exists` if an
-   * account has verified its e-mail address and the provider is not authoritative enough to open that account.
+   * account has verified its e-mail address and the provider is not authoritative enough to open that account; and
+   * what refuses a new one.
    */
-  accountOf(identity: ProvedIdentity, language: Language): Promise<Account>
+  accountOf(identity: ProvedIdentity, language: Language, entry: Entry): Promise<Account>
+  /** Throws what would refuse a new account for the identity, before anything is used up. */
+  requireEntry(identity: ProvedIdentity, entry: Entry): Promise<void>
   /** Links it to the account and notifies the owner. False if it is linked to an account already, or if there are too many. */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
   /** Whether nothing would open the account without the identities of that provider. */
@@ -31,6 +35,7 @@ export interface IdentityResolver {
 }
 
 interface Needs {
+  admission: Admission
   providers: ProviderService
   notices: OwnerNotices
   clock: Clock
@@ -45,7 +50,7 @@ export const MAXIMUM_IDENTITIES = 10
 const TRIES = 10
 
 export function createIdentityResolver(needs: Needs): IdentityResolver {
-  const { providers, notices, clock, config } = needs
+  const { admission, providers, notices, clock, config } = needs
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
   const usable = { providers: providers.names, rpId: config.passkeys.rpId }
@@ -74,8 +79,22 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     return email.authoritative ? 'verified' : 'claimed'
   }
 
+  /** The contact that a new account would verify. */
+  const provedBy = ({ email }: ProvedIdentity) => (email?.authoritative ? email.address : null)
+
+  async function refusalOf(identity: ProvedIdentity, entry: Entry) {
+    const proved = provedBy(identity)
+    const waiting = proved && (await accounts.findByIdentifier(proved, 'confirmation'))
+    const isTakenOver = waiting !== null && waiting.waitingFor === proved?.key && waiting.origin === null
+    return admission.refusal(entry, proved, isTakenOver ? waiting : null)
+  }
+
   /** Null if something relevant changed in the meantime. */
-  async function findOrOpen(identity: ProvedIdentity, language: Language): Promise<Account | null> {
+  async function findOrOpen(
+    identity: ProvedIdentity,
+    language: Language,
+    entry: Entry,
+  ): Promise<Account | null> {
     const account = await store.findAccount(identity)
     if (account) return account
     const owner = await ownerOf(identity)
@@ -92,13 +111,23 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
       return owner
     }
     const fresh = { uuid: randomUUID(), language, accountableType, roleId }
-    return store.open(identity, fresh, emailOfNew(identity, owner), clock.now())
+    const email = emailOfNew(identity, owner)
+    const permit = admission.permit(entry, email === 'verified' ? provedBy(identity) : null)
+    const opened = await store.open(identity, fresh, email, permit, clock.now())
+    const refusal = opened === null ? await refusalOf(identity, entry) : null
+    if (refusal !== null) throw refusal
+    return opened
   }
 
   return {
-    async accountOf(identity, language) {
+    async requireEntry(identity, entry) {
+      if ((await store.findAccount(identity)) ?? (await ownerOf(identity))) return
+      const refusal = await refusalOf(identity, entry)
+      if (refusal !== null) throw refusal
+    },
+    async accountOf(identity, language, entry) {
       for (let tries = 1; ; tries++) {
-        const account = await findOrOpen(identity, language)
+        const account = await findOrOpen(identity, language, entry)
         if (account) return account
         if (tries === TRIES) throw new Error('an identity changed hands too often')
       }

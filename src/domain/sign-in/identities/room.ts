@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { Admission } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
@@ -13,6 +14,7 @@ import type { SpentTokenStore } from './spent-token-store.ts'
 import type { IdentityStore } from './store.ts'
 
 interface Needs {
+  admission: Admission
   clock: Clock
   config: Config
   notices: OwnerNotices

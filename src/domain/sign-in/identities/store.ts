@@ -17,8 +17,10 @@ import {
   sessionLives,
   updateLockedAccount,
 } from '../../accounts/accounts/account-sql.ts'
-import { addByProvider, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
+import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
 import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
@@ -59,12 +61,13 @@ export interface IdentityStore {
    * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
    * registration that waits for the address, without its password and phone, or else a new account; other claims to the
    * address end. Null if the identity or the address was
-   * taken in the meantime.
+   * taken in the meantime, or if nothing permits the account.
    */
   open(
     identity: ProvedIdentity,
     account: NewSocialAccount,
     email: EmailOfNew,
+    permit: Permit,
     now: Date,
   ): Promise<Account | null>
   /** Oldest first. */
@@ -181,13 +184,18 @@ const open = defineStatement({
     roleId: 'int',
     issuer: 'text',
     email: 'text?',
+    ...permitParamTypes,
   },
   row: accountRow,
   sql: (p) => sql`
-  with claimed as (
-    select id from ${accounts}
+  with claimed as materialized (
+    select id, invitation_id, terms_version, terms_accepted_at from ${accounts}
      where waiting_for = ${p.key} and account_confirmed_at is null and origin is null
      order by id limit 1 for update),
+  candidate as (
+    select false as exempt, not ${isContested(p.key)} as keeps, invitation_id, terms_version, terms_accepted_at from claimed
+    union all ${newCandidate(sql`not exists (select 1 from claimed)`)}),
+  ${permitCtes(p, sql`candidate`)},
   emptied as (${takeRegistrationOver(p, sql`claimed`)}),
   created as (${addByProvider(p, provedNow(p), sql`not exists (select 1 from claimed)`)}),
   opened as (select * from emptied union all select * from created),
@@ -269,11 +277,12 @@ export function createIdentityStore(database: Database): IdentityStore {
       const linked = await updateLockedAccount(database, linkByEmail, params, linking(uuid, identity, now))
       return linked !== null
     },
-    async open(identity, account, email, now) {
+    async open(identity, account, email, permit, now) {
       const own = email === 'none' ? undefined : identity.email?.address
       try {
         const params = {
           ...account,
+          ...permit,
           ...paramsOf(identity),
           now,
           key: (email === 'verified' && own?.key) || null,

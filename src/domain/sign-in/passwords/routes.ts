@@ -5,6 +5,7 @@ import { errorResponses, ownerProofErrors } from '../../../platform/http/error-r
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer } from '../../../platform/http/schemas.ts'
 import { identifierField, newPasswordFields } from '../../accounts/accounts/account-schema.ts'
+import { entryErrors } from '../../accounts/admission/entry-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields } from '../../sessions/sessions/session-schema.ts'
 import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
@@ -61,7 +62,13 @@ export function createPasswordRoutes(
         }),
         response: {
           200: messageAnswer(200),
-          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),
+          ...errorResponses(
+            'invalid_code',
+            'too_many_attempts',
+            'too_many_requests',
+            'server_busy',
+            ...entryErrors,
+          ),
         },
         detail: {
           tags: ['Passwords'],

@@ -21,6 +21,7 @@ import {
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import { type Admission, noEntry } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
@@ -68,6 +69,7 @@ export interface PasswordsService {
 }
 
 interface Needs {
+  admission: Admission
   codes: CodeService
   accountCodes: AccountCodes
   limits: LimitService
@@ -84,7 +86,7 @@ interface Needs {
 }
 
 export function createPasswordsService(needs: Needs): PasswordsService {
-  const { codes, accountCodes, limits, attempts, devices, hashing } = needs
+  const { admission, codes, accountCodes, limits, attempts, devices, hashing } = needs
   const { reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
@@ -119,9 +121,14 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     ])
     const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
     const password = { digest, keptDevice, notices: withAddressOfCaller(messages) }
-    if (!(await store.reset(account, identifier, password, clock.now()))) throw new AppError('invalid_code')
+    const permit = admission.permit(noEntry, identifier)
+    if (!(await store.reset(account, identifier, password, permit, clock.now())))
+      throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
     await forgetStrangers(account, [identifier.key], client)
   }
+
+  const refusalOf = (account: Account, identifier: Identifier) =>
+    account.accountConfirmedAt === null ? admission.refusal(noEntry, identifier, account) : null
 
   /** To every verified contact; where there is none, to the one that the code proves. */
   function noticesOf(account: Account, proved: Contact | null) {
@@ -162,7 +169,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     ])
     const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
     const password = { digest, keptDevice, notices: messages }
-    if (!(await store.resetByCode(matched, password, clock.now()))) throw new AppError('invalid_code')
+    if (!(await store.resetByCode(matched, password, admission.permit(noEntry, sentTo), clock.now()))) throw new AppError('invalid_code')
     await codes.kill(account.uuid)
     await forgetStrangers(account, 'key' in name ? [name.key] : [], client)
   }

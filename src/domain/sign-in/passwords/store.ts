@@ -21,6 +21,9 @@ import {
 } from '../../accounts/accounts/account-sql.ts'
 import { changePassword, replacePassword } from '../../accounts/accounts/changes-sql.ts'
 import { resetByContact } from '../../accounts/accounts/contacts-sql.ts'
+import { isContested } from '../../accounts/accounts/opening-sql.ts'
+import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
@@ -51,15 +54,27 @@ export interface PasswordStore {
    * becomes its own, every other claim to it ends, and failures and all known devices but the caller's are forgotten. All
    * its sessions, pending contact changes and messages with codes end, including a session that is being opened with the
    * old password. What a session added within the last seven days, after this identifier was verified, is removed, and the
-   * notices name it. Returns false if the account does not have, or wait for, the identifier any more.
+   * notices name it. Returns false if the account does not have, or wait
+   * for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
    */
-  reset(account: Account, identifier: Identifier, password: NewPassword, now: Date): Promise<boolean>
+  reset(
+    account: Account,
+    identifier: Identifier,
+    password: NewPassword,
+    permit: Permit,
+    now: Date,
+  ): Promise<boolean>
   /**
    * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it was
    * sent, and no other. Of passkeys and
    * identities a recovery code removes all if the administrator said so, and otherwise none. Returns false if somebody else used it first.
    */
-  resetByCode(matched: MatchedCode, password: NewPassword, now: Date): Promise<boolean>
+  resetByCode(
+    matched: MatchedCode,
+    password: NewPassword,
+    permit: Permit,
+    now: Date,
+  ): Promise<boolean>
   /**
    * For somebody who knows the old password: the same ends as with `reset` but the caller's session, and nothing is
    * removed. `other_password` means that the account has a different password now.
@@ -124,6 +139,7 @@ const resetBy = (kind: Identifier['kind']) => {
       digest: 'text',
       keptDevice: 'bytea?',
       going: 'text',
+      ...permitParamTypes,
       ...noticeParamTypes,
     },
     row: resetRow,
@@ -132,6 +148,11 @@ const resetBy = (kind: Identifier['kind']) => {
       select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
        where id = ${p.accountId} and ${keyColumn} = ${p.key}
          and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${p.key}))),
+    candidate as (
+      select account_confirmed_at is not null or origin is not null as exempt, not ${isContested(p.key)} as keeps,
+             invitation_id, terms_version, terms_accepted_at
+        from old),
+    ${permitCtes(p, sql`candidate`)},
     proved as (${resetByContact(p, kind, sql`old`)}),
     ${endOtherClaims(p, kind, sql`proved`)},
     ${removeAdditions(p, sql`proved`, byWish(p))},
@@ -202,6 +223,7 @@ export function createPasswordStore(database: Database): PasswordStore {
     matched: MatchedCode,
     proved: Identifier | null,
     { digest, keptDevice, notices }: NewPassword,
+    permit: Permit,
     now: Date,
   ) =>
     retryDeadlocks(() =>
@@ -213,7 +235,7 @@ export function createPasswordStore(database: Database): PasswordStore {
         if (!(await spendAccountCode(transaction, account.id, code, now))) return null
         // The contact may have gone since the code was sent there; the account it was made for is the same.
         const row =
-          (proved && (await transaction.first(reset[proved.kind], { ...params, key: proved.key }))) ??
+          (proved && (await transaction.first(reset[proved.kind], { ...params, ...permit, key: proved.key }))) ??
           (await transaction.first(resetByAdministrator, params))
         const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
         if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
@@ -222,18 +244,18 @@ export function createPasswordStore(database: Database): PasswordStore {
     )
 
   return {
-    async resetByCode(matched, password, now) {
+    async resetByCode(matched, password, permit, now) {
       const { sentTo } = matched
       const done =
-        sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, now)))
-      return (done ?? (await resetOnce(matched, null, password, now))) !== null
+        sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, permit, now)))
+      return (done ?? (await resetOnce(matched, null, password, permit, now))) !== null
     },
-    async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, now) {
+    async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, permit, now) {
       const done = await verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
           reset[kind],
-          { accountId, key, digest, keptDevice, going: 'recent', now, ...noticeParams(notices) },
+          { accountId, key, digest, keptDevice, going: 'recent', now, ...permit, ...noticeParams(notices) },
           { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
         ),
       )

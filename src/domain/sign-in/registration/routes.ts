@@ -5,6 +5,7 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
 import { accountSchema, identifierField, newPasswordFields } from '../../accounts/accounts/account-schema.ts'
+import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import { otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
 import type { RegistrationService } from './service.ts'
@@ -18,6 +19,7 @@ const registerBody = t.Object(
       }),
     ),
     ...newPasswordFields,
+    ...entryFields,
   },
   {
     examples: [
@@ -45,6 +47,7 @@ const confirmBody = t.Object({
       description: 'Also open a session, and answer with its tokens; needs `password` in the same call',
     }),
   ),
+  ...entryFields,
   ...deviceFields,
 })
 
@@ -103,6 +106,9 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
             'channel_not_available',
             'identifier_taken',
             'server_busy',
+            'registration_closed',
+            'invalid_invitation',
+            'domain_not_allowed',
           ),
         },
         detail: {
@@ -129,7 +135,14 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         body: confirmBody,
         response: {
           201: confirmAnswer,
-          ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'server_busy'),
+          ...errorResponses(
+            'invalid_code',
+            'too_many_attempts',
+            'too_many_requests',
+            'server_busy',
+            'account_locked',
+            ...entryErrors,
+          ),
         },
         detail: {
           tags: ['Registration'],

@@ -12,6 +12,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { Admission, EntryBody } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
@@ -35,7 +36,9 @@ export interface RegisterBody {
   password_confirmation: string
 }
 
-export interface ConfirmBody {
+export type RegistrationBody = RegisterBody & EntryBody
+
+export interface ConfirmBody extends EntryBody {
   identifier: string
   otp: string
   password?: string | null | undefined
@@ -59,7 +62,7 @@ export interface WaitingPassword {
 export interface RegistrationService {
   /** Throws `validation_failed`, `country_not_allowed`, `too_many_requests`, `identifier_taken`, `server_busy`. */
   register(
-    body: RegisterBody,
+    body: RegistrationBody,
     client: Client,
   ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }>
   /**
@@ -82,6 +85,7 @@ export interface RegistrationService {
 }
 
 interface Needs {
+  admission: Admission
   codes: CodeService
   events: GatheredEvents
   limits: LimitService
@@ -99,6 +103,7 @@ interface Needs {
 export function createRegistrationService(needs: Needs): RegistrationService {
   const { codes, events, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } =
     needs
+  const { admission } = needs
   const { accounts, registrations } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -158,6 +163,11 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     return password ?? null
   }
 
+  function tagOf(identifier: Identifier, password: string | null, waiting: WaitingPassword | undefined) {
+    if (waiting) return waitingFor(waiting, identifier)?.tag ?? null
+    return password === null ? null : passwordTag(identifier, password)
+  }
+
   async function nameByHashing(
     identifier: Identifier,
     password: string | null,
@@ -182,7 +192,9 @@ export function createRegistrationService(needs: Needs): RegistrationService {
 
   return {
     async register(body, { addressBucket, language }) {
+      const entry = await admission.readRegistration(body, { addressBucket })
       const { email, phone, primary, identifiers } = read(body)
+      admission.requireContact(entry.domain, identifiers)
       const caller = stranger({ addressBucket })
       const { counters } = limits
       const charges = counters.codes(caller, primary, 'confirmation', false)
@@ -207,6 +219,8 @@ export function createRegistrationService(needs: Needs): RegistrationService {
           language,
           accountableType,
           roleId,
+          invitationId: entry.invitation?.id ?? null,
+          terms: entry.terms,
           codeSeed,
         },
         clock.now(),
@@ -226,6 +240,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     async confirm(body, device, { address, addressBucket }, waiting) {
       const identifier = readIdentifier(body.identifier, defaultCountry)
       const password = waiting ? null : readNamedPassword(body, identifier)
+      const entry = await admission.read(body, identifier, { addressBucket })
       const { fingerprint } = device
       await limits.chargeVisit('verification', await callerOf(identifier, { addressBucket, fingerprint }))
       const caller = stranger({ addressBucket })
@@ -236,11 +251,18 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       // Any number of registrations may name one other contact: their tries at it are bounded by its name.
       const boundByName = account !== null && account.waitingFor !== identifier.key
       const by = { caller, name: identifier.key, eachAddress: true, boundByName }
-      await codes.take(binding, body.otp, { ...by, countsOn })
+      const tag = tagOf(identifier, password, waiting)
+      // The code is not used up by a call that lacks the terms: the same one may come again with them.
+      const accepts = await admission.hasAccepted(entry, account, identifier, tag)
+      await codes.take(binding, body.otp, { ...by, countsOn, keepsRight: !accepts })
+      if (!accepts) throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
       // After the code was taken the call must not be refused any more, so the queue was asked for room before.
       const named = waiting ? waitingFor(waiting, identifier) : await nameByHashing(identifier, password)
-      const confirmed = account && (await registrations.confirm(account, identifier, named, clock.now()))
-      if (!confirmed) throw new AppError('invalid_code')
+      const permit = admission.permit(entry, identifier)
+      const confirmed =
+        account && (await registrations.confirm(account, identifier, named, { permit }, clock.now()))
+      if (!confirmed)
+        throw (account && (await admission.refusal(entry, identifier, account, tag))) ?? new AppError('invalid_code')
       const hasPassword = confirmed.passwordDigest !== null
       if (!body.sign_in) return { hasPassword, signedIn: null }
       if (confirmed.lockedAt !== null) throw new AppError('account_locked')

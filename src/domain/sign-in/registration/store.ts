@@ -5,10 +5,10 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
-import { accounts, registrationClaims } from '../../../platform/postgres/schema.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -24,9 +24,12 @@ import {
   addRegistration,
   confirmApart,
   confirmRegistration,
+  isContested,
   sweepClaims,
   sweepRegistrations,
 } from '../../accounts/accounts/opening-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
+import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import {
   changeAndRecord,
@@ -50,13 +53,17 @@ export interface Registration {
   uuid: string
   email: Email | null
   phone: Phone | null
-  passwordDigest: string
+  /** Null: a registration without a password. */
+  passwordDigest: string | null
   /** A short keyed tag of the password for each contact. Two different tags mean that two people may have named it. */
   emailTag: Uint8Array | null
   phoneTag: Uint8Array | null
   language: Language
   accountableType: string
   roleId: number
+  /** What the call that sends it named: for the confirmation, if nobody else registers the contact. */
+  invitationId: number | null
+  terms: string | null
   codeSeed: Uint8Array
 }
 
@@ -78,7 +85,8 @@ export interface RegistrationStore {
   ): Promise<{ uuid: string; messageId: number; contested: boolean }>
   /**
    * Makes the verified identifier the account's own and ends every other claim to it. Null if the account was confirmed or
-   * registered again since `updatedAt`, or if somebody else verified the identifier first. The account gets `password` if
+   * registered again since `updatedAt`, if somebody else verified the identifier first, or if nothing permits the account:
+   * then the registration stays. Administrators need no permit. The account gets `password` if
    * the caller named one, otherwise the registered one; but if registrations named the identifier with different
    * passwords, it gets none, and no other unverified contact stays.
    */
@@ -86,6 +94,7 @@ export interface RegistrationStore {
     account: Account,
     identifier: Identifier,
     password: NamedPassword | null,
+    by: { permit: Permit; isAdministrator?: boolean },
     now: Date,
   ): Promise<Account | null>
   /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
@@ -95,13 +104,6 @@ export interface RegistrationStore {
 }
 
 const { codeSubject: _, ...withoutSubject } = messageParamTypes
-
-/** Whether registrations named the contact with two passwords, including that of the confirmation (`tag`). */
-const isContested = (p: Placeholders<'tag'>, contact: SQL) => sql`
-  (select count(*) > 1
-     from (select password_tag from ${registrationClaims} where contact = ${contact}
-           union select ${p.tag} where ${p.tag} is not null
-           limit 2) tags)`
 
 /** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
 const registerBy = (kind: Identifier['kind']) => {
@@ -115,13 +117,15 @@ const registerBy = (kind: Identifier['kind']) => {
       email: 'text?',
       emailKey: 'text?',
       phone: 'text?',
-      passwordDigest: 'text',
+      passwordDigest: 'text?',
       accountableType: 'text',
       roleId: 'int',
       now: 'timestamptz',
       language: 'text',
       emailTag: 'bytea?',
       phoneTag: 'bytea?',
+      invitationId: 'bigint?',
+      terms: 'text?',
       ...withoutSubject,
     },
     row: { uuid: 'uuid', messageId: 'bigint', contested: 'boolean' },
@@ -148,7 +152,7 @@ const registerBy = (kind: Identifier['kind']) => {
       causedBy: p,
     })}
       returning id)
-    select uuid, code.id as message_id, ${isContested({ tag: kind === 'email' ? p.emailTag : p.phoneTag }, p.key)} as contested
+    select uuid, code.id as message_id, ${isContested(p.key, kind === 'email' ? p.emailTag : p.phoneTag)} as contested
       from registered, code
     union all select uuid, notice.id, false from owner, notice`,
   })
@@ -171,11 +175,20 @@ const confirmBy = (kind: Identifier['kind']) => {
       digest: 'text?',
       uuid: 'uuid',
       seenAt: 'timestamptz',
+      byAdministrator: 'boolean',
+      ...permitParamTypes,
       ...eventParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${isContested(p, p.key)} as yes),
+    with contested as materialized (select ${isContested(p.key, p.tag)} as yes),
+    candidate as materialized (
+      select ${p.byAdministrator} or origin is not null as exempt, not contested.yes as keeps,
+             case when not ${p.byAdministrator} then invitation_id end as invitation_id, terms_version, terms_accepted_at
+        from ${accounts}, contested
+       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key}
+         for update of ${sql.raw('accounts')}),
+    ${permitCtes(p, sql`candidate`)},
     proved as (${confirmRegistration(
       p,
       kind,
@@ -206,15 +219,21 @@ const confirmApartBy = (kind: Identifier['kind']) => {
       newUuid: 'uuid',
       now: 'timestamptz',
       digest: 'text?',
+      byAdministrator: 'boolean',
+      ...permitParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${isContested(p, p.key)} as yes),
+    with contested as materialized (select ${isContested(p.key, p.tag)} as yes),
     registration as (
       select * from ${accounts}
        where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
-         and ${isContested(p, sql`waiting_for`)}
+         and ${isContested(sql`waiting_for`, p.tag)}
          for update),
+    candidate as materialized (
+      select ${p.byAdministrator} as exempt, not contested.yes as keeps, invitation_id, terms_version, terms_accepted_at
+        from registration, contested),
+    ${permitCtes(p, sql`candidate`)},
     proved as (${confirmApart(p, kind, { registration: sql`registration`, contested: sql`contested` })}),
     ${endOtherClaims(p, kind, sql`proved`)}
     select * from proved`,
@@ -247,9 +266,13 @@ export function createRegistrationStore(database: Database): RegistrationStore {
       })
       return row!
     },
-    async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, now) {
+    async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, by, now) {
       const digest = password?.digest ?? null
-      const params = { uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now }
+      const params = {
+        ...by.permit,
+        ...{ uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now },
+        byAdministrator: by.isAdministrator ?? false,
+      }
       const eventsOf = ({ uuid }: Pick<Account, 'uuid'>): NewEvent[] => [
         { type: 'account.registered', account: uuid, data: { contact: kind } },
         { type: 'account.confirmed', account: uuid, data: { contact: kind } },

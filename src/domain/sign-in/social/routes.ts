@@ -5,6 +5,7 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../../platform/http/redirect.ts'
 import { providerFailureReasons } from '../../credentials/providers/provider.ts'
+import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
 import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
@@ -64,12 +65,13 @@ const providersAnswer = component(
   ),
 )
 
-const entryErrors = [
+const signInErrors = [
   'provider_not_found',
   'account_exists',
   'account_locked',
   'country_not_allowed',
   'too_many_requests',
+  ...entryErrors,
 ] as const
 
 const errorsOfRedirect = providerFailureReasons.map((reason) => `\`${reason}\``).join(', ')
@@ -188,12 +190,13 @@ export function createSocialRoutes(
         body: t.Object({
           code: t.String({ maxLength: 256, description: 'From the redirect; 60 s, once' }),
           code_verifier: codeVerifierField,
+          ...entryFields,
           ...deviceFields,
         }),
         response: {
           200: signedInAnswer,
           202: socialTwoFactorAnswer,
-          ...errorResponses('invalid_code', 'invalid_credentials', ...entryErrors),
+          ...errorResponses('invalid_code', 'invalid_credentials', ...signInErrors),
         },
         detail: {
           tags: ['Social login'],
@@ -211,11 +214,11 @@ export function createSocialRoutes(
       },
       {
         params: providerParams,
-        body: t.Object({ id_token: idTokenField, nonce: nonceField, ...deviceFields }),
+        body: t.Object({ id_token: idTokenField, nonce: nonceField, ...entryFields, ...deviceFields }),
         response: {
           200: signedInAnswer,
           202: socialTwoFactorAnswer,
-          ...errorResponses('invalid_token', 'invalid_credentials', 'provider_unavailable', ...entryErrors),
+          ...errorResponses('invalid_token', 'invalid_credentials', 'provider_unavailable', ...signInErrors),
         },
         detail: {
           tags: ['Social login'],

@@ -9,6 +9,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { type Admission, type EntryBody, noEntry, type Entry } from '../../accounts/admission/service.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
@@ -17,7 +18,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
-import type { IdentityProofs } from '../identities/proof.ts'
+import type { Brought, IdentityProofs } from '../identities/proof.ts'
 import type { IdentityResolver } from '../identities/resolver.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
@@ -75,20 +76,21 @@ export interface SocialService {
   callbackUrl(provider: string, answer: ProviderAnswer): string
   /** Throws `invalid_code`, `account_exists`, `account_locked`, `too_many_requests`, `provider_not_found`. */
   exchange(
-    body: { code: string; code_verifier: string },
+    body: { code: string; code_verifier: string } & EntryBody,
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome>
   /** Throws what `exchange` does, but `invalid_token` for a wrong token; and `provider_unavailable`. */
   signIn(
     provider: string,
-    body: { id_token: string; nonce: string },
+    body: { id_token: string; nonce: string } & EntryBody,
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome>
 }
 
 interface Needs {
+  admission: Admission
   providers: ProviderService
   identityProofs: IdentityProofs
   identityResolver: IdentityResolver
@@ -103,20 +105,30 @@ interface Needs {
 
 export function createSocialService(needs: Needs): SocialService {
   const flows = createFlows(needs)
-  const { providers, identityProofs, identityResolver, signIn, limits, logger, config } = needs
+  const { admission, providers, identityProofs, identityResolver, signIn, limits, logger, config } = needs
   const { redirectUris } = config.social
   const urlOf = (provider: string, operation: string) =>
     `${config.server.baseUrl}/api/v1/auth/social/${provider}/${operation}`
 
   async function enter(
     identity: ProvedIdentity,
+    entry: Entry,
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome> {
-    const account = await identityResolver.accountOf(identity, client.language)
+    const account = await identityResolver.accountOf(identity, client.language, entry)
     const identifier = mainIdentifier(account, config.accounts.defaultCountry)
     const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, client })
     return 'due' in outcome ? { due: { ...outcome.due, identifier: account.uuid } } : outcome
+  }
+
+  /** A refused entry uses nothing up, so that the same proof may come again with what was missing. */
+  async function readEntry(provider: string, brought: Brought, body: EntryBody, client: SocialClient) {
+    if (!admission.isRestricted && !body.invitation) return noEntry
+    const identity = await identityProofs.look(provider, brought)
+    const entry = await admission.readForProvider(body, client)
+    if (identity !== null) await identityResolver.requireEntry(identity, entry)
+    return entry
   }
 
   function noteFailure(provider: string, error: unknown): ProviderFailure {
@@ -174,14 +186,16 @@ export function createSocialService(needs: Needs): SocialService {
       return `${urlOf(provider.name, 'callback')}?${parametersOf(answer)}`
     },
 
-    async exchange({ code, code_verifier }, device, client) {
+    async exchange({ code, code_verifier, ...body }, device, client) {
       await limits.chargeVisit('login', stranger(client))
-      return enter(await identityProofs.takeCode(code, code_verifier), device, client)
+      const entry = await readEntry('', { code, code_verifier }, body, client)
+      return enter(await identityProofs.takeCode(code, code_verifier), entry, device, client)
     },
 
-    async signIn(provider, { id_token, nonce }, device, client) {
+    async signIn(provider, { id_token, nonce, ...body }, device, client) {
       await limits.chargeVisit('login', stranger(client))
-      return enter(await identityProofs.takeIdToken(provider, id_token, nonce), device, client)
+      const entry = await readEntry(provider, { id_token, nonce }, body, client)
+      return enter(await identityProofs.takeIdToken(provider, id_token, nonce), entry, device, client)
     },
   }
 }

@@ -1,0 +1,28 @@
+/** What calls that may open an account say of it, and how they are refused. */
+import { t } from 'elysia'
+import { optionalField } from '../../../platform/http/schemas.ts'
+import type { ErrorCode } from '../../../errors.ts'
+
+export const entryFields = {
+  invitation: optionalField(
+    t.String({
+      maxLength: 256,
+      description: 'The code of an invitation; it is spent when the account is opened',
+      examples: ['7K3M-9QWX-2T4V-H8ZN'],
+    }),
+  ),
+  terms: optionalField(
+    t.String({
+      maxLength: 256,
+      description: 'The version of the terms that the person accepts, where `accounts.terms` is set',
+      examples: ['2026-11'],
+    }),
+  ),
+}
+
+export const entryErrors = [
+  'registration_closed',
+  'invalid_invitation',
+  'domain_not_allowed',
+  'terms_required',
+] as const satisfies ErrorCode[]

@@ -1,0 +1,202 @@
+/**
+ * Who may open an account. Every way that opens one asks here: `read` for what the call itself names, before any code is
+ * looked at; `permit` for the statement that opens the account (permit-sql.ts); `refusal` for why that statement opened none.
+ */
+
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { ValuesOf } from '../../../platform/postgres/statement.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { Account } from '../accounts/account.ts'
+import { readInvitation } from './invitation.ts'
+import type { permitParamTypes } from './permit-sql.ts'
+import type { Invitation, InvitationStore } from './store.ts'
+
+/** What a call that may open an account says of it. */
+export interface EntryBody {
+  invitation?: string | null | undefined
+  terms?: string | null | undefined
+}
+
+/** The same, once it was checked. */
+export interface Entry {
+  invitation: Pick<Invitation, 'id' | 'hash'> | null
+  /** The version that has to be accepted, if the call accepts it. */
+  terms: string | null
+}
+
+export const noEntry: Entry = { invitation: null, terms: null }
+
+export type Permit = ValuesOf<typeof permitParamTypes>
+
+/** A registration that waits, as far as it matters here. */
+export type WaitingRegistration = Pick<Account, 'invitationId' | 'termsVersion' | 'origin'>
+
+interface Client {
+  addressBucket: string
+}
+
+export interface Admission {
+  /** The version of the terms that has to be accepted; null: none. */
+  readonly terms: string | null
+  /** False: everybody may open an account with any contact. */
+  readonly isRestricted: boolean
+  /**
+   * What the body of a call names. `named`: the contact that it would prove. `needsTerms`: without the terms it opens
+   * nothing, whatever waits. Throws `registration_closed`, `invalid_invitation`, `terms_required`, `too_many_requests`.
+   */
+  read(body: EntryBody, named: Identifier, client: Client, options?: { needsTerms?: boolean }): Promise<Entry>
+  /** For a provider, whose contact is not known yet. */
+  readForProvider(body: EntryBody, client: Client): Promise<Entry>
+  /**
+   * The invitation of a registration. Throws `registration_closed`, `invalid_invitation`, `too_many_requests`; then
+   * `requireContact` throws for the contacts.
+   */
+  readRegistration(body: EntryBody, client: Client): Promise<Entry & { domain: string | null }>
+  /** Throws `invalid_invitation` and `domain_not_allowed`. */
+  requireContact(domain: string | null, identifiers: Identifier[]): void
+  /** Throws `domain_not_allowed` for an address that an account is about to get. */
+  requireDomain(identifier: Identifier): void
+  /** Whether a call that names an identifier could open an account for it. Never throws for what the call names. */
+  couldOpen(body: EntryBody, identifier: Identifier, client: Client): Promise<boolean>
+  /** What the statement checks. `proved`: the contact that the call proves; null: none. */
+  permit(entry: Entry, proved: Identifier | null): Permit
+  /** Why an account was not opened; null: not for a reason of this room. `tag`: of the password that the call names. */
+  refusal(entry: Entry, proved: Identifier | null, waiting: WaitingRegistration | null, tag?: Uint8Array | null): Promise<AppError | null>
+  /** Whether what the registration named is enough of the terms, so that the call need not accept them. */
+  hasAccepted(entry: Entry, waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null): Promise<boolean>
+}
+
+interface Needs {
+  limits: LimitService
+  clock: Clock
+  config: Config
+  stores: { invitations: InvitationStore }
+}
+
+export const termsRequired = (terms: string) => new AppError('terms_required', { terms })
+
+/** The domain of an address in comparable form. */
+export const domainOf = (identifier: Identifier | null): string | null =>
+  identifier?.kind === 'email' ? identifier.key.slice(identifier.key.indexOf('@') + 1) : null
+
+export function createAdmission({ limits, clock, config, stores }: Needs): Admission {
+  const { registration: mode, registrationDomains: domains } = config.accounts
+  const terms = config.accounts.terms === '' ? null : config.accounts.terms
+  const { invitations } = stores
+
+  const isUsable = ({ used, uses, revokedAt, expiresAt }: Invitation) =>
+    used < uses && revokedAt === null && expiresAt > clock.now()
+
+  /** Null where it does not hold. A right one is never refused for what others tried. */
+  async function findUsable(typed: string): Promise<Invitation | null> {
+    const hash = readInvitation(typed)
+    const found = hash && (await invitations.findByHash(hash))
+    return found && isUsable(found) ? found : null
+  }
+
+  async function readInvitationOf(typed: EntryBody['invitation'], client: Client): Promise<Invitation | null> {
+    if (typeof typed !== 'string' || typed === '') return null
+    if (mode === 'closed') throw new AppError('registration_closed')
+    const found = await findUsable(typed)
+    if (found !== null) return found
+    await limits.charge(limits.counters.wrongInvitations(client.addressBucket))
+    throw new AppError('invalid_invitation')
+  }
+
+  const fits = ({ domain }: Pick<Invitation, 'domain'>, contacts: (Identifier | null)[]) =>
+    domain === null || contacts.some((contact) => domainOf(contact) === domain)
+
+  const isListed = (identifier: Identifier | null) => {
+    if (domains.length === 0) return true
+    const domain = domainOf(identifier)
+    return (
+      domain !== null &&
+      domains.some((each) => (each.startsWith('*.') ? domain.endsWith(each.slice(1)) : domain === each))
+    )
+  }
+
+  const accepted = (typed: EntryBody['terms']) => (terms !== null && typed === terms ? terms : null)
+
+  function requireTerms(typed: EntryBody['terms'], needsTerms: boolean): void {
+    const isMissing = typeof typed !== 'string' || typed === ''
+    if (terms !== null && typed !== terms && (needsTerms || !isMissing)) throw termsRequired(terms)
+  }
+
+  /** What the registration named counts if nobody else registered the contact. */
+  async function keptOf(waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null) {
+    if (waiting === null || (waiting.invitationId === null && waiting.termsVersion === null)) return null
+    return (await invitations.isContested(contact.key, tag)) ? null : waiting
+  }
+
+  async function read(
+    body: EntryBody,
+    named: Identifier,
+    client: Client,
+    { needsTerms = false }: { needsTerms?: boolean } = {},
+  ): Promise<Entry> {
+    const invitation = await readInvitationOf(body.invitation, client)
+    if (invitation && !fits(invitation, [named])) throw new AppError('invalid_invitation')
+    requireTerms(body.terms, needsTerms)
+    return { invitation, terms: accepted(body.terms) }
+  }
+
+  return {
+    terms,
+    isRestricted: mode !== 'open' || domains.length > 0 || terms !== null,
+    read,
+    async readForProvider(body, client) {
+      const invitation = await readInvitationOf(body.invitation, client)
+      return { invitation, terms: accepted(body.terms) }
+    },
+    async readRegistration(body, client) {
+      if (mode === 'closed') throw new AppError('registration_closed')
+      const invitation = await readInvitationOf(body.invitation, client)
+      if (mode === 'invitation' && invitation === null) throw new AppError('registration_closed')
+      return { invitation, terms: accepted(body.terms), domain: invitation?.domain ?? null }
+    },
+    requireContact(domain, identifiers) {
+      if (!fits({ domain }, identifiers)) throw new AppError('invalid_invitation')
+      if (!identifiers.some(isListed)) throw new AppError('domain_not_allowed')
+    },
+    requireDomain(identifier) {
+      if (identifier.kind === 'email' && !isListed(identifier)) throw new AppError('domain_not_allowed')
+    },
+    async couldOpen({ invitation: typed }, identifier, client) {
+      const names = typeof typed === 'string' && typed !== ''
+      const invitation = names && mode !== 'closed' ? await findUsable(typed) : null
+      if (names && invitation === null) await limits.admits(limits.counters.wrongInvitations(client.addressBucket))
+      if (mode === 'closed' || !isListed(identifier)) return false
+      return names ? invitation !== null && fits(invitation, [identifier]) : mode === 'open'
+    },
+    permit: ({ invitation, terms: ownTerms }, proved) => ({
+      admissionMode: mode,
+      isContactAdmitted: isListed(proved),
+      ownInvitation: invitation?.hash ?? null,
+      provedDomain: domainOf(proved),
+      ownTerms,
+      requiredTerms: terms,
+    }),
+    async refusal(entry, proved, waiting, tag = null) {
+      if (waiting !== null && waiting.origin !== null) return null
+      if (mode === 'closed') return new AppError('registration_closed')
+      const kept = proved && (await keptOf(waiting, proved, tag))
+      const id = entry.invitation?.id ?? kept?.invitationId ?? null
+      if (id === null && mode === 'invitation') return new AppError('registration_closed')
+      const invitation = id === null ? null : await invitations.findById(id)
+      if (id !== null && (invitation === null || !isUsable(invitation) || !fits(invitation, [proved])))
+        return new AppError('invalid_invitation')
+      if (!isListed(proved)) return new AppError('domain_not_allowed')
+      const hasAccepted = (entry.terms ?? kept?.termsVersion) === terms
+      return terms === null || hasAccepted ? null : termsRequired(terms)
+    },
+    async hasAccepted(entry, waiting, contact, tag) {
+      if (terms === null || entry.terms !== null || waiting?.origin) return true
+      // Asked also where nothing waits, so that the answer takes the same time.
+      const isContested = await invitations.isContested(contact.key, tag)
+      return !isContested && waiting?.termsVersion === terms
+    },
+  }
+}

@@ -1,0 +1,156 @@
+/** Invitations, in PostgreSQL in every shape. The promise: one is used as often as it says, and never by a refused call. */
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { invitations } from '../../../platform/postgres/schema.ts'
+import { defineStatement, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import type { Actor } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { isContested } from '../accounts/opening-sql.ts'
+
+export const invitationRow = rowOf(invitations)
+export type Invitation = ValuesOf<typeof invitationRow>
+
+export interface NewInvitation {
+  uuid: string
+  hash: Uint8Array
+  roleId: number | null
+  groups: string[]
+  domain: string | null
+  uses: number
+  note: string | null
+  createdAt: Date
+  expiresAt: Date
+  creator: Actor
+}
+
+export interface InvitationStore {
+  findByHash(hash: Uint8Array): Promise<Invitation | null>
+  findById(id: number): Promise<Invitation | null>
+  find(uuid: string): Promise<Invitation | null>
+  add(invitation: NewInvitation): Promise<void>
+  /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
+  list(before: number | null, limit: number): Promise<Invitation[]>
+  /** False where there is none, or where it was revoked before. */
+  revoke(uuid: string, now: Date): Promise<boolean>
+  /** Whether registrations, or the call with this `tag`, named the contact with different passwords. */
+  isContested(contact: string, tag: Uint8Array | null): Promise<boolean>
+  sweep(now: Date, limit: number): Promise<number>
+}
+
+const findBy = <const Type extends 'bytea' | 'bigint' | 'uuid'>(name: string, type: Type, column: SQL) =>
+  defineStatement({
+    name: `invitations.find_by_${name}`,
+    params: { value: type },
+    row: invitationRow,
+    sql: (p) => sql`select * from ${invitations} where ${column} = ${p.value}`,
+  })
+
+const findByHash = findBy('hash', 'bytea', sql`hash`)
+const findById = findBy('id', 'bigint', sql`id`)
+const findByUuid = findBy('uuid', 'uuid', sql`uuid`)
+
+const add = defineStatement({
+  name: 'invitations.add',
+  params: {
+    uuid: 'uuid',
+    hash: 'bytea',
+    roleId: 'int?',
+    groups: 'text',
+    domain: 'text?',
+    uses: 'int',
+    note: 'text?',
+    createdAt: 'timestamptz',
+    expiresAt: 'timestamptz',
+    creatorType: 'text',
+    creatorId: 'text?',
+    creatorName: 'text?',
+  },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  insert into ${invitations} (uuid, hash, role_id, groups, domain, uses, note, created_at, expires_at, creator_type, creator_id,
+                              creator_name)
+  values (${p.uuid}, ${p.hash}, ${p.roleId}, ${p.groups}::jsonb, ${p.domain}, ${p.uses}, ${p.note}, ${p.createdAt},
+          ${p.expiresAt}, ${p.creatorType}, ${p.creatorId}, ${p.creatorName})
+  returning uuid`,
+})
+
+const list = defineStatement({
+  name: 'invitations.list',
+  params: { before: 'bigint?', limit: 'int' },
+  row: invitationRow,
+  sql: (p) => sql`
+  select * from ${invitations} where id < coalesce(${p.before}, 9223372036854775807) order by id desc limit ${p.limit}`,
+})
+
+const revoke = defineStatement({
+  name: 'invitations.revoke',
+  params: { uuid: 'uuid', now: 'timestamptz' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${invitations} set revoked_at = ${p.now} where uuid = ${p.uuid} and revoked_at is null returning uuid`,
+})
+
+const contested = defineStatement({
+  name: 'invitations.is_contested',
+  params: { contact: 'text', tag: 'bytea?' },
+  row: { contested: 'boolean' },
+  sql: (p) => sql`select ${isContested(p.contact, p.tag)} as contested`,
+})
+
+/** For so long after its end one is still listed, and known to whoever asks what became of it. */
+const KEPT_DAYS = 30
+
+const sweep = createSweep({
+  name: 'invitations.sweep',
+  table: invitations,
+  key: sql`id`,
+  params: { before: 'timestamptz' },
+  where: (p) => sql`expires_at < ${p.before}`,
+  order: sql`expires_at`,
+})
+
+export function createInvitationStore(database: Database): InvitationStore {
+  return {
+    findByHash: (value) => database.first(findByHash, { value }),
+    findById: (value) => database.first(findById, { value }),
+    find: (value) => database.first(findByUuid, { value }),
+    async add({ creator, groups, ...invitation }) {
+      const { uuid, uses, domain, roleId, createdAt, expiresAt } = invitation
+      const params = {
+        ...invitation,
+        groups: JSON.stringify(groups),
+        creatorType: creator.type,
+        creatorId: creator.id,
+        creatorName: creator.name,
+      }
+      const data = {
+        invitation: uuid,
+        uses,
+        groups,
+        expires_at: expiresAt.toISOString(),
+        ...(domain !== null && { domain }),
+        ...(roleId !== null && { role_id: roleId }),
+      }
+      await changeAndRecord(database, add, params, {
+        at: createdAt,
+        eventsOf: () => [{ type: 'invitation.created', account: null, data }],
+      })
+    },
+    list: (before, limit) => database.all(list, { before, limit }),
+    async revoke(uuid, now) {
+      const row = await changeAndRecord(
+        database,
+        revoke,
+        { uuid, now },
+        {
+          at: now,
+          eventsOf: () => [{ type: 'invitation.revoked', account: null, data: { invitation: uuid } }],
+        },
+      )
+      return row !== null
+    },
+    isContested: async (contact, tag) => (await database.first(contested, { contact, tag }))!.contested,
+    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+  }
+}
