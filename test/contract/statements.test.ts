@@ -179,6 +179,38 @@ test('no statement changes a table twice without a reason', () => {
   expect(found.sort()).toEqual(listed.sort())
 })
 
+/** The statements that open accounts without a permit, with the reason. */
+const opensWithoutPermit: Record<string, string> = {
+  'people.create': 'an administrator makes the account',
+  'people.put_email': 'an administrator verifies the contact',
+  'people.put_phone': 'an administrator verifies the contact',
+}
+
+/** It sets when the account was confirmed, or adds an account that has been. */
+const opensAccounts = ({ text }: RegisteredStatement) =>
+  /\baccount_confirmed_at = (?!null)/.test(text.replace(/where[^()]*/g, '')) ||
+  [...text.matchAll(/insert into "accounts"\s*(?:as \w+\s*)?\(([^)]*)\)/g)].some(([, columns]) =>
+    columns?.includes('account_confirmed_at'),
+  )
+
+test('every statement that opens an account asks for the permit, and opens it only with one', () => {
+  const opening = ofTheProduct().filter(opensAccounts)
+  const around = opening.filter(
+    ({ text }) => !/permit as materialized/.test(text) || !/coalesce\(permit\.role_id/.test(text),
+  )
+  expect(around.map(({ name }) => name).sort()).toEqual(Object.keys(opensWithoutPermit).sort())
+  const permitted = opening.filter((statement) => !around.includes(statement)).map(({ name }) => name)
+  expect(permitted.sort()).toEqual([
+    'identities.open',
+    'passwords.reset_by_email',
+    'passwords.reset_by_phone',
+    'registration.confirm_apart_by_email',
+    'registration.confirm_apart_by_phone',
+    'registration.confirm_by_email',
+    'registration.confirm_by_phone',
+  ])
+})
+
 describe('PostgreSQL describes as declared', () => {
   for (const statement of ofTheProduct()) {
     test(statement.name, async () => {

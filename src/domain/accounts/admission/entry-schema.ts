@@ -1,7 +1,7 @@
 /** What calls that may open an account say of it, and how they are refused. */
 import { t } from 'elysia'
-import { optionalField } from '../../../platform/http/schemas.ts'
 import type { ErrorCode } from '../../../errors.ts'
+import { optionalField } from '../../../platform/http/schemas.ts'
 
 export const entryFields = {
   invitation: optionalField(

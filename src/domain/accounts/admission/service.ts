@@ -64,9 +64,19 @@ export interface Admission {
   /** What the statement checks. `proved`: the contact that the call proves; null: none. */
   permit(entry: Entry, proved: Identifier | null): Permit
   /** Why an account was not opened; null: not for a reason of this room. `tag`: of the password that the call names. */
-  refusal(entry: Entry, proved: Identifier | null, waiting: WaitingRegistration | null, tag?: Uint8Array | null): Promise<AppError | null>
+  refusal(
+    entry: Entry,
+    proved: Identifier | null,
+    waiting: WaitingRegistration | null,
+    tag?: Uint8Array | null,
+  ): Promise<AppError | null>
   /** Whether what the registration named is enough of the terms, so that the call need not accept them. */
-  hasAccepted(entry: Entry, waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null): Promise<boolean>
+  hasAccepted(
+    entry: Entry,
+    waiting: WaitingRegistration | null,
+    contact: Identifier,
+    tag: Uint8Array | null,
+  ): Promise<boolean>
 }
 
 interface Needs {
@@ -97,7 +107,10 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     return found && isUsable(found) ? found : null
   }
 
-  async function readInvitationOf(typed: EntryBody['invitation'], client: Client): Promise<Invitation | null> {
+  async function readInvitationOf(
+    typed: EntryBody['invitation'],
+    client: Client,
+  ): Promise<Invitation | null> {
     if (typeof typed !== 'string' || typed === '') return null
     if (mode === 'closed') throw new AppError('registration_closed')
     const found = await findUsable(typed)
@@ -129,6 +142,14 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
   async function keptOf(waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null) {
     if (waiting === null || (waiting.invitationId === null && waiting.termsVersion === null)) return null
     return (await invitations.isContested(contact.key, tag)) ? null : waiting
+  }
+
+  /** `id`: of the invitation that would be spent; null: there is none. */
+  async function refusalOfInvitation(id: number | null, proved: Identifier | null) {
+    if (mode === 'closed') return 'registration_closed'
+    if (id === null) return mode === 'invitation' ? 'registration_closed' : null
+    const invitation = await invitations.findById(id)
+    return invitation && isUsable(invitation) && fits(invitation, [proved]) ? null : 'invalid_invitation'
   }
 
   async function read(
@@ -167,7 +188,8 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     async couldOpen({ invitation: typed }, identifier, client) {
       const names = typeof typed === 'string' && typed !== ''
       const invitation = names && mode !== 'closed' ? await findUsable(typed) : null
-      if (names && invitation === null) await limits.admits(limits.counters.wrongInvitations(client.addressBucket))
+      if (names && invitation === null)
+        await limits.admits(limits.counters.wrongInvitations(client.addressBucket))
       if (mode === 'closed' || !isListed(identifier)) return false
       return names ? invitation !== null && fits(invitation, [identifier]) : mode === 'open'
     },
@@ -181,16 +203,11 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     }),
     async refusal(entry, proved, waiting, tag = null) {
       if (waiting !== null && waiting.origin !== null) return null
-      if (mode === 'closed') return new AppError('registration_closed')
       const kept = proved && (await keptOf(waiting, proved, tag))
-      const id = entry.invitation?.id ?? kept?.invitationId ?? null
-      if (id === null && mode === 'invitation') return new AppError('registration_closed')
-      const invitation = id === null ? null : await invitations.findById(id)
-      if (id !== null && (invitation === null || !isUsable(invitation) || !fits(invitation, [proved])))
-        return new AppError('invalid_invitation')
+      const refused = await refusalOfInvitation(entry.invitation?.id ?? kept?.invitationId ?? null, proved)
+      if (refused !== null) return new AppError(refused)
       if (!isListed(proved)) return new AppError('domain_not_allowed')
-      const hasAccepted = (entry.terms ?? kept?.termsVersion) === terms
-      return terms === null || hasAccepted ? null : termsRequired(terms)
+      return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
     },
     async hasAccepted(entry, waiting, contact, tag) {
       if (terms === null || entry.terms !== null || waiting?.origin) return true

@@ -170,7 +170,13 @@ export function createAccountAdministration(needs: Needs): AccountAdministration
     if (account.accountConfirmedAt !== null) return
     const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
     if (identifier === null) throw new AppError('no_verified_contact')
-    const confirmed = await stores.registrations.confirm(account, identifier, null, { permit: admission.permit(noEntry, null), isAdministrator: true }, clock.now())
+    const confirmed = await stores.registrations.confirm(
+      account,
+      identifier,
+      null,
+      { permit: admission.permit(noEntry, null), isAdministrator: true },
+      clock.now(),
+    )
     if (confirmed === null) throw new AppError('identifier_taken')
   }
 

@@ -96,7 +96,8 @@ export function createCodeService(options: Options): CodeService {
   const compare: CodeService['compare'] = async (binding, typed, { allowed, keepsRight = false }) => {
     const tried = allowed ? binding : { ...binding, subject: attempts.decoy('closed', binding.subject) }
     const digits = typed.length > 64 ? '' : typed.replace(/\s/g, '')
-    if (keepsRight && (await store.holds(tried, hash(tried, digits), config.attempts, clock.now()))) return 'right'
+    if (keepsRight && (await store.holds(tried, hash(tried, digits), config.attempts, clock.now())))
+      return 'right'
     const verdict = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
     if (verdict === 'right') onRight?.(binding)
     if (allowed && verdict !== 'spent')

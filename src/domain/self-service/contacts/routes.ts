@@ -18,14 +18,20 @@ const newPhone = t.String({
 
 const changeResponses = () => ({
   201: messageAnswer(201),
-  ...errorResponses(...ownerProofErrors, 'country_not_allowed', 'channel_not_available', 'identifier_taken'),
+  ...errorResponses(
+    ...ownerProofErrors,
+    'country_not_allowed',
+    'channel_not_available',
+    'identifier_taken',
+    'domain_not_allowed',
+  ),
 })
 
 const confirmSchema = () => ({
   body: t.Object({ otp: otpField }),
   response: {
     200: accountAnswer,
-    ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests'),
+    ...errorResponses('invalid_code', 'too_many_attempts', 'too_many_requests', 'domain_not_allowed'),
   },
 })
 

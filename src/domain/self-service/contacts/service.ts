@@ -75,7 +75,8 @@ const purposes = {
 const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
 
 export function createContactsService(needs: Needs): ContactsService {
-  const { admission, codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } = needs
+  const { admission, codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } =
+    needs
   const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
 

@@ -169,7 +169,8 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     ])
     const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
     const password = { digest, keptDevice, notices: messages }
-    if (!(await store.resetByCode(matched, password, admission.permit(noEntry, sentTo), clock.now()))) throw new AppError('invalid_code')
+    if (!(await store.resetByCode(matched, password, admission.permit(noEntry, sentTo), clock.now())))
+      throw new AppError('invalid_code')
     await codes.kill(account.uuid)
     await forgetStrangers(account, 'key' in name ? [name.key] : [], client)
   }

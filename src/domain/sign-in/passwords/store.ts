@@ -69,12 +69,7 @@ export interface PasswordStore {
    * sent, and no other. Of passkeys and
    * identities a recovery code removes all if the administrator said so, and otherwise none. Returns false if somebody else used it first.
    */
-  resetByCode(
-    matched: MatchedCode,
-    password: NewPassword,
-    permit: Permit,
-    now: Date,
-  ): Promise<boolean>
+  resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date): Promise<boolean>
   /**
    * For somebody who knows the old password: the same ends as with `reset` but the caller's session, and nothing is
    * removed. `other_password` means that the account has a different password now.
@@ -235,7 +230,8 @@ export function createPasswordStore(database: Database): PasswordStore {
         if (!(await spendAccountCode(transaction, account.id, code, now))) return null
         // The contact may have gone since the code was sent there; the account it was made for is the same.
         const row =
-          (proved && (await transaction.first(reset[proved.kind], { ...params, ...permit, key: proved.key }))) ??
+          (proved &&
+            (await transaction.first(reset[proved.kind], { ...params, ...permit, key: proved.key }))) ??
           (await transaction.first(resetByAdministrator, params))
         const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
         if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
@@ -247,7 +243,8 @@ export function createPasswordStore(database: Database): PasswordStore {
     async resetByCode(matched, password, permit, now) {
       const { sentTo } = matched
       const done =
-        sentTo && (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, permit, now)))
+        sentTo &&
+        (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, permit, now)))
       return (done ?? (await resetOnce(matched, null, password, permit, now))) !== null
     },
     async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, permit, now) {

@@ -255,14 +255,18 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       // The code is not used up by a call that lacks the terms: the same one may come again with them.
       const accepts = await admission.hasAccepted(entry, account, identifier, tag)
       await codes.take(binding, body.otp, { ...by, countsOn, keepsRight: !accepts })
-      if (!accepts) throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
+      if (!accepts)
+        throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
       // After the code was taken the call must not be refused any more, so the queue was asked for room before.
       const named = waiting ? waitingFor(waiting, identifier) : await nameByHashing(identifier, password)
       const permit = admission.permit(entry, identifier)
       const confirmed =
         account && (await registrations.confirm(account, identifier, named, { permit }, clock.now()))
       if (!confirmed)
-        throw (account && (await admission.refusal(entry, identifier, account, tag))) ?? new AppError('invalid_code')
+        throw (
+          (account && (await admission.refusal(entry, identifier, account, tag))) ??
+          new AppError('invalid_code')
+        )
       const hasPassword = confirmed.passwordDigest !== null
       if (!body.sign_in) return { hasPassword, signedIn: null }
       if (confirmed.lockedAt !== null) throw new AppError('account_locked')

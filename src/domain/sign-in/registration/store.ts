@@ -28,8 +28,8 @@ import {
   sweepClaims,
   sweepRegistrations,
 } from '../../accounts/accounts/opening-sql.ts'
-import type { Permit } from '../../accounts/admission/service.ts'
 import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import {
   changeAndRecord,
