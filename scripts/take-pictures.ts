@@ -2,7 +2,7 @@
  * Takes the pictures of the page of administration that docs/administration.md shows: `bun scripts/take-pictures.ts`.
  * Needs Debian's chromium and pngquant. It starts a service of its own with invented people, and stops it.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { $ } from 'bun'
@@ -44,10 +44,9 @@ async function play(name: string, logins: number): Promise<void> {
   await post('register', { email: identifier, password, password_confirmation: password })
   const otp = await waitFor(
     async () => {
-      const list = (await (await fetch(`http://127.0.0.1:${port}/dev/mailbox.json`)).json()) as {
-        to: string
-        code: string | null
-      }[]
+      const key = readFileSync(join(directory, 'dev-key'), 'utf8').trim()
+      const answer = await fetch(`http://127.0.0.1:${port}/dev/mailbox.json?key=${key}`)
+      const list = (await answer.json()) as { to: string; code: string | null }[]
       return list.find(({ to, code }) => to === identifier && code !== null)?.code
     },
     { what: `the code of ${identifier}`, timeoutMs: 10_000 },

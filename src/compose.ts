@@ -23,6 +23,7 @@ import { createSender } from './domain/messages/delivery/service.ts'
 import { createBreaker } from './domain/messages/senders/breaker.ts'
 import type { MessageSender } from './domain/messages/senders/sender.ts'
 import { clientSettings } from './domain/operations/client-settings/routes.ts'
+import { type DevKey, openDevKey } from './domain/operations/dev/dev-key.ts'
 import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
@@ -53,6 +54,7 @@ export interface ComposeOptions {
   metrics?: Metrics
   /** The pages of --dev, which only compose() loads. */
   createDevRoutes?: typeof createDevRoutes | null
+  devKey?: DevKey | null
 }
 
 export interface Service {
@@ -61,6 +63,7 @@ export interface Service {
   services: Services
   /** Only with --dev. */
   mailbox: Mailbox | null
+  devKey: DevKey | null
   /** For the commands and tests that look beneath the services. */
   database: Database
   housekeeping: Pick<Housekeeping, 'run'>
@@ -89,7 +92,9 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     const createDevRoutes = options.dev
       ? (await import('./domain/operations/dev/routes.ts')).createDevRoutes
       : null
-    const service = build({ ...options, createDevRoutes, metrics: await openMetrics(config) }, connections)
+    const devKey = options.dev ? openDevKey(devFile(config, 'dev-key'), config.server.port) : null
+    const metrics = await openMetrics(config)
+    const service = build({ ...options, createDevRoutes, devKey, metrics }, connections)
     await service.start()
     return service
   } catch (error) {
@@ -121,9 +126,10 @@ export async function withStores<T>(config: Config, work: (service: Service) => 
 /** Makes every store, every service and the app, and starts nothing: no loop, no timer, no write before `start`. */
 export function build(options: ComposeOptions, connections: Connections): Service {
   const { config, dev, clock, logger, network = trueNetwork, metrics = noMetrics } = options
+  const { devKey = null } = options
   const { secret } = connections
   const { database, redis } = metrics.isOn ? measured(connections, metrics) : connections
-  const mailbox = dev ? createMailbox(clock, mailboxFile(config)) : null
+  const mailbox = dev ? createMailbox(clock, devFile(config, 'dev-mailbox.jsonl')) : null
   const breaker = createBreaker(clock)
   const sender = options.sender ?? createSender(config, mailbox, { clock, breaker })
   const reaches = createReach(config, dev)
@@ -177,7 +183,13 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     {
       baseUrl,
       pages: config.pages.enabled ? createPages(services, { dev, settings }) : [],
-      devRoutes: (mailbox && options.createDevRoutes?.(mailbox, catalog)) ?? null,
+      devRoutes:
+        mailbox && devKey
+          ? (options.createDevRoutes?.({
+              ...{ mailbox, catalog, key: devKey },
+              start: { adminUrl: adminUrlOf(config), hasDocumentation: docs },
+            }) ?? null)
+          : null,
       passkeys: config.passkeys,
       catalog,
       trustedProxies,
@@ -206,6 +218,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     administration,
     services,
     mailbox,
+    devKey,
     database,
     housekeeping,
     async start() {
@@ -258,9 +271,16 @@ function printStack(error: unknown): void {
   process.stderr.write(`${stack}\n${statement ? `    in the statement ${statement}\n` : ''}`)
 }
 
-/** Beside the embedded database; without that directory the mailbox lives in memory only. */
-function mailboxFile({ storage }: Config): string | null {
-  return existsSync(storage.dataDir) ? join(storage.dataDir, 'dev-mailbox.jsonl') : null
+/** Beside the embedded database; without that directory what --dev keeps lives in memory only. */
+function devFile({ storage }: Config, name: string): string | null {
+  return existsSync(storage.dataDir) ? join(storage.dataDir, name) : null
+}
+
+/** Where the page of administration is; null where nothing listens. */
+function adminUrlOf({ admin }: Config): string | null {
+  if (admin.listen === null) return null
+  const { host, port } = admin.listen
+  return `${admin.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`}/admin/`
 }
 
 /** A passkey works for one relying party only: with another `rp_id` its owner could not sign in any more. */

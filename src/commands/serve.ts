@@ -62,7 +62,7 @@ async function serve(options: ServeOptions): Promise<void> {
     'listening',
   )
   if (dev) {
-    logger.info(devAddresses(url), 'open these')
+    logger.info(devAddresses(url, service.devKey?.value ?? ''), 'open these')
     if (config.limits.enabled) logger.info('limits are on, here too: POTERNE_LIMITS_ENABLED=false lifts them')
   }
   if (options.seed) await seed(service, url, logger)
@@ -153,12 +153,16 @@ function listenHint(code: string | undefined): string {
     : 'server.host must be an address of this machine'
 }
 
-/** The demonstration page by the name `localhost`: passkeys do not work on a bare address. */
-const devAddresses = (url: string) => ({
-  demonstration: `${url.replace('//127.0.0.1:', '//localhost:')}/dev/app`,
-  mailbox: `${url}/dev/mailbox`,
-  documentation: `${url}/swagger`,
-})
+/** By the name `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
+function devAddresses(url: string, key: string) {
+  const named = url.replace('//127.0.0.1:', '//localhost:')
+  return {
+    start: `${named}/?key=${key}`,
+    demonstration: `${named}/dev/app?key=${key}`,
+    mailbox: `${named}/dev/mailbox?key=${key}`,
+    documentation: `${url}/swagger`,
+  }
+}
 
 async function seed({ mailbox, database }: Service, url: string, logger: Logger): Promise<void> {
   const people = await seedPeople({

@@ -463,6 +463,8 @@ export const ar: Texts = {
     html_part: 'نسخة HTML',
     demonstration: 'عرض توضيحي',
     documentation: 'توثيق الواجهة البرمجية',
+    administration: 'الإدارة',
+    closed: 'افتح العنوان الذي عرضه poterne عند بدئه: الرموز خلفه.',
   },
   purposes: {
     confirmation: 'تأكيد الحساب',

@@ -471,6 +471,8 @@ export const en: Texts = {
     html_part: 'HTML version',
     demonstration: 'Demonstration',
     documentation: 'API documentation',
+    administration: 'Administration',
+    closed: 'Open the address that poterne printed when it started: the codes are behind it.',
   },
   purposes: {
     confirmation: 'Account confirmation',

@@ -481,6 +481,8 @@ export const es: Texts = {
     html_part: 'Versión HTML',
     demonstration: 'Demostración',
     documentation: 'Documentación de la API',
+    administration: 'Administración',
+    closed: 'Abra la dirección que poterne mostró al arrancar: los códigos están detrás de ella.',
   },
   purposes: {
     confirmation: 'Confirmación de la cuenta',

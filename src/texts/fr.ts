@@ -481,6 +481,8 @@ export const fr = {
     html_part: 'Version HTML',
     demonstration: 'Démonstration',
     documentation: 'Documentation de l’API',
+    administration: 'Administration',
+    closed: "Ouvrez l'adresse que poterne a affichée à son démarrage : les codes sont derrière.",
   },
   purposes: {
     confirmation: 'Confirmation du compte',

@@ -483,6 +483,8 @@ export const pt: Texts = {
     html_part: 'Versão HTML',
     demonstration: 'Demonstração',
     documentation: 'Documentação da API',
+    administration: 'Administração',
+    closed: 'Abra o endereço que o poterne mostrou ao arrancar: os códigos estão atrás dele.',
   },
   purposes: {
     confirmation: 'Confirmação da conta',

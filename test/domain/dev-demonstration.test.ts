@@ -1,8 +1,10 @@
 /** The demonstration page of --dev in Chromium: what a person does on it, with the public interface only. */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchBrowser } from '../helpers/browser.ts'
+import { devKey, readMailbox } from '../helpers/dev-pages.ts'
 import { type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -52,7 +54,7 @@ async function open(): Promise<Person> {
     if (message.type() === 'error' && /Content Security Policy/.test(message.text()))
       problems.push(message.text())
   })
-  await page.goto(`${url}/dev/app`)
+  await page.goto(`${url}/dev/app?key=${await devKey(poterne.stdout)}`)
   return { page, context, problems }
 }
 
@@ -67,12 +69,7 @@ const heading = (page: Page, text: string) =>
 const codeFor = (to: string) =>
   waitFor(
     async () => {
-      const list = (await (
-        await fetch(`${url.replace('localhost', '127.0.0.1')}/dev/mailbox.json`)
-      ).json()) as {
-        to: string
-        code: string | null
-      }[]
+      const list = await readMailbox(url.replace('localhost', '127.0.0.1'), poterne.stdout)
       return list.find((entry) => entry.to === to)?.code ?? undefined
     },
     { what: `a code for ${to}` },
@@ -156,8 +153,9 @@ describe('on the demonstration page', () => {
 
   test('opened by the address 127.0.0.1, it moves to the name localhost', async () => {
     const page = await browser.newPage()
-    await page.goto(`${url.replace('localhost', '127.0.0.1')}/dev/app`)
-    await page.waitForURL(`${url}/dev/app`)
+    const path = `/dev/app?key=${await devKey(poterne.stdout)}`
+    await page.goto(url.replace('localhost', '127.0.0.1') + path)
+    await page.waitForURL(url + path)
     await heading(page, 'Sign in')
     await page.close()
   })

@@ -5,6 +5,7 @@ import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSender } from '../../src/domain/messages/delivery/service.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
+import { openDevKey } from '../../src/domain/operations/dev/dev-key.ts'
 import { createMailbox } from '../../src/domain/operations/dev/mailbox.ts'
 import { createDevRoutes } from '../../src/domain/operations/dev/routes.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
@@ -13,13 +14,15 @@ import { newDirectory } from '../helpers/run-directory.ts'
 const now = new Date('2026-07-01T12:00:00.000Z')
 const open = (file: string | null = null) => {
   const mailbox = createMailbox({ now: () => now }, file)
-  const routes = createDevRoutes(mailbox, createCatalog({ language: 'fr' }))
-  const send = (method: string, path: string, headers: Record<string, string> = {}) =>
-    routes.handle(
-      new Request(`http://127.0.0.1${path}`, { method, headers: { host: '127.0.0.1', ...headers } }),
-    )
+  const start = { adminUrl: 'http://127.0.0.1:8081/admin/', hasDocumentation: true }
+  const key = openDevKey(null, 8080)
+  const routes = createDevRoutes({ mailbox, catalog: createCatalog({ language: 'fr' }), key, start })
+  const send = (method: string, path: string, headers: Record<string, string> = {}) => {
+    const all = { host: '127.0.0.1', cookie: `other=1; poterne_dev_8080=${key.value}`, ...headers }
+    return routes.handle(new Request(`http://127.0.0.1${path}`, { method, headers: all }))
+  }
   const get = (path: string, headers: Record<string, string> = {}) => send('GET', path, headers)
-  return { mailbox, get, send }
+  return { mailbox, get, send, key: key.value }
 }
 
 function message(values: Partial<RenderedMessage> = {}): RenderedMessage {
@@ -211,4 +214,52 @@ test.each([
     expect([path, await (await get(path, { [name]: value })).text()]).toEqual([path, 'route_not_found'])
   }
   expect((await get('/dev/mailbox.json')).status).toBe(200)
+})
+
+const devPaths = ['/dev/mailbox', '/dev/mailbox.json', '/dev/mailbox/7.html', '/dev/app']
+
+describe('behind a proxy that says nothing of itself', () => {
+  test('its pages are not there for who lacks the key, and no code is', async () => {
+    const { mailbox, send, key } = open()
+    await mailbox.send(message())
+    const wrong = ['', 'poterne_dev_8080=', `poterne_dev_8081=${key}`, `poterne_dev_8080=${key.slice(1)}`]
+    for (const cookie of wrong)
+      for (const path of [...devPaths, `/dev/mailbox?key=${key}x`, '/dev/mailbox.json?key='])
+        expect([path, await (await send('GET', path, { cookie })).text()]).toEqual([path, 'route_not_found'])
+    expect(await (await send('POST', '/dev/mailbox/clear', { cookie: '' })).text()).toBe('route_not_found')
+    expect(mailbox.list()).toHaveLength(1)
+  })
+
+  test('the key of the address opens them, and the browser keeps it', async () => {
+    const { mailbox, send, key } = open()
+    await mailbox.send(message())
+    for (const path of ['/', ...devPaths]) {
+      const answer = await send('GET', `${path}?key=${key}`, { cookie: '' })
+      expect([path, answer.status]).toEqual([path, 200])
+      const cookie = answer.headers.get('set-cookie') ?? ''
+      expect(cookie).toMatch(/^poterne_dev_8080=[\w-]{22}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/)
+      expect((await send('GET', path, { cookie: cookie.split(';')[0]! })).status).toBe(200)
+    }
+    expect((await send('GET', '/dev/app')).headers.get('set-cookie')).toBeNull()
+  })
+
+  test('the first page links to the others, and without the key to the documentation alone', async () => {
+    const { send } = open()
+    const targets = async (cookie?: string) => {
+      const answer = await send('GET', '/', cookie === undefined ? {} : { cookie })
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+      return [...(await answer.text()).matchAll(/href="([^"]*)"/g)].map(([, target]) => target)
+    }
+    expect(await targets()).toEqual(['/dev/app', '/dev/mailbox', '/swagger', 'http://127.0.0.1:8081/admin/'])
+    expect(await targets('')).toEqual(['/swagger'])
+  })
+})
+
+test('the key outlives a restart where there is a file for it, which nobody else reads', () => {
+  const file = join(newDirectory('dev-key'), 'dev-key')
+  const { value } = openDevKey(file, 8080)
+  expect(openDevKey(file, 8080).value).toBe(value)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  appendFileSync(file, 'x')
+  expect(openDevKey(file, 8080).value).not.toBe(value)
 })

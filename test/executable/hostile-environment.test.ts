@@ -1,4 +1,5 @@
 /** What stands around the executable changes nothing, and nothing is read or asked that is not its own. */
+
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -152,8 +153,9 @@ describe.each(Object.entries(looks))('in an empty directory, %s', (_name, look) 
         })
       const password = 'correct horse battery'
       await post('register', { email: 'ada@example.com', password, password_confirmation: password })
+      const key = () => readFileSync(join(directory, 'data', 'dev-key'), 'utf8').trim()
       const mailbox = async () =>
-        (await (await fetch(`${url}/dev/mailbox.json`)).json()) as { code: string }[]
+        (await (await fetch(`${url}/dev/mailbox.json?key=${key()}`)).json()) as { code: string }[]
       const mail = await waitFor(async () => (await mailbox())[0])
       expect((await post('verify-account', { identifier: 'ada@example.com', otp: mail.code })).status).toBe(
         201,

@@ -1,6 +1,8 @@
 /** Clients that ask and never read the answer: what each of them costs in memory. */
+
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { devKey } from '../helpers/dev-pages.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -35,7 +37,15 @@ async function pathsOfGetRoutes(): Promise<string[]> {
   const documented = Object.entries(body.paths as Record<string, object>)
     .filter(([, operations]) => 'get' in operations)
     .map(([path]) => path.replaceAll(/\{\w+\}/g, 'x'))
-  return [...documented, '/swagger', '/swagger/json', '/swagger/reference.js', '/dev/app', '/dev/mailbox']
+  const key = await devKey(service.process().stdout)
+  return [
+    ...documented,
+    '/swagger',
+    '/swagger/json',
+    '/swagger/reference.js',
+    `/dev/app?key=${key}`,
+    `/dev/mailbox?key=${key}`,
+  ]
 }
 
 const answersLogged = () => service.process().stdout().split('"request_id"').length - 1

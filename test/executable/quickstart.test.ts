@@ -1,9 +1,11 @@
 /** docs/quickstart.md: its page in a browser, and its back ends, against the executable in --dev. */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../helpers/browser.ts'
+import { readMailbox } from '../helpers/dev-pages.ts'
 import { builtExecutable, type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
@@ -24,10 +26,7 @@ const answers = async (at: string) => (await fetch(at).catch(() => null)) !== nu
 const codeFor = (to: string, older?: string) =>
   waitFor(
     async () => {
-      const entries = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as {
-        to: string
-        code: string
-      }[]
+      const entries = await readMailbox(url, poterne.stdout)
       return entries.find((entry) => entry.to === to && entry.code !== older)?.code
     },
     { what: `a code for ${to}` },

@@ -38,7 +38,10 @@ test('the tour works as it is printed', async () => {
   const shell = blocks.filter(({ language }) => language === 'sh')
   // A mark between the blocks: what each of them printed last is what the README shows.
   const script = shell.map(({ text }) => `${text}\necho; echo "--"`).join('\n')
-  const bash = Bun.spawn(['bash', '-c', script.replaceAll('127.0.0.1:8080', address)], { stderr: 'inherit' })
+  const bash = Bun.spawn(['bash', '-c', script.replaceAll('127.0.0.1:8080', address)], {
+    cwd: dev.directory,
+    stderr: 'inherit',
+  })
   const outputs = (await new Response(bash.stdout).text()).split('\n--\n')
   expect(await bash.exited).toBe(0)
 

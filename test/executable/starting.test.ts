@@ -1,7 +1,9 @@
 /** Processes that meet others of their kind at the start, and what --dev adds. */
+
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
+import { devKey } from '../helpers/dev-pages.ts'
 import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
@@ -65,7 +67,8 @@ describe('--dev', () => {
     const email = newEmail()
     const password = 'correct horse battery'
     await dev.post('register', { email, password, password_confirmation: password })
-    const read = () => dev.call('GET', '/dev/mailbox.json')
+    const key = await devKey(dev.process().stdout)
+    const read = () => dev.call('GET', `/dev/mailbox.json?key=${key}`)
     await waitFor(async () => (await read()).body.length > 0, { what: 'the message' })
     await Bun.sleep(200)
     const mailbox = await read()
@@ -93,7 +96,9 @@ describe('--dev', () => {
       ])
       return statusesOf(answer)[0]
     }
-    for (const path of ['/dev/mailbox', '/dev/mailbox.json', '/dev/app']) {
+    const key = await devKey(dev.process().stdout)
+    for (const page of ['/', '/dev/mailbox', '/dev/mailbox.json', '/dev/app']) {
+      const path = `${page}?key=${key}`
       for (const host of ['localhost', `localhost:${dev.port}`, '127.0.0.1', `[::1]:${dev.port}`])
         expect([host, await statusOf(host, path)]).toEqual([host, 200])
       for (const host of ['attacker.example', `attacker.example:${dev.port}`, 'localhost.attacker.example'])

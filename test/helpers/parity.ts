@@ -2,10 +2,12 @@
  * How long the service takes for identifiers it knows and for those it does not: a process of its own on stores that
  * write to disk as in production, asked over HTTP in random order, the class of each call mixed with the others.
  */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { stringify } from 'smol-toml'
 import { newEmail, newPhone, PASSWORD, registration } from './api-client.ts'
+import { readMailbox } from './dev-pages.ts'
 import { freePort } from './free-port.ts'
 import { newDirectory } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startPostgres } from './servers.ts'
@@ -74,9 +76,10 @@ export async function startParityService(
   }
   await Bun.write(join(directory, 'config.toml'), stringify(settings))
   const main = join(import.meta.dir, '../../src/main.ts')
+  const log = join(directory, 'log')
   const service = Bun.spawn([process.execPath, main, 'serve', '--dev'], {
     cwd: directory,
-    stdout: 'ignore',
+    stdout: Bun.file(log),
     stderr: 'inherit',
   })
   const url = `http://127.0.0.1:${port}`
@@ -93,10 +96,7 @@ export async function startParityService(
     code: (destination) =>
       waitFor(
         async () => {
-          const all = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as {
-            to: string
-            code: string
-          }[]
+          const all = await readMailbox(url, () => readFileSync(log, 'utf8'))
           return all.find(({ to, code }) => to === destination && code)?.code
         },
         { what: `a code for ${destination}` },

@@ -6,8 +6,10 @@ import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
+import type { DevKey } from './dev-key.ts'
 import type { Mailbox } from './mailbox.ts'
 import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
+import { type StartPage, startPage, startPolicy } from './start-page.ts'
 
 const hidden = { detail: { hide: true } }
 
@@ -23,15 +25,38 @@ const FORWARDING_HEADERS = [
   ],
 ]
 
-/** The mailbox for people as a page, for programs as JSON, newest first; and the demonstration page. */
-export function createDevRoutes(mailbox: Mailbox, catalog: Catalog) {
+export interface DevPages {
+  mailbox: Mailbox
+  catalog: Catalog
+  key: DevKey
+  start: Omit<StartPage, 'isOpen'>
+}
+
+/** The mailbox for people as a page, for programs as JSON, newest first; the demonstration page, and links to them at `/`. */
+export function createDevRoutes({ mailbox, catalog, key, start }: DevPages) {
   const languageOf = (request: Request) => catalog.pick(request.headers.get('accept-language'))
   return new Elysia({ name: 'dev' })
     .onBeforeHandle(({ request }) => {
       // A page of another site may give its name the address of this machine, and read what is here (DNS rebinding).
       if (!isLoopbackHost(hostNameOf(request))) throw new AppError('route_not_found')
-      // A reverse proxy on this machine may name it, too, and brings everybody here.
+      // A reverse proxy on this machine may name it, too, and brings everybody here. Not every proxy says so: see dev-key.ts.
       if (FORWARDING_HEADERS.some((name) => request.headers.has(name))) throw new AppError('route_not_found')
+    })
+    .onBeforeHandle(({ request, set }) => {
+      const cookie = key.cookieFor(request)
+      if (cookie !== null) set.headers['set-cookie'] = cookie
+    })
+    .get(
+      '/',
+      ({ request }) => {
+        const language = languageOf(request)
+        const html = startPage({ ...start, isOpen: key.isIn(request) }, language, catalog.of(language))
+        return page(html, startPolicy, language)
+      },
+      hidden,
+    )
+    .onBeforeHandle(({ request }) => {
+      if (!key.isIn(request)) throw new AppError('route_not_found')
     })
     .get(
       '/dev/app',

@@ -1,0 +1,61 @@
+/** The first page of --dev: links to the others. Without the key it only says how to open them. */
+import { escapeHtml } from '../../../platform/http/page-answer.ts'
+import { type Language, textDirection } from '../../../texts/languages.ts'
+import type { Texts } from '../../../texts/texts.ts'
+import { pagePolicy } from './page-policy.ts'
+
+const style = `
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 48px 16px; max-width: 480px; background: light-dark(#f6f5f2, #16181b);
+  color: light-dark(#1d2126, #e8e6e1); font: 17px/1.6 system-ui, sans-serif; }
+h1 { margin: 0 0 16px; font-size: 24px; }
+ul { margin: 0; padding: 0; list-style: none; }
+a { display: block; margin: 0 0 12px; padding: 14px 18px; border: 1px solid light-dark(#dcd9d2, #383d44); border-radius: 12px;
+  background: light-dark(#ffffff, #1f2226); color: light-dark(#0f5f6b, #6cc5d2); text-decoration: none; font-weight: 600; }
+a:focus-visible { outline: 3px solid; outline-offset: 2px; }
+`
+
+export const startPolicy = pagePolicy({ style, script: '' })
+
+export interface StartPage {
+  isOpen: boolean
+  /** Null where nothing listens for administration. */
+  adminUrl: string | null
+  hasDocumentation: boolean
+}
+
+export function startPage(
+  { isOpen, adminUrl, hasDocumentation }: StartPage,
+  language: Language,
+  texts: Texts,
+) {
+  const words = texts.mailbox
+  const links: [string, string][] = [
+    ...(isOpen
+      ? ([
+          ['/dev/app', words.demonstration],
+          ['/dev/mailbox', words.title],
+        ] as [string, string][])
+      : []),
+    ...(hasDocumentation ? ([['/swagger', words.documentation]] as [string, string][]) : []),
+    ...(isOpen && adminUrl !== null ? ([[adminUrl, words.administration]] as [string, string][]) : []),
+  ]
+  const items = links.map(([to, word]) => `<li><a href="${escapeHtml(to)}">${escapeHtml(word)}</a></li>`)
+  return `<!doctype html>
+<html lang="${language}" dir="${textDirection(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>poterne</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>poterne</h1>
+${isOpen ? '' : `<p>${escapeHtml(words.closed)}</p>`}
+<ul>
+${items.join('\n')}
+</ul>
+</body>
+</html>
+`
+}
