@@ -125,7 +125,7 @@ describe.each(shapes)('login on %s', (shape) => {
     expectRefusal(wrong, 'invalid_credentials')
   })
 
-  rule('the device is one of three kinds, or not said', async () => {
+  rule('the device is one of three kinds, and any other text is no kind', async () => {
     const person = await service.signUp(newEmail())
     for (const device_type of ['Mobile', 'Tablette', 'Navigateur']) {
       await service.logIn(person, {
@@ -137,8 +137,15 @@ describe.each(shapes)('login on %s', (shape) => {
     }
     const unsaid = { device_type: null, device_name: null, device_os: null, device_fingerprint: null }
     expect((await service.post('login', { ...person, ...unsaid })).status).toBe(200)
-    const refused = await service.post('login', { ...person, device_type: 'Toaster' })
-    expect([refused.status, refused.body.errors[0].field]).toEqual([422, 'device_type'])
+    const listed = async (device_type: unknown) => {
+      const answer = await service.post('login', { ...person, device_type })
+      if (answer.status !== 200) return [answer.status, answer.body.errors[0].field]
+      const { body } = await service.get('sessions', { bearer: answer.body.access_token })
+      return [200, body.sessions.find(({ current }: { current: boolean }) => current).device_type]
+    }
+    expect(await listed('Mobile')).toEqual([200, 'Mobile'])
+    for (const unknown of ['Toaster', 'mobile', '']) expect(await listed(unknown)).toEqual([200, null])
+    for (const wrong of [5, 'x'.repeat(256)]) expect(await listed(wrong)).toEqual([422, 'device_type'])
   })
 })
 

@@ -177,8 +177,7 @@ describe('the document of the service', () => {
     expect(text).not.toMatch(/"anyOf":\[\{"const"/)
     const body = published.paths['/api/v1/auth/login'].post.requestBody
     expect(body.description).toBe('Unknown fields are ignored.')
-    const { device_type } = body.content['application/json'].schema.properties
-    expect(device_type.enum).toEqual(['Mobile', 'Tablette', 'Navigateur', null])
+    expect(published.components.schemas.Event.properties.outcome.enum).toEqual(['success', 'failure'])
   })
 
   test('lists no refusal that an operation cannot give', async () => {

@@ -8,10 +8,8 @@ const deviceText = (description: string) =>
 
 /** The fields of a login that describe the device; they are stored with the session. */
 export const deviceFields = {
-  device_type: t.Optional(
-    t.Union([t.Literal('Mobile'), t.Literal('Tablette'), t.Literal('Navigateur'), t.Null()], {
-      description: 'Kind of device',
-    }),
+  device_type: deviceText(
+    'Kind of device: `Mobile`, `Tablette` or `Navigateur`. Any other text is kept as null, and refuses no sign-in',
   ),
   device_name: deviceText('Device name'),
   device_os: deviceText('Operating system'),
@@ -20,8 +18,10 @@ export const deviceFields = {
   ),
 }
 
+const kinds = ['Mobile', 'Tablette', 'Navigateur'] as const
+
 export interface DeviceFields {
-  device_type?: 'Mobile' | 'Tablette' | 'Navigateur' | null | undefined
+  device_type?: string | null | undefined
   device_name?: string | null | undefined
   device_os?: string | null | undefined
   device_fingerprint?: string | null | undefined
@@ -30,7 +30,7 @@ export interface DeviceFields {
 /** The device that a body describes. */
 export function deviceOf(body: DeviceFields) {
   return {
-    type: body.device_type ?? null,
+    type: kinds.find((kind) => kind === body.device_type) ?? null,
     name: body.device_name ?? null,
     os: body.device_os ?? null,
     fingerprint: body.device_fingerprint || null,
