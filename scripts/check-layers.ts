@@ -61,7 +61,7 @@ export const domainFolders: Record<string, string[]> = {
     'overview',
     'signing-keys',
   ],
-  pages: ['frame', 'visits', 'ways-in'],
+  pages: ['frame', 'visits', 'ways-in', 'applications'],
   operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev'],
 }
 

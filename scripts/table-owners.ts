@@ -11,6 +11,7 @@ export const tableOwners: Record<string, string> = {
   administrationTokens: 'credentials/administrator-means',
   administratorSessions: 'administration/administrator-sessions',
   administrators: 'administration/administrators',
+  authorizationCodes: 'pages/applications',
   backups: 'operations/backups',
   codeBudgets: 'limits/attempts',
   codeFailures: 'limits/attempts',

@@ -171,6 +171,8 @@ export interface AppOptions extends HttpBaseOptions {
   secureCookies: boolean
   /** The pages for people; empty: there are none. */
   pages: FormRoutes
+  /** Whether applications are handed who signed in. */
+  handsOver?: boolean
   /** Null: without --dev. */
   devRoutes: ReturnType<typeof createDevRoutes> | null
   /** Null: no documentation. */
@@ -178,14 +180,23 @@ export interface AppOptions extends HttpBaseOptions {
 }
 
 export function createApp(services: AppServices, appOptions: AppOptions) {
-  const { baseUrl, devRoutes, documentation, pages, passkeys, secureCookies, ...options } = appOptions
+  const {
+    baseUrl,
+    handsOver = false,
+    devRoutes,
+    documentation,
+    pages,
+    passkeys,
+    secureCookies,
+    ...options
+  } = appOptions
   const httpBase = createHttpBase(options)
   const bearer = createBearer(services.authentication.authenticate)
   const app = new Elysia(appSettings)
     .use(httpBase)
     .use(createHealthRoutes(services.ping))
     .use(createKeyRoutes(services.keys))
-    .use(createDiscoveryRoutes(baseUrl))
+    .use(createDiscoveryRoutes(baseUrl, { handsOver }))
     .use(createClientSettingsRoutes(services.clientSettings))
     .use(createRegistrationRoutes(httpBase, services.registration))
     .use(createLoginRoutes(httpBase, services.login))

@@ -27,6 +27,7 @@ import { type DevKey, openDevKey } from './domain/operations/dev/dev-key.ts'
 import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
+import { originsOf } from './domain/pages/applications/routes.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config/types.ts'
 import { hasSecureCookies } from './platform/config/types.ts'
@@ -182,6 +183,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     { ...services, ping, clientSettings: settings },
     {
       baseUrl,
+      handsOver: config.pages.enabled && config.pages.applications.length > 0,
       pages: config.pages.enabled ? createPages(services, { dev, settings }) : [],
       devRoutes:
         mailbox && devKey
@@ -194,6 +196,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       catalog,
       trustedProxies,
       corsOrigins,
+      ...(config.pages.enabled && { corsOfPaths: { '/oauth2/token': originsOf(config.pages.applications) } }),
       logger,
       ...(dev && { onInternalError: printStack, showsCauses: true }),
       documentation: docs ? { baseUrl, version: version.version } : null,

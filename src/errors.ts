@@ -4,10 +4,14 @@
  */
 export const errorStatus = {
   malformed_json: 400,
+  invalid_request: 400,
+  invalid_grant: 400,
+  unsupported_grant_type: 400,
   invalid_credentials: 401,
   invalid_token: 401,
   token_expired: 401,
   login_expired: 401,
+  invalid_client: 401,
   unknown_passkey: 401,
   account_unconfirmed: 403,
   account_locked: 403,
@@ -128,6 +132,8 @@ export interface ErrorDetails {
   terms?: string
   /** Only, and always, with `unknown_passkey`: what the browser should forget. */
   passkey?: UnknownPasskey
+  /** OAuth's name of the error, at the endpoint where applications ask for tokens. */
+  oauthError?: string | undefined
   /** What a person sees in place of the error body; only where a browser opens the address itself. */
   page?: PageContent
   /** For the log only: why, in one word. Never holds what a person typed. */
@@ -142,6 +148,7 @@ export class AppError extends Error {
   readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
   readonly terms: string | undefined
   readonly passkey: UnknownPasskey | undefined
+  readonly oauthError: string | undefined
   readonly page: PageContent | undefined
 
   constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
@@ -152,6 +159,7 @@ export class AppError extends Error {
     this.twoFactor = details.twoFactor
     this.terms = details.terms
     this.passkey = details.passkey
+    this.oauthError = details.oauthError
     this.page = details.page
   }
 }

@@ -1,6 +1,9 @@
 /** The pages for people, on top of the services. Only an installation that has them makes them. */
 import type { FormRoutes } from '../app.ts'
 import type { ClientSettings } from '../domain/operations/client-settings/routes.ts'
+import { createApplicationRoutes } from '../domain/pages/applications/routes.ts'
+import { createHandOverScreen } from '../domain/pages/applications/screens.ts'
+import { createApplicationService } from '../domain/pages/applications/service.ts'
 import { createFrame } from '../domain/pages/frame/frame.ts'
 import { createFrameRoutes } from '../domain/pages/frame/routes.ts'
 import { createDestinations } from '../domain/pages/visits/destinations.ts'
@@ -9,6 +12,7 @@ import { createVisits } from '../domain/pages/visits/service.ts'
 import { createWaysInRoutes } from '../domain/pages/ways-in/routes.ts'
 import { createWaysIn } from '../domain/pages/ways-in/service.ts'
 import { serviceName } from '../platform/config/service-name.ts'
+import type { HttpBase } from '../platform/http/http-base.ts'
 import type { Services } from './services.ts'
 
 interface PageOptions {
@@ -27,6 +31,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   })
   const destinations = createDestinations(pages)
   const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
+  const applications = createApplicationService(services)
   const waysIn = createWaysIn({ ...services, visits })
   const offered = {
     email: settings.registration.email,
@@ -41,6 +46,17 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   }
   return [
     (httpBase) => createFrameRoutes(httpBase, frame),
-    (httpBase) => createWaysInRoutes(httpBase, { visits, waysIn, offered, clock, home: destinations.home }),
+    (httpBase) =>
+      createWaysInRoutes(httpBase, {
+        ...{ visits, waysIn, offered, clock },
+        home: destinations.home,
+        handOverScreen: createHandOverScreen({ visits, applications }),
+      }),
+    ...(applications.list.length === 0
+      ? []
+      : [
+          (httpBase: HttpBase) =>
+            createApplicationRoutes(httpBase, { visits, applications, config, logger: services.logger }),
+        ]),
   ]
 }

@@ -30,6 +30,7 @@ import { createMessageStore } from '../domain/messages/outbox/store.ts'
 import { createSmsFunnelStore } from '../domain/messages/sms-funnel/store.ts'
 import { createBackupStore } from '../domain/operations/backups/store.ts'
 import { createHousekeepingStore } from '../domain/operations/housekeeping/store.ts'
+import { createApplicationStore } from '../domain/pages/applications/store.ts'
 import { createContactStore } from '../domain/self-service/contacts/store.ts'
 import { createExportStore } from '../domain/self-service/me/export-store.ts'
 import { createErasureStore } from '../domain/self-service/me/store.ts'
@@ -63,6 +64,7 @@ export function createStores(
     accounts: createAccountStore(database),
     administrationTokens: createTokenStore(database),
     administrators: createAdministratorStore(database),
+    applications: createApplicationStore(database),
     attempts: createAttemptStore(database),
     auditTrail: createAuditTrailStore(database),
     authenticators: createFactorStore(database),
@@ -113,6 +115,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   registrations: stores.registrations.sweep,
   registration_claims: stores.registrations.sweepClaims,
   sessions: stores.sessions.sweep,
+  authorization_codes: stores.applications.sweep,
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
   sms_funnel: stores.smsFunnel.sweep,
   refused_addresses: stores.refusedAddresses.sweep,

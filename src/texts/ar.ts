@@ -14,6 +14,10 @@ const smsRestore = 'إن لم تكن أنت فتراجع خلال 7 أيام: {l
 export const ar: Texts = {
   errors: {
     malformed_json: 'محتوى الطلب ليس مستند JSON صالحًا.',
+    invalid_request: 'هذا الطلب غير مكتمل أو غير صالح.',
+    invalid_grant: 'هذا الرمز غير صالح أو انتهت صلاحيته.',
+    unsupported_grant_type: 'نوع التفويض هذا غير متاح.',
+    invalid_client: 'هذا التطبيق غير معروف هنا.',
     invalid_credentials: 'المعرّف أو كلمة المرور غير صحيحة.',
     invalid_token: 'رمز الوصول المقدَّم غير صالح.',
     token_expired: 'انتهت صلاحية رمز الوصول المقدَّم.',

@@ -10,6 +10,10 @@ const smsRestore = 'If this was not you, undo this within 7 days: {link}'
 export const en: Texts = {
   errors: {
     malformed_json: 'The request body is not valid JSON.',
+    invalid_request: 'This request is not complete or not valid.',
+    invalid_grant: 'This code or token is not valid or has expired.',
+    unsupported_grant_type: 'This grant type is not offered.',
+    invalid_client: 'This application is not known here.',
     invalid_credentials: 'Wrong identifier or password.',
     invalid_token: 'The token is not valid.',
     token_expired: 'The token has expired.',

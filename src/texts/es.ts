@@ -13,6 +13,10 @@ const smsRestore = 'Si no fue usted, deshaga el cambio antes de 7 dias: {link}'
 export const es: Texts = {
   errors: {
     malformed_json: 'El cuerpo de la solicitud no es un documento JSON válido.',
+    invalid_request: 'Esta petición está incompleta o no es válida.',
+    invalid_grant: 'Este código o token no es válido o ha caducado.',
+    unsupported_grant_type: 'No se ofrece este tipo de autorización.',
+    invalid_client: 'Esta aplicación no se conoce aquí.',
     invalid_credentials: 'El identificador o la contraseña no son correctos.',
     invalid_token: 'El token presentado no es válido.',
     token_expired: 'El token presentado ha caducado.',

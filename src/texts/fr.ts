@@ -12,6 +12,10 @@ const smsRestore = "Si ce n'était pas vous, annulez sous 7 jours : {link}"
 export const fr = {
   errors: {
     malformed_json: 'Le corps de la requête n’est pas un document JSON valide.',
+    invalid_request: "Cette requête est incomplète ou n'est pas valide.",
+    invalid_grant: "Ce code ou ce jeton n'est pas valide ou a expiré.",
+    unsupported_grant_type: "Ce type d'autorisation n'est pas proposé.",
+    invalid_client: "Cette application n'est pas connue ici.",
     invalid_credentials: 'Identifiant ou mot de passe incorrect.',
     invalid_token: 'Le jeton présenté n’est pas valide.',
     token_expired: 'Le jeton présenté a expiré.',

@@ -15,6 +15,10 @@ const smsRestore = 'Se nao fez isto, anule no prazo de 7 dias: {link}'
 export const pt: Texts = {
   errors: {
     malformed_json: 'O corpo do pedido não é um documento JSON válido.',
+    invalid_request: 'Este pedido está incompleto ou não é válido.',
+    invalid_grant: 'Este código ou token não é válido ou expirou.',
+    unsupported_grant_type: 'Este tipo de autorização não é oferecido.',
+    invalid_client: 'Esta aplicação não é conhecida aqui.',
     invalid_credentials: 'O identificador ou a senha não estão corretos.',
     invalid_token: 'O token apresentado não é válido.',
     token_expired: 'O token apresentado expirou.',

@@ -13,18 +13,26 @@ export interface Cors {
   applyPreflight(request: Request, headers: Headers, methods: string[]): void
 }
 
+/** Further origins that may call one path. */
+export type PathOrigins = Readonly<Record<string, readonly string[]>>
+
 /** `origins`: `https://app.example.com`, without a path; empty: no CORS header at all. */
-export function createCors(origins: readonly string[]): Cors {
-  const allowed = new Set(origins)
+export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}): Cors {
+  const everywhere = new Set(origins)
+  const allowedAt = (path: string) => new Set([...everywhere, ...(ofPaths[path] ?? [])])
+  const byPath = new Map(Object.keys(ofPaths).map((path) => [path, allowedAt(path)]))
+  const isOff = everywhere.size === 0 && byPath.size === 0
 
   function allowedOrigin(request: Request): string | null {
     const origin = request.headers.get('origin')
-    return origin !== null && allowed.has(origin) ? origin : null
+    if (origin === null) return null
+    const allowed = byPath.size === 0 ? everywhere : (byPath.get(new URL(request.url).pathname) ?? everywhere)
+    return allowed.has(origin) ? origin : null
   }
 
   return {
     apply(request, headers) {
-      if (allowed.size === 0) return
+      if (isOff) return
       headers.append('vary', 'Origin')
       const origin = allowedOrigin(request)
       if (!origin) return

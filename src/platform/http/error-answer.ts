@@ -23,6 +23,9 @@ export interface ErrorBody {
   /** Only with --dev: as in the log. */
   cause?: string
   request_id: string
+  /** As RFC 6749, 5.2, has them. */
+  error?: string
+  error_description?: string
 }
 
 export function errorAnswerBody(
@@ -31,7 +34,7 @@ export function errorAnswerBody(
   requestId: string,
   showsCause = false,
 ): ErrorBody {
-  const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey } = failure
+  const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError } = failure
   return {
     status: errorStatus[errorCode],
     code: errorCode,
@@ -43,6 +46,7 @@ export function errorAnswerBody(
     ...(passkey && { passkey }),
     ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,
+    ...(oauthError !== undefined && { error: oauthError, error_description: texts.errors[errorCode] }),
   }
 }
 

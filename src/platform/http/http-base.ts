@@ -12,7 +12,7 @@ import { currentActor, type RequestWork, runAsRequest } from '../request-context
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
-import { createCors } from './cors.ts'
+import { createCors, type PathOrigins } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import type { Logger } from './logging.ts'
@@ -45,6 +45,7 @@ export interface HttpBaseOptions {
   catalog: Catalog
   trustedProxies: string[]
   corsOrigins: string[]
+  corsOfPaths?: PathOrigins
   /** Whether a GET without a path parameter may read its query, as the lists of administration do. */
   listsTakeQueries?: boolean
   logger: Logger
@@ -119,6 +120,7 @@ export function createHttpBase({
   catalog,
   trustedProxies,
   corsOrigins,
+  corsOfPaths,
   listsTakeQueries = false,
   logger,
   onInternalError,
@@ -130,7 +132,7 @@ export function createHttpBase({
   const exchanges = new WeakMap<Request, RequestState>()
   const plugin = new Elysia({ name: 'httpBase' })
   const host = plugin as unknown as Host
-  const cors = createCors(corsOrigins)
+  const cors = createCors(corsOrigins, corsOfPaths)
   const findRepeated = createRepetitionFinder(() => host.getGlobalRoutes())
   const findMethods = createMethodFinder(() => host.getGlobalRoutes())
   const findAddress = createAddressFinder({

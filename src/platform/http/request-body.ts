@@ -18,7 +18,7 @@ export const BODY_DEADLINE_MS = 15_000
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback', '/stop'])
 
 /** The forms of the pages for people. */
-const PAGES = /^\/(sign-in|sign-up|sign-out|confirm|code|recover|choose-password|account)(\/|$)/
+const PAGES = /^\/(sign-in|sign-up|sign-out|confirm|code|recover|choose-password|account|oauth2)(\/|$)/
 
 export const takesForm = (route: string): boolean => FORM_ROUTES.has(route) || PAGES.test(route)
 

@@ -441,11 +441,34 @@ export const sessions = pgTable(
     /** The session of the browser below which an application's session lives, and the application. */
     parentId: uuid('parent_id'),
     clientId: text('client_id'),
+    /** Of an application: when the person signed in to the browser; null: when the session was opened. */
+    authenticatedAt: time('authenticated_at'),
   },
   (table) => [
     uniqueIndex('sessions_family_hash').on(table.familyHash),
     index('sessions_account').on(table.accountId, table.deviceFingerprint),
   ],
+)
+
+/**
+ * The codes with which the pages hand over who signed in. A used one is kept for ten minutes, so that its second use is
+ * noticed.
+ */
+export const authorizationCodes = pgTable(
+  'authorization_codes',
+  {
+    codeHash: bytea('code_hash').primaryKey(),
+    /** Of the browser. */
+    sessionId: uuid('session_id').notNull(),
+    application: text('application').notNull(),
+    redirectUri: text('redirect_uri').notNull(),
+    challenge: text('challenge').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    usedAt: time('used_at'),
+    /** The session that it opened. */
+    opened: uuid('opened'),
+  },
+  (table) => [index('authorization_codes_session').on(table.sessionId, table.application)],
 )
 
 /**

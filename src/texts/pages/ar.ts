@@ -68,5 +68,11 @@ export const pages: PageTexts = {
   continue: 'متابعة',
   signed_out_title: 'تم تسجيل خروجك',
   signed_out_lead: 'يمكنك إغلاق هذه الصفحة.',
+  unknown_application_title: 'هذا الرابط لا يعمل',
+  unknown_application: 'التطبيق الذي أرسلك غير معروف. أخبر القائمين عليه.',
+  unknown_redirect: 'طلب التطبيق إرسالك إلى عنوان لم يسجله. أخبر القائمين عليه.',
+  continue_to: 'المتابعة إلى {application}',
+  signed_in_as: 'سجلت الدخول باسم {contact}.',
+  sign_out_lead: 'سيتم تسجيل خروجك هنا ومن التطبيقات التي فتحتها من هنا.',
   sign_out: 'تسجيل الخروج',
 }

@@ -68,5 +68,12 @@ export const pages: PageTexts = {
   continue: 'Continue',
   signed_out_title: 'You are signed out',
   signed_out_lead: 'You can close this page.',
+  unknown_application_title: 'This link does not work',
+  unknown_application: 'The application that sent you here is not known. Please tell the people who run it.',
+  unknown_redirect:
+    'The application asked to send you to an address that it has not registered. Please tell the people who run it.',
+  continue_to: 'Continue to {application}',
+  signed_in_as: 'You are signed in as {contact}.',
+  sign_out_lead: 'You will be signed out here and in the applications that you opened from here.',
   sign_out: 'Sign out',
 }

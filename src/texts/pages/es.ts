@@ -68,5 +68,12 @@ export const pages: PageTexts = {
   continue: 'Continuar',
   signed_out_title: 'Ha cerrado la sesión',
   signed_out_lead: 'Puede cerrar esta página.',
+  unknown_application_title: 'Este enlace no funciona',
+  unknown_application: 'La aplicación que le envía no se conoce. Avise a sus responsables.',
+  unknown_redirect:
+    'La aplicación quiere enviarle a una dirección que no ha registrado. Avise a sus responsables.',
+  continue_to: 'Continuar a {application}',
+  signed_in_as: 'Ha iniciado sesión como {contact}.',
+  sign_out_lead: 'Se cerrará la sesión aquí y en las aplicaciones abiertas desde aquí.',
   sign_out: 'Cerrar sesión',
 }

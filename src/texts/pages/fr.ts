@@ -66,6 +66,13 @@ export const pages = {
   continue: 'Continuer',
   signed_out_title: 'Vous êtes déconnecté',
   signed_out_lead: 'Vous pouvez fermer cette page.',
+  unknown_application_title: 'Ce lien ne fonctionne pas',
+  unknown_application: 'L’application qui vous envoie n’est pas connue. Prévenez ses responsables.',
+  unknown_redirect:
+    'L’application veut vous envoyer à une adresse qu’elle n’a pas déclarée. Prévenez ses responsables.',
+  continue_to: 'Continuer vers {application}',
+  signed_in_as: 'Vous êtes connecté en tant que {contact}.',
+  sign_out_lead: 'Vous serez déconnecté ici et des applications ouvertes d’ici.',
   sign_out: 'Se déconnecter',
 }
 

@@ -68,5 +68,11 @@ export const pages: PageTexts = {
   continue: 'Continuar',
   signed_out_title: 'A sua sessão terminou',
   signed_out_lead: 'Pode fechar esta página.',
+  unknown_application_title: 'Este link não funciona',
+  unknown_application: 'A aplicação que o enviou não é conhecida. Avise quem a gere.',
+  unknown_redirect: 'A aplicação quer enviá-lo para um endereço que não registou. Avise quem a gere.',
+  continue_to: 'Continuar para {application}',
+  signed_in_as: 'Entrou como {contact}.',
+  sign_out_lead: 'A sessão termina aqui e nas aplicações abertas a partir daqui.',
   sign_out: 'Sair',
 }

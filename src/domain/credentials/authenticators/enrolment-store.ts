@@ -6,13 +6,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import {
-  accounts,
-  recoveryCodes,
-  sessions,
-  totpEnrolments,
-  totpFactors,
-} from '../../../platform/postgres/schema.ts'
+import { accounts, recoveryCodes, totpEnrolments, totpFactors } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
   type Placeholders,
@@ -28,7 +22,7 @@ import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { forgetSecondStep } from '../../limits/attempts/attempts-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf, keepTwoFactorSession } from '../../sessions/sessions/session-sql.ts'
+import { endSessionsOf, isOfSameBrowser, keepTwoFactorSession } from '../../sessions/sessions/session-sql.ts'
 import { dropFactors } from './factors-sql.ts'
 import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
@@ -131,7 +125,7 @@ const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>, enabled
   ended as (${endSessionsOf(
     p,
     enabled,
-    sql`${sessions}.id = ${p.sessionId} or string_to_array(amr, ' ') @> array['mfa']`,
+    sql`${isOfSameBrowser(p.sessionId)} or string_to_array(amr, ' ') @> array['mfa']`,
   )}),
   unknown_devices as (${forgetDevices(enabled, p.keptDevice)}),
   of_account as (select account.uuid from ${enabled} join ${accounts} account on account.id = ${enabled}.id),

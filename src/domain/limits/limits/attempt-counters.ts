@@ -14,6 +14,8 @@ const UNDO_VISITS_PER_MINUTE = 300
 const REFUSED_RECEIPTS_PER_MINUTE = 600
 const WRONG_INVITATIONS_PER_MINUTE = 20
 const REFUSED_TOKENS_PER_MINUTE = 20
+const AUTHORIZATIONS_PER_MINUTE = 60
+const TOKEN_CALLS_PER_MINUTE = 120
 
 export function createAttemptCounters(
   { config, tag }: { config: Pick<Config, 'limits'>; tag: Tag },
@@ -87,6 +89,13 @@ export function createAttemptCounters(
     /** A receipt of a gateway without its secret. */
     refusedReceipts: (addressBucket: string): Charge[] =>
       byAddress('receipts', addressBucket, window(REFUSED_RECEIPTS_PER_MINUTE, MINUTE_MS)),
+    /** An application sends a browser to the pages, which is signed in there. */
+    authorizations: (sessionId: string): Charge[] => [
+      { key: `authorizations:${sessionId}`, rule: window(AUTHORIZATIONS_PER_MINUTE, MINUTE_MS) },
+    ],
+    /** An application asks for tokens. */
+    tokenCalls: (addressBucket: string): Charge[] =>
+      byAddress('token-calls', addressBucket, window(TOKEN_CALLS_PER_MINUTE, MINUTE_MS)),
     /** The undo page is shown or its form is sent. */
     undoVisits: (addressBucket: string): Charge[] =>
       byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),

@@ -27,9 +27,11 @@ export interface Flow {
   notice?: string
   /** The ticket of what was proved or sent. */
   ticket?: string
-  /** By what a code that is asked for proves. */
-  purpose?: 'sign_in' | 'second_factor'
   methods?: TwoFactorMethod[]
+  /** The application that gets who signed in. */
+  handOver?: { application: string; redirectUri: string; challenge: string; state?: string }
+  /** The hand-over needs a sign-in since then, in milliseconds since 1970. */
+  signInAfter?: number
   /** The masked contact to which a code went. */
   sentTo?: string
 }

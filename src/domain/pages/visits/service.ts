@@ -86,6 +86,7 @@ export interface Visits {
   setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void
   /** The address of a page with a flow. */
   address(visit: Visit, path: string, flow?: Flow): string
+  now(): number
   /** 303, by way of a page of ours where the address is not ours. */
   leave(visit: Visit, to: string): Response
 }
@@ -251,6 +252,8 @@ export function createVisits(needs: Needs): Visits {
   }
 
   function leave(visit: Visit, to: string): Response {
+    const { handOver, signInAfter } = visit.flow
+    if (handOver) return go(visit, '/leave', { handOver, ...(signInAfter !== undefined && { signInAfter }) })
     if (to.startsWith('/')) {
       return withCookies(visit, new Response(null, { status: 303, headers: { location: to } }))
     }
@@ -264,6 +267,7 @@ export function createVisits(needs: Needs): Visits {
     address,
     go,
     leave,
+    now: () => clock.now().getTime(),
 
     async show(request, client, drawScreen) {
       const other = otherHost(request, client)

@@ -2,7 +2,8 @@
 import { Elysia } from 'elysia'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import type { Visit, Visits } from '../visits/service.ts'
+import type { Flow } from '../visits/flow.ts'
+import type { Screen, Visit, Visits } from '../visits/service.ts'
 import {
   choosePasswordScreen,
   codeScreen,
@@ -26,9 +27,14 @@ interface Needs {
   clock: Clock
   /** Where people go who are signed in already. */
   home: string
+  /** The page that leads on to an application. */
+  handOverScreen(visit: Visit, handOver: NonNullable<Flow['handOver']>): Screen
 }
 
-export function createWaysInRoutes(httpBase: HttpBase, { visits, waysIn, offered, clock, home }: Needs) {
+export function createWaysInRoutes(
+  httpBase: HttpBase,
+  { visits, waysIn, offered, clock, home, handOverScreen }: Needs,
+) {
   const drawing = (visit: Visit): Drawing => ({
     offered,
     now: clock.now(),
@@ -77,7 +83,7 @@ export function createWaysInRoutes(httpBase: HttpBase, { visits, waysIn, offered
       path,
       ({ request, client }) =>
         visits.show(request, client, (visit) =>
-          path === '/sign-in' && visit.session && !visit.flow.problem
+          path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
             ? visits.leave(visit, visit.flow.to ?? home)
             : screen(visit, drawing(visit)),
         ),
@@ -113,6 +119,8 @@ export function createWaysInRoutes(httpBase: HttpBase, { visits, waysIn, offered
       '/leave',
       ({ request, client }) =>
         visits.show(request, client, (visit) => {
+          const { handOver } = visit.flow
+          if (handOver) return handOverScreen(visit, handOver)
           const to = visit.ticket?.kind === 'leave' ? visit.ticket.to : visit.flow.to
           return to === undefined ? visits.leave(visit, home) : leaveScreen(visit, to)
         }),
@@ -129,7 +137,8 @@ export function createWaysInRoutes(httpBase: HttpBase, { visits, waysIn, offered
       ({ request, client, body }) =>
         visits.take(request, client, body, { back: '/sign-in' }, async (visit) => {
           await visits.signOut(visit)
-          return visits.go(visit, '/signed-out', {})
+          const { to } = visit.flow
+          return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)
         }),
       hidden,
     )

@@ -40,10 +40,12 @@ export function createWaysIn(needs: Needs) {
 
   /** The first page of a way, with what was typed on the one before. */
   const turn = (visit: Visit, path: string, more: Partial<Flow> = {}): Response => {
-    const { language, to, typed } = visit.flow
+    const { language, to, typed, handOver, signInAfter } = visit.flow
     return visits.go(visit, path, {
       ...(language !== undefined && { language }),
       ...(to !== undefined && { to }),
+      ...(handOver && { handOver }),
+      ...(signInAfter !== undefined && { signInAfter }),
       ...(typed && { typed }),
       ...more,
     })

@@ -45,7 +45,10 @@ const visit = defineStatement({
    where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} and locked_at is null`,
 })
 
-/** The sessions below the one that ends go on below the new one, if the same person signed in. */
+/**
+ * The sessions below the one that ends go on below the new one, if the same person signed in; otherwise a trigger ends
+ * them.
+ */
 const replace = defineStatement({
   name: 'browser_sessions.replace',
   params: { cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz' },
@@ -57,13 +60,7 @@ const replace = defineStatement({
     select id, account_id from ${sessions}
      where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} for update),
   moved as (${moveSessionsBelow(sql`opened`, sql`former`)}),
-  ended as (
-    ${endSessions(
-      p,
-      sql`${sessions}.account_id = former.account_id and revoked_at is null
-       and (${sessions}.id = former.id or parent_id = former.id and former.account_id <> opened.account_id)`,
-      sql`former, opened`,
-    )})
+  ended as (${endSessions(p, sql`${sessions}.id = former.id and exists (select from opened)`, sql`former`)})
   select former.id, uuid from former join ${accounts} on ${accounts}.id = former.account_id`,
 })
 
@@ -73,15 +70,8 @@ const end = defineStatement({
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
   with browser as (
-    select id, account_id from ${sessions}
-     where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} for update),
-  ended as (
-    ${endSessions(
-      p,
-      sql`${sessions}.account_id = browser.account_id and revoked_at is null
-       and (${sessions}.id = browser.id or parent_id = browser.id)`,
-      sql`browser`,
-    )})
+    ${endSessions(p, sql`family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)}`)}
+    returning id, account_id)
   select browser.id, uuid from browser join ${accounts} on ${accounts}.id = browser.account_id`,
 })
 
@@ -111,7 +101,7 @@ export function createBrowserSessionStore(database: Database) {
       const params = { cookieHash, newCookieHash, now }
       await changeAndRecord(database, replace, params, { at: now, eventsOf: sessionEnded })
     },
-    /** Ends the session and those of the applications below it. */
+    /** A trigger ends the sessions of the applications below it. */
     async end(cookieHash: Uint8Array, now: Date): Promise<void> {
       await changeAndRecord(database, end, { cookieHash, now }, { at: now, eventsOf: sessionEnded })
     },

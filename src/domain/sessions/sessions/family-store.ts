@@ -99,11 +99,18 @@ const takeLateRetry = defineStatement({
 })
 
 /** The claims of an access token of the session. */
-type SubjectRow = { sessionId: string; startedAt: Date; amr: string; uuid: string; roleId: number }
+type SubjectRow = {
+  sessionId: string
+  startedAt: Date
+  amr: string
+  clientId: string | null
+  uuid: string
+  roleId: number
+}
 
 const subjectColumns = sql`
-  ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr, ${accounts}.uuid,
-  ${accounts}.role_id`
+  ${sessions}.id as session_id, coalesce(authenticated_at, ${sessions}.created_at) as started_at, ${sessions}.amr,
+  client_id, ${accounts}.uuid, ${accounts}.role_id`
 
 /**
  * Parallel callers with the same token wait for the row and then find that its generation has moved on. The database
@@ -119,7 +126,14 @@ const rotate = defineStatement({
     expiresAt: 'timestamptz',
     familyHash: 'bytea',
   },
-  row: { sessionId: 'uuid', startedAt: 'timestamptz', amr: 'text', uuid: 'uuid', roleId: 'int' },
+  row: {
+    sessionId: 'uuid',
+    startedAt: 'timestamptz',
+    amr: 'text',
+    clientId: 'text?',
+    uuid: 'uuid',
+    roleId: 'int',
+  },
   mayBeForgotten: true,
   sql: (p, unawaited) => sql`
   with ${unawaited}
@@ -147,7 +161,7 @@ const isRecent = defineStatement({
   sql: (p) => sql`
   select id from ${sessions}
    where family_hash = ${p.familyHash} and id = ${p.sessionId} and generation <= ${p.generation}
-     and created_at >= ${p.since} and ${lives(p)}
+     and coalesce(authenticated_at, created_at) >= ${p.since} and ${lives(p)}
      and not (string_to_array(amr, ' ') && '{hwk,swk}'
               and exists (select 1 from ${passkeys}
                            where ${passkeys}.account_id = ${sessions}.account_id and not proved
@@ -162,6 +176,7 @@ const findFamily = defineStatement({
     sessionId: 'uuid',
     startedAt: 'timestamptz',
     amr: 'text',
+    clientId: 'text?',
     deviceName: 'text?',
     deviceFingerprint: 'text?',
     ip: 'text?',
@@ -209,12 +224,13 @@ const ended = ({ id, uuid }: EndedRow, type: EventType = 'session.ended'): NewEv
   { type, account: uuid, sessionId: id },
 ]
 
-const subjectOf = ({ sessionId, startedAt, amr, uuid, roleId }: SubjectRow) => ({
+const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: SubjectRow) => ({
   sessionId,
   accountUuid: uuid,
   roleId,
   authTime: startedAt,
   amr: amr.split(' '),
+  clientId,
 })
 
 export function createFamilyStore(database: Database): FamilyStore {

@@ -57,7 +57,7 @@ export const isFromNewDevice = (p: Placeholders<'deviceTag' | 'addressTag' | 'no
 
 /** How many sessions the account had before this one: for `endTooMany`. */
 export const otherSessions = (p: Placeholders<'now'>, signedIn: SQL) => sql`
-  (select count(*)::int from ${sessions} where account_id = ${signedIn}.id and ${lives(p)})`
+  (select count(*)::int from ${sessions} where account_id = ${signedIn}.id and parent_id is null and ${lives(p)})`
 
 /** `happened`: further events of this sign-in. */
 export function signInParams(
@@ -101,7 +101,7 @@ const endOldest = defineStatement({
     endSessions(
       p,
       sql`id in (
-     select id from ${sessions} where account_id = ${p.accountId} and ${lives(p)}
+     select id from ${sessions} where account_id = ${p.accountId} and parent_id is null and ${lives(p)}
       order by last_used_at desc, created_at desc, id offset ${p.kept})`,
     ),
 })

@@ -68,7 +68,7 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
   }
 
   return {
-    sign: ({ accountUuid, sessionId, roleId, authTime, amr }) =>
+    sign: ({ accountUuid, sessionId, roleId, authTime, amr, clientId }) =>
       signerOf(keys.signingKey()).sign({
         sub: accountUuid,
         sid: sessionId,
@@ -77,6 +77,7 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
         auth_time: toSeconds(authTime),
         amr,
         role_id: roleId,
+        ...(clientId && { client_id: clientId }),
       }),
     async verify(token, lateSeconds = 0) {
       if (token.length > MAXIMUM_LENGTH) throw new AppError('invalid_token', { cause: 'too_long' })

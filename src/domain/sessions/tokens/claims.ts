@@ -8,6 +8,8 @@ export interface TokenSubject {
   authTime: Date
   /** The methods of the login, as RFC 8176 values. */
   amr: string[]
+  /** The application that the session belongs to; null: none. */
+  clientId?: string | null
 }
 
 export interface AccessTokenClaims extends TokenSubject {

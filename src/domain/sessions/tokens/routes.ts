@@ -49,10 +49,20 @@ const metadata = component(
     {
       issuer: t.String({ examples: ['https://auth.example.com'] }),
       jwks_uri: t.String({ examples: ['https://auth.example.com/.well-known/jwks.json'] }),
-      response_types_supported: t.Array(t.String(), { maxItems: 0 }),
+      authorization_endpoint: t.Optional(
+        t.String({ examples: ['https://auth.example.com/oauth2/authorize'] }),
+      ),
+      token_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/token'] })),
+      end_session_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/sign-out'] })),
+      response_types_supported: t.Array(t.String()),
+      response_modes_supported: t.Optional(t.Array(t.String())),
+      code_challenge_methods_supported: t.Optional(t.Array(t.String())),
+      token_endpoint_auth_methods_supported: t.Optional(t.Array(t.String())),
+      authorization_response_iss_parameter_supported: t.Optional(t.Boolean()),
+      prompt_values_supported: t.Optional(t.Array(t.String())),
       subject_types_supported: t.Array(t.Literal('public')),
       id_token_signing_alg_values_supported: t.Array(t.Literal('ES256')),
-      grant_types_supported: t.Array(t.String(), { maxItems: 0 }),
+      grant_types_supported: t.Array(t.String()),
     },
     { description: 'Metadata of an authorization server (RFC 8414).' },
   ),
@@ -77,10 +87,10 @@ export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {
 }
 
 /**
- * For libraries that are configured by the issuer alone, and look up where its keys are. Nothing else that such a
- * document can promise is offered: nobody signs in here by OAuth or OpenID Connect. `issuer`: the service's base_url.
+ * For libraries that are configured by the issuer alone. OAuth's document says how the applications of the pages are handed
+ * who signed in, if there are any; OpenID Connect is not offered. `issuer`: the service's base_url.
  */
-export function createDiscoveryRoutes(issuer: string) {
+export function createDiscoveryRoutes(issuer: string, { handsOver }: { handsOver: boolean }) {
   const document: typeof metadata.static = {
     issuer,
     jwks_uri: `${issuer}${KEYS_PATH}`,
@@ -89,13 +99,26 @@ export function createDiscoveryRoutes(issuer: string) {
     id_token_signing_alg_values_supported: ['ES256'],
     grant_types_supported: [],
   }
+  const withHandOver: typeof metadata.static = {
+    ...document,
+    authorization_endpoint: `${issuer}/oauth2/authorize`,
+    token_endpoint: `${issuer}/oauth2/token`,
+    end_session_endpoint: `${issuer}/oauth2/sign-out`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    authorization_response_iss_parameter_supported: true,
+    prompt_values_supported: ['none', 'login', 'create'],
+  }
   const routes = new Elysia({ name: 'discovery' })
   for (const path of DISCOVERY_PATHS) {
     routes.get(
       path,
       ({ set }) => {
         Object.assign(set.headers, publicHeaders)
-        return document
+        return handsOver && path.endsWith('authorization-server') ? withHandOver : document
       },
       {
         response: { 200: metadata, ...errorResponses() },

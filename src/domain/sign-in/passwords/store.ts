@@ -6,7 +6,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
-import { accounts, sessions } from '../../../platform/postgres/schema.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { MatchedCode } from '../../accounts/account-codes/service.ts'
 import { spendAccountCode } from '../../accounts/account-codes/spend-sql.ts'
@@ -35,7 +35,7 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { endSessionsOf, isOfSameBrowser } from '../../sessions/sessions/session-sql.ts'
 import { isRecentContact, removeAdditions } from '../undo/additions-sql.ts'
 import { dropContactChanges } from '../undo/contact-changes-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
@@ -197,7 +197,7 @@ const change = defineStatement({
     p,
     sql`id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
   )}),
-  ${endings(p, sql`proved`, sql`${sessions}.id = ${p.sessionId}`)}
+  ${endings(p, sql`proved`, isOfSameBrowser(p.sessionId))}
   select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
 })
 

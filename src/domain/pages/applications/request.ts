@@ -1,0 +1,124 @@
+/** What an application asks for at `/oauth2/authorize`, and what is wrong with it (RFC 6749, 4.1.1; RFC 7636; RFC 8252). */
+import { closest } from 'fastest-levenshtein'
+import type { ApplicationConfig } from '../../../platform/config/types.ts'
+
+export interface AuthorizationRequest {
+  application: string
+  redirectUri: string
+  challenge: string
+  state?: string
+  prompt?: 'none' | 'login' | 'create'
+  loginHint?: string
+  locales?: string
+}
+
+export type ReadRequest =
+  | { kind: 'valid'; request: AuthorizationRequest }
+  /** The browser goes back with an error. */
+  | { kind: 'refused'; redirectUri: string; state?: string; error: string; description: string }
+  /** A page: nobody may be sent to an address that is not known. `nearest`: for the log. */
+  | { kind: 'unknown'; what: 'application' | 'redirect_uri'; nearest: string | null }
+
+const KNOWN = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'code_challenge',
+  'code_challenge_method',
+  'state',
+  'prompt',
+  'login_hint',
+  'ui_locales',
+] as const
+
+const MAXIMUM_STATE = 512
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
+
+export function readAuthorization(
+  query: URLSearchParams,
+  applications: readonly ApplicationConfig[],
+): ReadRequest {
+  const clientId = query.get('client_id') ?? ''
+  const application = applications.find(({ id }) => id === clientId)
+  if (!application || query.getAll('client_id').length > 1) {
+    const ids = applications.map(({ id }) => id)
+    return { kind: 'unknown', what: 'application', nearest: ids.length > 0 ? closest(clientId, ids) : null }
+  }
+  const redirectUri = query.get('redirect_uri') ?? ''
+  const { redirectUris } = application
+  if (
+    !redirectUris.some((uri) => isSameRedirect(uri, redirectUri)) ||
+    query.getAll('redirect_uri').length > 1
+  ) {
+    const nearest = redirectUris.length > 0 ? closest(redirectUri, redirectUris) : null
+    return { kind: 'unknown', what: 'redirect_uri', nearest }
+  }
+  const state = query.get('state') ?? undefined
+  const hasState = state !== undefined && state.length <= MAXIMUM_STATE && !hasControls(state)
+  const wrong = findProblem(query)
+  if (wrong !== null) {
+    const [error, description] = wrong
+    return { kind: 'refused', redirectUri, ...(hasState && { state }), error, description }
+  }
+  const [loginHint, locales] = [query.get('login_hint'), query.get('ui_locales')]
+  const prompt = query.get('prompt') as AuthorizationRequest['prompt'] | null
+  return {
+    kind: 'valid',
+    request: {
+      application: clientId,
+      redirectUri,
+      challenge: query.get('code_challenge') ?? '',
+      ...(hasState && { state }),
+      ...(prompt && { prompt }),
+      ...(loginHint && { loginHint: loginHint.slice(0, 320) }),
+      ...(locales && { locales: locales.slice(0, 100) }),
+    },
+  }
+}
+
+/** OAuth's name of the error, and a sentence for the developer. */
+function findProblem(query: URLSearchParams): [error: string, description: string] | null {
+  const repeated = KNOWN.find((name) => query.getAll(name).length > 1)
+  if (repeated) return ['invalid_request', `${repeated} is there more than once`]
+  const unstorable = KNOWN.find((name) => hasControls(query.get(name) ?? ''))
+  if (unstorable) return ['invalid_request', `${unstorable} holds characters that are not allowed`]
+  if ((query.get('state') ?? '').length > MAXIMUM_STATE) {
+    return ['invalid_request', `state has more than ${MAXIMUM_STATE} characters`]
+  }
+  if (query.has('request')) return ['request_not_supported', 'leave out request']
+  if (query.has('request_uri')) return ['request_uri_not_supported', 'leave out request_uri']
+  const responseMode = query.get('response_mode')
+  if (responseMode !== null && responseMode !== 'query')
+    return ['invalid_request', 'response_mode must be query']
+  if (query.get('response_type') !== 'code')
+    return ['unsupported_response_type', 'response_type must be code']
+  if ((query.get('scope') ?? '').split(' ').includes('openid')) {
+    return ['invalid_scope', 'OpenID Connect is not offered: leave out openid']
+  }
+  const method = query.get('code_challenge_method')
+  if (method !== 'S256') return ['invalid_request', 'code_challenge_method must be S256']
+  if (!CHALLENGE.test(query.get('code_challenge') ?? '')) {
+    return ['invalid_request', 'code_challenge must be the base64url of a SHA-256']
+  }
+  const prompt = query.get('prompt')
+  if (prompt !== null && !['none', 'login', 'create'].includes(prompt)) {
+    return ['invalid_request', `prompt must be none, login or create, not ${prompt.slice(0, 40)}`]
+  }
+  return null
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const hasControls = (text: string) => /[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()
+
+/** Equal texts; on loopback addresses any port (RFC 8252, 7.3). */
+export function isSameRedirect(allowed: string, asked: string): boolean {
+  if (allowed === asked) return true
+  const [one, other] = [URL.parse(allowed), URL.parse(asked)]
+  if (!one || !other || one.protocol !== 'http:' || !['127.0.0.1', '[::1]'].includes(one.hostname))
+    return false
+  other.port = one.port
+  return other.href === one.href && !/[#\\@]/.test(asked)
+}
+
+/** https comes to one place only; whoever listens on loopback or owns a scheme may be somebody else (RFC 8252, 8.6). */
+export const needsConsent = (redirectUri: string): boolean => !redirectUri.startsWith('https:')

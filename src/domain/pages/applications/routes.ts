@@ -1,0 +1,134 @@
+/** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
+import { Elysia } from 'elysia'
+import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { Screen, Visit, Visits } from '../visits/service.ts'
+import { type AuthorizationRequest, isSameRedirect, needsConsent, readAuthorization } from './request.ts'
+import { continueScreen, signOutScreen, unknownScreen } from './screens.ts'
+import { type ApplicationService, type TokenForm, withParameters } from './service.ts'
+
+const hidden = { detail: { hide: true } }
+
+interface Needs {
+  visits: Visits
+  applications: ApplicationService
+  config: Config
+  logger: Logger
+}
+
+export function createApplicationRoutes(httpBase: HttpBase, { visits, applications, config, logger }: Needs) {
+  const { baseUrl } = config.server
+  const nameOf = (id: string) => applications.list.find((one) => one.id === id)?.name ?? id
+
+  const away = (location: string) =>
+    new Response(null, { status: 303, headers: { location, 'referrer-policy': 'no-referrer' } })
+
+  const refused = (redirectUri: string, error: string, description: string, state?: string) =>
+    away(
+      withParameters(redirectUri, {
+        error,
+        error_description: description,
+        ...(state !== undefined && { state }),
+        iss: baseUrl,
+      }),
+    )
+
+  /** Whether the person who is signed in may be handed over without another page of sign-in. */
+  function isSignedIn({ session, flow }: Visit, { loginHint }: AuthorizationRequest): boolean {
+    if (session === null) return false
+    if (flow.signInAfter !== undefined && session.authenticatedAt.getTime() < flow.signInAfter) return false
+    const { email, phone } = session.account
+    return loginHint === undefined || [email, phone].includes(loginHint.trim().toLowerCase())
+  }
+
+  function begin(visit: Visit, request: AuthorizationRequest): Response {
+    const { prompt, loginHint, locales: _, ...handOver } = request
+    return visits.go(visit, prompt === 'create' ? '/sign-up' : '/sign-in', {
+      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
+      handOver,
+      ...(loginHint !== undefined && { typed: { identifier: loginHint } }),
+      signInAfter: prompt === 'login' || visit.session ? visits.now() : 0,
+    })
+  }
+
+  async function authorize(visit: Visit, url: URL): Promise<Response | Screen> {
+    const read = readAuthorization(url.searchParams, applications.list)
+    if (read.kind === 'unknown') {
+      logger.warn({ what: read.what, nearest: read.nearest }, UNKNOWN)
+      return unknownScreen(visit, read.what)
+    }
+    if (read.kind === 'refused') return refused(read.redirectUri, read.error, read.description, read.state)
+    const { request } = read
+    const { redirectUri, state, prompt, application } = request
+    const known = isSignedIn(visit, request)
+    if (prompt === 'none' && !known)
+      return refused(redirectUri, 'login_required', 'nobody is signed in', state)
+    if (!known || prompt === 'login' || prompt === 'create') return begin(visit, request)
+    if (!needsConsent(redirectUri)) return away(await applications.handOver(visit.session!, request))
+    if (prompt === 'none') {
+      return refused(redirectUri, 'interaction_required', 'a person has to confirm this address', state)
+    }
+    const { loginHint: _, locales: __, prompt: ___, ...handOver } = request
+    return continueScreen(visit, nameOf(application), visits.address(visit, '/oauth2/continue', { handOver }))
+  }
+
+  /** The way ends here after a sign-in, and after "Continue to …". */
+  async function finish(visit: Visit): Promise<Response | Screen> {
+    const { handOver } = visit.flow
+    if (handOver === undefined) return visits.leave(visit, '/sign-in')
+    if (!isSignedIn(visit, handOver)) return visits.go(visit, '/sign-in')
+    return away(await applications.handOver(visit.session!, handOver))
+  }
+
+  /** Where the browser goes after signing out: an address of the application, or nowhere. */
+  function afterSignOut(query: URLSearchParams): string | undefined {
+    const application = applications.list.find(({ id }) => id === query.get('client_id'))
+    const asked = query.get('post_logout_redirect_uri') ?? ''
+    if (!application?.signOutUris.some((uri) => isSameRedirect(uri, asked))) return undefined
+    const state = query.get('state')
+    return state === null || state.length > 512 ? asked : withParameters(asked, { state })
+  }
+
+  return new Elysia({ name: 'applications' })
+    .use(httpBase)
+    .get(
+      '/oauth2/authorize',
+      ({ request, client }) =>
+        visits.show(request, client, (visit) => authorize(visit, new URL(request.url))),
+      hidden,
+    )
+    .get('/oauth2/continue', ({ request, client }) => visits.show(request, client, finish), hidden)
+    .get(
+      '/oauth2/sign-out',
+      ({ request, client }) =>
+        visits.show(request, client, (visit) => {
+          const to = afterSignOut(new URL(request.url).searchParams)
+          if (visit.session) {
+            return signOutScreen(visit, visits.address(visit, '/sign-out', to === undefined ? {} : { to }))
+          }
+          return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
+        }),
+      hidden,
+    )
+    .post(
+      '/oauth2/token',
+      async ({ body, client }) => {
+        const answer = await applications.token((body ?? {}) as TokenForm, client)
+        return { status: 200, ...answer }
+      },
+      hidden,
+    )
+}
+
+const UNKNOWN =
+  'an application asked for a hand-over that pages.applications does not list: compare its id and redirect_uris'
+
+/** The web applications may ask for their tokens from a browser. */
+export const originsOf = (applications: readonly ApplicationConfig[]): string[] => [
+  ...new Set(
+    applications.flatMap(({ redirectUris }) =>
+      redirectUris.flatMap((uri) => (/^https?:/.test(uri) ? new URL(uri).origin : [])),
+    ),
+  ),
+]

@@ -1,0 +1,44 @@
+/** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
+import { submit } from '../frame/elements.ts'
+import { html } from '../frame/html.ts'
+import type { Flow } from '../visits/flow.ts'
+import type { Screen, Visit, Visits } from '../visits/service.ts'
+import { needsConsent } from './request.ts'
+import type { ApplicationService } from './service.ts'
+
+export function unknownScreen({ texts: { pages } }: Visit, what: 'application' | 'redirect_uri'): Screen {
+  return {
+    title: pages.unknown_application_title,
+    content: html`<h1>${pages.unknown_application_title}</h1>
+<p class="lead">${what === 'application' ? pages.unknown_application : pages.unknown_redirect}</p>`,
+  }
+}
+
+export function continueScreen({ texts: { pages }, session }: Visit, name: string, href: string): Screen {
+  const title = pages.continue_to.replace('{application}', name)
+  const who = session?.account.email ?? session?.account.phone
+  return {
+    title,
+    content: html`<h1>${title}</h1>
+${who && html`<p class="lead">${pages.signed_in_as.replace('{contact}', who)}</p>`}
+<a class="button" href="${href}">${pages.continue}</a>`,
+  }
+}
+
+export function signOutScreen({ texts: { pages } }: Visit, action: string): Screen {
+  return {
+    title: pages.sign_out,
+    content: html`<h1>${pages.sign_out}</h1><p class="lead">${pages.sign_out_lead}</p>
+<form method="post" action="${action}">${submit(pages.sign_out)}</form>`,
+  }
+}
+
+/** After a form: an https application gets the browser at once, any other only if the person wants it. */
+export const createHandOverScreen =
+  ({ visits, applications }: { visits: Visits; applications: ApplicationService }) =>
+  (visit: Visit, { application, redirectUri }: NonNullable<Flow['handOver']>): Screen => {
+    const name = applications.list.find(({ id }) => id === application)?.name ?? application
+    const href = visits.address(visit, '/oauth2/continue')
+    const screen = continueScreen(visit, name, href)
+    return needsConsent(redirectUri) ? screen : { ...screen, refreshTo: href }
+  }

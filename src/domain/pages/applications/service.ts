@@ -1,0 +1,196 @@
+/**
+ * The hand-over to the team's own applications: OAuth 2.1's code flow with PKCE. What an application gets is a session as a
+ * login opens it, below the session of the browser.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { AppError, type ErrorCode } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
+import { describeFailure } from '../../../platform/http/failure.ts'
+import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
+import type { LimitService } from '../../limits/limits/service.ts'
+import type { BrowserSession } from '../../sessions/browser-sessions/service.ts'
+import type { SessionService } from '../../sessions/sessions/service.ts'
+import type { AccessTokenService } from '../../sessions/tokens/access-token.ts'
+import type { RefreshTokens } from '../../sessions/tokens/refresh-token.ts'
+import type { AuthorizationRequest } from './request.ts'
+import type { ApplicationStore } from './store.ts'
+
+/** The fields of a form at `/oauth2/token`. */
+export type TokenForm = Readonly<Record<string, string | undefined>>
+
+export interface TokenAnswer {
+  access_token: string
+  refresh_token: string
+  token_type: 'Bearer'
+  /** Seconds. */
+  expires_in: number
+  account?: AccountRecord
+}
+
+interface TokenClient {
+  address: string
+  addressBucket: string
+}
+
+export interface ApplicationService {
+  readonly list: readonly ApplicationConfig[]
+  /** An address of the application with a code that works once, for a minute. */
+  handOver(session: BrowserSession, request: AuthorizationRequest): Promise<string>
+  /** Throws errors that carry OAuth's name. */
+  token(form: TokenForm, client: TokenClient): Promise<TokenAnswer>
+}
+
+interface Needs {
+  accessTokens: AccessTokenService
+  refreshTokens: RefreshTokens
+  sessions: SessionService
+  limits: LimitService
+  clock: Clock
+  config: Config
+  stores: { applications: ApplicationStore }
+}
+
+const CODE_SECONDS = 60
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
+
+const sha256 = (text: string) => createHash('sha256').update(text)
+
+export function createApplicationService(needs: Needs): ApplicationService {
+  const { accessTokens, refreshTokens, sessions, limits, clock, config } = needs
+  const store = needs.stores.applications
+  const { applications } = config.pages
+  const { accessLifetimeSeconds, refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+
+  function applicationOf({ client_id }: TokenForm): ApplicationConfig {
+    const found = applications.find(({ id }) => id === client_id)
+    if (!found) throw new AppError('invalid_client')
+    return found
+  }
+
+  const tokens = (access_token: string, refresh_token: string) => ({
+    access_token,
+    refresh_token,
+    token_type: 'Bearer' as const,
+    expires_in: accessLifetimeSeconds,
+  })
+
+  async function redeem(form: TokenForm, { address }: TokenClient): Promise<TokenAnswer> {
+    const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
+    if (!code || !redirectUri || !verifier || !VERIFIER.test(verifier)) throw new AppError('invalid_request')
+    const application = applicationOf(form)
+    const now = clock.now()
+    const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+    const redemption = {
+      codeHash: sha256(code).digest(),
+      application: application.id,
+      redirectUri,
+      challenge: sha256(verifier).digest('base64url'),
+    }
+    const refreshToken = refreshTokens.create()
+    const session = {
+      id: randomUUID(),
+      name: application.name,
+      address,
+      familyHash: refreshToken.familyHash,
+      expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
+      endsAt: after(refreshAbsoluteLifetimeSeconds),
+      endsWithBrowser: redirectUri.startsWith('https:'),
+    }
+    const account = await store.redeem(redemption, session, now)
+    if (account === null) {
+      await store.endReused(redemption, now)
+      throw new AppError('invalid_grant')
+    }
+    const accessToken = await accessTokens.sign({
+      accountUuid: account.uuid,
+      sessionId: session.id,
+      roleId: account.roleId,
+      authTime: account.authenticatedAt,
+      amr: account.amr.split(' '),
+      clientId: application.id,
+    })
+    return {
+      ...tokens(accessToken, refreshTokens.write(refreshToken)),
+      account: accountRecord(account, config.accounts.passwordDigest),
+    }
+  }
+
+  /** As `POST refresh`, for the session's own application. */
+  async function refresh(form: TokenForm, { address }: TokenClient): Promise<TokenAnswer> {
+    const application = applicationOf(form)
+    if (!form.refresh_token) throw new AppError('invalid_request')
+    const presented = refreshTokens.read(form.refresh_token)
+    if (presented === null || (await store.clientOf(presented.familyHash)) !== application.id) {
+      throw new AppError('invalid_grant')
+    }
+    const next = await sessions.refresh(form.refresh_token, { address, fingerprint: null })
+    return tokens(next.access_token, next.refresh_token)
+  }
+
+  return {
+    list: applications,
+
+    async handOver(session, { application, redirectUri, challenge, state }) {
+      await limits.charge(limits.counters.authorizations(session.sessionId))
+      const code = randomBytes(32).toString('base64url')
+      await store.issue({
+        codeHash: sha256(code).digest(),
+        sessionId: session.sessionId,
+        application,
+        redirectUri,
+        challenge,
+        expiresAt: new Date(clock.now().getTime() + CODE_SECONDS * 1000),
+      })
+      return withParameters(redirectUri, {
+        code,
+        ...(state !== undefined && { state }),
+        iss: config.server.baseUrl,
+      })
+    },
+
+    async token(form, client) {
+      try {
+        await limits.charge(limits.counters.tokenCalls(client.addressBucket))
+        switch (form.grant_type) {
+          case 'authorization_code':
+            return await redeem(form, client)
+          case 'refresh_token':
+            return await refresh(form, client)
+          case undefined:
+            throw new AppError('invalid_request')
+          default:
+            throw new AppError('unsupported_grant_type')
+        }
+      } catch (error) {
+        throw withOAuthName(error)
+      }
+    },
+  }
+}
+
+export function withParameters(uri: string, parameters: Record<string, string>): string {
+  const url = new URL(uri)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
+}
+
+const oauthNames: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'invalid_request',
+  invalid_grant: 'invalid_grant',
+  invalid_client: 'invalid_client',
+  unsupported_grant_type: 'unsupported_grant_type',
+  internal_error: 'server_error',
+}
+
+/** A refresh token that is over is OAuth's `invalid_grant`. */
+function withOAuthName(error: unknown): AppError {
+  const { errorCode, retryAfterSeconds } = describeFailure(error)
+  const isOver = errorCode === 'invalid_token' || errorCode === 'token_expired'
+  const code = isOver ? 'invalid_grant' : errorCode
+  return new AppError(code, {
+    oauthError: oauthNames[code] ?? 'temporarily_unavailable',
+    cause: error instanceof AppError ? error.cause : error,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}

@@ -1,0 +1,170 @@
+/** Codes of the hand-over, in the table `authorization_codes`, and the sessions that they open. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, authorizationCodes, sessions } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { endSessions, endSurplusBelow, lives, openSessionBelow } from '../../sessions/sessions/session-sql.ts'
+
+export interface NewAuthorizationCode {
+  codeHash: Uint8Array
+  /** Of the browser. */
+  sessionId: string
+  application: string
+  redirectUri: string
+  challenge: string
+  expiresAt: Date
+}
+
+/** What comes with a code; `challenge` is made from the verifier. */
+export interface Redemption {
+  codeHash: Uint8Array
+  application: string
+  redirectUri: string
+  challenge: string
+}
+
+export interface SessionBelow {
+  id: string
+  name: string
+  address: string
+  familyHash: Uint8Array
+  expiresAt: Date
+  endsAt: Date
+  /** Whether it ends when the browser's session would, unless the person asked to stay signed in. */
+  endsWithBrowser: boolean
+}
+
+/** An application has one living code for each browser. */
+const issue = defineStatement({
+  name: 'applications.issue_code',
+  params: {
+    codeHash: 'bytea',
+    sessionId: 'uuid',
+    application: 'text',
+    redirectUri: 'text',
+    challenge: 'text',
+    expiresAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  with replaced as (
+    delete from ${authorizationCodes}
+     where session_id = ${p.sessionId} and application = ${p.application} and used_at is null)
+  insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, expires_at)
+  values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
+})
+
+/** The rows of the browser and of the account are locked, so that what ends either one comes before or after. */
+const redeem = defineStatement({
+  name: 'applications.redeem_code',
+  params: {
+    codeHash: 'bytea',
+    clientId: 'text',
+    redirectUri: 'text',
+    challenge: 'text',
+    now: 'timestamptz',
+    id: 'uuid',
+    name: 'text',
+    address: 'text',
+    familyHash: 'bytea',
+    expiresAt: 'timestamptz',
+    endsAt: 'timestamptz',
+    endsWithBrowser: 'boolean',
+  },
+  row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text' },
+  sql: (p) => sql`
+  with found as (
+    select ${authorizationCodes}.code_hash, session_id, account_id, device_type, device_os, device_fingerprint,
+           amr, stays, ${sessions}.created_at as authenticated_at, ${sessions}.expires_at as browser_ends
+      from ${authorizationCodes}
+      join ${sessions} on ${sessions}.id = session_id
+      join ${accounts} on ${accounts}.id = account_id
+     where ${authorizationCodes}.code_hash = ${p.codeHash} and used_at is null
+       and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.clientId}
+       and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge}
+       and kind = 'browser' and revoked_at is null and ${sessions}.expires_at > ${p.now}
+       and account_confirmed_at is not null and locked_at is null
+       for update),
+  used as (
+    update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found
+     where ${authorizationCodes}.code_hash = found.code_hash),
+  surplus as (${endSurplusBelow(p, sql`found`)}),
+  opened as (${openSessionBelow(p, sql`found`)})
+  select ${accounts}.*, authenticated_at, amr from found join ${accounts} on ${accounts}.id = found.account_id`,
+})
+
+/** A code that is used again, long after its use, was stolen by one of the two that used it. */
+const endReused = defineStatement({
+  name: 'applications.end_reused',
+  params: {
+    codeHash: 'bytea',
+    application: 'text',
+    challenge: 'text',
+    now: 'timestamptz',
+    before: 'timestamptz',
+    since: 'timestamptz',
+  },
+  sql: (p) => sql`
+  with reused as (
+    select opened from ${authorizationCodes}
+     where code_hash = ${p.codeHash} and application = ${p.application} and challenge = ${p.challenge}
+       and used_at < ${p.before} and used_at > ${p.since})
+  ${endSessions(p, sql`id = reused.opened and ${lives(p)}`, sql`reused`)}`,
+})
+
+const sweep = defineStatement({
+  name: 'applications.sweep',
+  params: { before: 'timestamptz', limit: 'int' },
+  row: { codeHash: 'bytea' },
+  sql: (p) => sql`
+  delete from ${authorizationCodes} where code_hash in (
+    select code_hash from ${authorizationCodes} where expires_at < ${p.before} limit ${p.limit})
+  returning code_hash`,
+})
+
+const findClient = defineStatement({
+  name: 'applications.of_family',
+  params: { familyHash: 'bytea' },
+  row: { clientId: 'text?' },
+  sql: (p) => sql`select client_id from ${sessions} where family_hash = ${p.familyHash}`,
+})
+
+export type ApplicationStore = ReturnType<typeof createApplicationStore>
+
+export function createApplicationStore(database: Database) {
+  return {
+    async issue(code: NewAuthorizationCode): Promise<void> {
+      await database.all(issue, { ...code })
+    },
+    /**
+     * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
+     * where the browser's session is over.
+     */
+    async redeem(
+      { application, ...redemption }: Redemption,
+      session: SessionBelow,
+      now: Date,
+    ): Promise<(Account & { authenticatedAt: Date; amr: string }) | null> {
+      const params = { ...redemption, ...session, clientId: application, now }
+      return changeAndRecord(database, redeem, params, {
+        at: now,
+        eventsOf: ({ uuid }) => [
+          { type: 'session.started', account: uuid, sessionId: session.id, data: { application } },
+        ],
+      })
+    },
+    /** Ends what the code opened, if it was used more than ten seconds and less than ten minutes ago. */
+    async endReused({ redirectUri: _, ...code }: Redemption, now: Date): Promise<void> {
+      const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
+      await database.all(endReused, { ...code, now, before: ago(10), since: ago(600) })
+    },
+    /** The application of a refresh token's session. */
+    clientOf: async (familyHash: Uint8Array): Promise<string | null> =>
+      (await database.first(findClient, { familyHash }))?.clientId ?? null,
+    sweep: async (now: Date, limit: number): Promise<number> =>
+      (await database.all(sweep, { before: daysBefore(now, 1), limit })).length,
+  }
+}

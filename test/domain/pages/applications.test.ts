@@ -1,0 +1,366 @@
+/** The hand-over to applications, as a client of OAuth sees it, on every storage shape. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHash, randomBytes } from 'node:crypto'
+import { decodeJwt } from 'jose'
+import { type Answer, newEmail } from '../../helpers/api-client.ts'
+import { openBrowser, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { race } from '../../helpers/race.ts'
+import { ruleOn, shapes, type TestService } from '../../helpers/service.ts'
+import { useReplica, useService } from '../../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
+
+const REDIRECT = 'https://app.example.com/signed-in'
+const settings = {
+  ...pageSettings,
+  server: { ...pageSettings.server, language: 'en' },
+  pages: {
+    enabled: true,
+    applications: [
+      { id: 'web', name: 'Example', redirect_uris: [REDIRECT], sign_out_uris: ['https://app.example.com/'] },
+      { id: 'other', name: 'Other', redirect_uris: ['https://other.example.com/in'] },
+      { id: 'desk', name: 'Desk', redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'] },
+    ],
+  },
+}
+
+const newVerifier = () => randomBytes(32).toString('base64url')
+
+function authorizeAddress(verifier: string, more: Record<string, string> = {}): string {
+  const query = {
+    response_type: 'code',
+    client_id: 'web',
+    redirect_uri: REDIRECT,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    state: 'abc',
+    ...more,
+  }
+  return `/oauth2/authorize?${new URLSearchParams(query)}`
+}
+
+async function token(service: Pick<TestService, 'url'>, form: Record<string, string>) {
+  const answer = await fetch(`${service.url}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
+}
+
+const redeem = (service: Pick<TestService, 'url'>, code: string, code_verifier: string, more = {}) =>
+  token(service, {
+    grant_type: 'authorization_code',
+    code,
+    client_id: 'web',
+    redirect_uri: REDIRECT,
+    code_verifier,
+    ...more,
+  })
+
+const parametersOf = (browser: PageBrowser) => new URL(browser.left ?? 'none:').searchParams
+
+async function signedInBrowser(service: TestService, email = newEmail()) {
+  const person = await service.signUp(email)
+  const browser = await openBrowser(service.url).open('/sign-in')
+  await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+  return { person, browser }
+}
+
+async function newCode(browser: PageBrowser, more = {}) {
+  const verifier = newVerifier()
+  browser.left = null
+  await browser.open(authorizeAddress(verifier, more))
+  return { verifier, code: parametersOf(browser).get('code') ?? '' }
+}
+
+describe.each(shapes)('the hand-over on %s', (shape) => {
+  const rule = ruleOn(shape)
+  const service = useService({ shape, settings })
+  const replica = useReplica(service, { shape, settings })
+
+  test('somebody signs in on the pages, and the application gets tokens', async () => {
+    const person = await service.signUp(newEmail())
+    const verifier = newVerifier()
+    const browser = await openBrowser(service.url).open(authorizeAddress(verifier))
+    expect(browser.path).toBe('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    expect(browser.path).toBe('/leave')
+    const [, next = ''] = /content="0;url=([^"]+)"/.exec(browser.html) ?? []
+    await browser.open(next)
+    const parameters = parametersOf(browser)
+    expect(browser.left).toStartWith(`${REDIRECT}?`)
+    expect([parameters.get('state'), parameters.get('iss')]).toEqual(['abc', 'https://auth.example.com'])
+    const { status, body, headers } = await redeem(service, parameters.get('code') ?? '', verifier)
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(Object.keys(body)).toEqual([
+      'status',
+      'access_token',
+      'refresh_token',
+      'token_type',
+      'expires_in',
+      'account',
+    ])
+    expect(body.account.email).toBe(person.identifier)
+    const claims = decodeJwt(body.access_token)
+    expect([claims.client_id, claims.amr]).toEqual(['web', ['pwd']])
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(200)
+    // Each of the two ways to refresh works for it.
+    const refreshed = await token(service, {
+      grant_type: 'refresh_token',
+      client_id: 'web',
+      refresh_token: body.refresh_token,
+    })
+    expect(decodeJwt(refreshed.body.access_token).client_id).toBe('web')
+    const again = await service.post('refresh', { refresh_token: refreshed.body.refresh_token })
+    expect(decodeJwt(again.body.access_token).client_id).toBe('web')
+  })
+
+  test('32 callers redeem one code over two processes: one session, which lives', async () => {
+    const { browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(browser)
+    const answers = await race([service, replica], (one) => redeem(one, code, verifier))
+    const won = answers.filter(({ status }) => status === 200)
+    expect(won).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(31)
+    expect((await service.get('me', { bearer: won[0]!.body.access_token })).status).toBe(200)
+  })
+
+  test('a late second use ends what the first one opened, an early one does not', async () => {
+    const { browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(browser)
+    const { body } = await redeem(service, code, verifier)
+    expect((await redeem(service, code, verifier)).status).toBe(400)
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(200)
+    service.clock.advance(11_000)
+    expect((await redeem(service, code, newVerifier())).status).toBe(400)
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(200)
+    expect((await redeem(service, code, verifier)).status).toBe(400)
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(401)
+  })
+
+  test.each([
+    ['another verifier', { code_verifier: newVerifier() }, 'invalid_grant'],
+    ['another application', { client_id: 'other' }, 'invalid_grant'],
+    ['another address', { redirect_uri: 'https://other.example.com/in' }, 'invalid_grant'],
+    ['an unknown application', { client_id: 'nobody' }, 'invalid_client'],
+    ['no verifier', { code_verifier: '' }, 'invalid_request'],
+    ['another grant', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ])('%s is refused and leaves the code usable', async (_, more, error) => {
+    const { browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(browser)
+    const refused = await redeem(service, code, verifier, more)
+    expect([refused.status, refused.body.error]).toEqual([error === 'invalid_client' ? 401 : 400, error])
+    expect(refused.body).toMatchObject({ code: error, error_description: expect.any(String) })
+    expect((await redeem(service, code, verifier)).status).toBe(200)
+  })
+
+  test('a code is good for a minute, and a new one replaces it', async () => {
+    const { browser } = await signedInBrowser(service)
+    const first = await newCode(browser)
+    const second = await newCode(browser)
+    expect((await redeem(service, first.code, first.verifier)).body.error).toBe('invalid_grant')
+    service.clock.advance(61_000)
+    expect((await redeem(service, second.code, second.verifier)).body.error).toBe('invalid_grant')
+  })
+
+  test.each([
+    ['signing out', async (browser: PageBrowser) => void (await browser.post('/sign-out', {}))],
+    [
+      'logout-all',
+      async (_: PageBrowser, person: Parameters<TestService['logIn']>[0]) => {
+        const { access_token } = await service.logIn(person)
+        await service.post('logout-all', {}, { bearer: access_token })
+      },
+    ],
+    [
+      'a reset',
+      async (_: PageBrowser, person: Parameters<TestService['logIn']>[0]) => {
+        await service.post('password/forgot', { identifier: person.identifier })
+        const otp = await service.inbox.nextCode(person.identifier)
+        const password = 'an entirely new phrase'
+        const { identifier } = person
+        await service.post('password/reset', { identifier, otp, password, password_confirmation: password })
+      },
+    ],
+  ])('%s in the browser ends its application and the code that waits', async (_, end) => {
+    const { browser, person } = await signedInBrowser(service)
+    const opened = await newCode(browser)
+    const { body } = await redeem(service, opened.code, opened.verifier)
+    const waiting = await newCode(browser)
+    await end(browser, person)
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(401)
+    expect((await service.post('refresh', { refresh_token: body.refresh_token })).status).toBe(401)
+    expect((await redeem(service, waiting.code, waiting.verifier)).body.error).toBe('invalid_grant')
+  })
+
+  test('a password changed from the application keeps its browser and the other application', async () => {
+    const { browser, person } = await signedInBrowser(service)
+    const one = await newCode(browser)
+    const web = (await redeem(service, one.code, one.verifier)).body
+    const two = await newCode(browser, { client_id: 'other', redirect_uri: 'https://other.example.com/in' })
+    const elsewhere = await service.logIn(person)
+    const other = (
+      await redeem(service, two.code, two.verifier, {
+        client_id: 'other',
+        redirect_uri: 'https://other.example.com/in',
+      })
+    ).body
+    const password = 'an entirely new phrase'
+    const changed = await service.post(
+      'password/change',
+      { current_password: person.password, password, password_confirmation: password },
+      { bearer: web.access_token },
+    )
+    expect(changed.status).toBe(200)
+    for (const { access_token } of [web, other]) {
+      expect((await service.get('me', { bearer: access_token })).status).toBe(200)
+    }
+    expect((await service.get('me', { bearer: elsewhere.access_token })).status).toBe(401)
+    expect((await newCode(browser)).code).not.toBe('')
+  })
+
+  test('an application has at most five sessions below one browser', async () => {
+    const { browser } = await signedInBrowser(service)
+    const opened: string[] = []
+    for (let i = 0; i < 6; i++) {
+      const { code, verifier } = await newCode(browser)
+      opened.push((await redeem(service, code, verifier)).body.access_token)
+      service.clock.advance(10)
+    }
+    const statuses = await Promise.all(
+      opened.map(async (bearer) => (await service.get('me', { bearer })).status),
+    )
+    expect(statuses).toEqual([401, 200, 200, 200, 200, 200])
+  })
+
+  rule('without "stay signed in" the application ends with the browser in time', async () => {
+    const { browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(browser)
+    const { body } = await redeem(service, code, verifier)
+    service.clock.advance(13 * 3600_000)
+    expect((await service.post('refresh', { refresh_token: body.refresh_token })).status).toBe(401)
+  })
+})
+
+describe('what may be asked for', () => {
+  const service = useService({ settings })
+
+  test.each([
+    [{ client_id: 'nobody' }],
+    [{ redirect_uri: 'https://app.example.com/signed-in/' }],
+    [{ redirect_uri: 'https://app.example.com/signed-in?x' }],
+    [{ redirect_uri: 'https://evil.example/signed-in' }],
+    [{ redirect_uri: 'javascript:alert(1)' }],
+    [{ client_id: 'desk', redirect_uri: 'http://localhost/cb' }],
+    [{ client_id: 'desk', redirect_uri: 'http://127.0.0.1:1@evil.example/cb' }],
+  ])('%o is a page, never a redirect', async (more) => {
+    const browser = await openBrowser(service.url).open(authorizeAddress(newVerifier(), more))
+    expect([browser.status, browser.left, browser.title]).toEqual([200, null, 'This link does not work'])
+  })
+
+  test.each([
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ code_challenge: '' }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ scope: 'openid profile' }, 'invalid_scope'],
+    [{ response_mode: 'form_post' }, 'invalid_request'],
+    [{ request: 'x' }, 'request_not_supported'],
+    [{ request_uri: 'https://x' }, 'request_uri_not_supported'],
+    [{ prompt: 'consent' }, 'invalid_request'],
+    [{ state: 'a\u0000b' }, 'invalid_request'],
+    [{ prompt: 'none' }, 'login_required'],
+  ])('%o goes back with %s', async (more, error) => {
+    const browser = await openBrowser(service.url).open(authorizeAddress(newVerifier(), more))
+    const parameters = parametersOf(browser)
+    expect([parameters.get('error'), parameters.get('iss')]).toEqual([error, 'https://auth.example.com'])
+    expect(parameters.get('code')).toBeNull()
+  })
+
+  test('a parameter that is there twice goes back', async () => {
+    const address = `${authorizeAddress(newVerifier())}&code_challenge_method=plain`
+    const browser = await openBrowser(service.url).open(address)
+    expect(parametersOf(browser).get('error')).toBe('invalid_request')
+  })
+
+  test('unknown parameters are ignored', async () => {
+    const browser = await openBrowser(service.url).open(authorizeAddress(newVerifier(), { utm_source: 'x' }))
+    expect(browser.path).toBe('/sign-in')
+  })
+
+  test('an application on the device is handed over only after "Continue"', async () => {
+    const { browser } = await signedInBrowser(service)
+    const verifier = newVerifier()
+    const more = { client_id: 'desk', redirect_uri: 'http://127.0.0.1:49152/cb' }
+    await browser.open(authorizeAddress(verifier, more))
+    expect(browser.title).toBe('Continue to Desk')
+    expect(browser.html).not.toContain('http-equiv="refresh"')
+    const [, next = ''] = /<a class="button" href="([^"]+)"/.exec(browser.html) ?? []
+    await browser.open(next)
+    const code = parametersOf(browser).get('code') ?? ''
+    expect((await redeem(service, code, verifier, more)).status).toBe(200)
+    browser.left = null
+    await browser.open(authorizeAddress(verifier, { ...more, prompt: 'none' }))
+    expect(parametersOf(browser).get('error')).toBe('interaction_required')
+  })
+
+  test('prompt=login asks again, and a session of before is not enough', async () => {
+    const { browser, person } = await signedInBrowser(service)
+    service.clock.advance(60_000)
+    await browser.open(authorizeAddress(newVerifier(), { prompt: 'login' }))
+    expect(browser.path).toBe('/sign-in')
+    const flow = browser.address.split('flow=')[1]
+    await browser.open(`/oauth2/continue?flow=${flow}`)
+    expect([browser.left?.startsWith(REDIRECT) ?? false, browser.path]).toEqual([false, '/sign-in'])
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    const [, next = ''] = /content="0;url=([^"]+)"/.exec(browser.html) ?? []
+    await browser.open(next)
+    expect(parametersOf(browser).get('code')).not.toBeNull()
+  })
+
+  test('login_hint of somebody else shows the sign-in page', async () => {
+    const { browser } = await signedInBrowser(service)
+    await browser.open(authorizeAddress(newVerifier(), { login_hint: 'somebody@example.com' }))
+    expect(browser.path).toBe('/sign-in')
+    expect(browser.html).toContain('value="somebody@example.com"')
+  })
+
+  test('the sign-out endpoint asks, ends everything below the browser, and leads back', async () => {
+    const { browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(browser)
+    const { body } = await redeem(service, code, verifier)
+    const query = new URLSearchParams({
+      client_id: 'web',
+      post_logout_redirect_uri: 'https://app.example.com/',
+      state: 'x',
+    })
+    await browser.open(`/oauth2/sign-out?${query}`)
+    expect(browser.title).toBe('Sign out')
+    await browser.press('Sign out')
+    expect(browser.html).toContain('url=https://app.example.com/?state=x"')
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(401)
+    browser.left = null
+    await browser.open(`/oauth2/sign-out?${query}`)
+    expect(String(browser.left)).toBe('https://app.example.com/?state=x')
+  })
+
+  test('the document of the issuer describes it, and that of OpenID Connect stays as it is', async () => {
+    const read = async (name: string) => (await fetch(`${service.url}/.well-known/${name}`)).json()
+    expect(await read('oauth-authorization-server')).toMatchObject({
+      authorization_endpoint: 'https://auth.example.com/oauth2/authorize',
+      code_challenge_methods_supported: ['S256'],
+    })
+    expect(await read('openid-configuration')).not.toHaveProperty('authorization_endpoint')
+  })
+
+  test('the token endpoint answers the origins of the applications, and nobody else', async () => {
+    const ask = (origin: string, path = '/oauth2/token') =>
+      fetch(service.url + path, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      }).then(({ headers }) => headers.get('access-control-allow-origin'))
+    expect(await ask('https://app.example.com')).toBe('https://app.example.com')
+    expect(await ask('https://evil.example')).toBeNull()
+    expect(await ask('https://app.example.com', '/api/v1/auth/login')).toBeNull()
+  })
+})
