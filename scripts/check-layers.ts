@@ -101,6 +101,7 @@ export function checkLayers(files: SourceFile[]): string[] {
   const source = files.filter(({ path }) => path.startsWith('src/'))
   return [
     ...circlesOf(source).map((circle) => `these files import each other in a circle: ${circle.join(', ')}`),
+    ...source.flatMap(explainPlugins),
     ...source.flatMap(({ path, text }) =>
       importsOf(text)
         .map((target) => explain(path, target))
@@ -108,6 +109,15 @@ export function checkLayers(files: SourceFile[]): string[] {
         .map((problem) => `${path}: ${problem}`),
     ),
   ]
+}
+
+/** `login`, or `login-…` where the room has several: a name says where its code is. */
+function explainPlugins({ path, text }: SourceFile): string[] {
+  const room = /^src\/domain\/[^/]+\/([^/]+)\/routes\.ts$/.exec(path)?.[1]
+  const names = [...text.matchAll(/new Elysia\(\{ name: '([^']+)'/g)].map(([, name]) => name as string)
+  return names
+    .filter((name) => room !== undefined && name !== room && !name.startsWith(`${room}-`))
+    .map((name) => `${path}: the plugin ${name} does not have the name of its room, ${room}`)
 }
 
 /** The rooms that each room imports, both as `folder/room`. */

@@ -7,8 +7,8 @@ import { Elysia } from 'elysia'
 import type { Access, AdminCaller, AdminRoute } from './domain/administration/access/access.ts'
 import { createSocketDoor, type Door } from './domain/administration/access/door.ts'
 import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/access/listener-door.ts'
-import { createPageSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
-import type { PageSessions } from './domain/administration/administrator-sessions/service.ts'
+import { createAdministratorSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
+import type { AdministratorSessions } from './domain/administration/administrator-sessions/service.ts'
 import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
 import type { AdministratorReach } from './domain/administration/administrators/reach.ts'
 import { createAdministratorRoutes } from './domain/administration/administrators/routes.ts'
@@ -17,16 +17,16 @@ import { createTokenRoutes } from './domain/administration/api-tokens/routes.ts'
 import type { TokenService } from './domain/administration/api-tokens/service.ts'
 import { createAuditTrailRoutes } from './domain/administration/audit/routes.ts'
 import type { AuditTrail } from './domain/administration/audit/service.ts'
-import { createAccountAdministrationRoutes } from './domain/administration/directory/routes.ts'
-import type { AccountAdministration } from './domain/administration/directory/service.ts'
+import { createDirectoryRoutes } from './domain/administration/directory/routes.ts'
+import type { Directory } from './domain/administration/directory/service.ts'
 import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
 import type { AccountFactors } from './domain/administration/factors/service.ts'
 import type { Idempotency } from './domain/administration/idempotency/service.ts'
 import { onceWith } from './domain/administration/idempotency/service.ts'
 import { createLimitRoutes } from './domain/administration/limit-lifts/routes.ts'
-import type { LimitAdministration } from './domain/administration/limit-lifts/service.ts'
+import type { LimitLifts } from './domain/administration/limit-lifts/service.ts'
 import { createMessageRoutes } from './domain/administration/message-log/routes.ts'
-import type { MessageAdministration } from './domain/administration/message-log/service.ts'
+import type { MessageLog } from './domain/administration/message-log/service.ts'
 import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
 import type { Overview } from './domain/administration/overview/service.ts'
 import { createPageRoutes } from './domain/administration/page/routes.ts'
@@ -137,17 +137,17 @@ export const adminRoutes: AdminRoute[] = table
 export interface AdminServices {
   accountFactors: AccountFactors
   administratorReach: AdministratorReach
-  limitAdministration: LimitAdministration
-  messageAdministration: MessageAdministration
+  limitLifts: LimitLifts
+  messageLog: MessageLog
   overview: Overview
-  accountAdministration: AccountAdministration
+  directory: Directory
   auditTrail: AuditTrail
   administrationTokens: TokenService
   administrators: AdministratorService
   backups: BackupService
   idempotency: Idempotency
   keys: KeyService
-  pageSessions: PageSessions
+  administratorSessions: AdministratorSessions
   people: PeopleService
   secrets: Secrets
 }
@@ -165,10 +165,10 @@ const routesBehind = (
 ) => {
   const once = onceWith(services.idempotency)
   return new Elysia({ name: 'administration-operations' })
-    .use(createAccountAdministrationRoutes(httpBase, services.accountAdministration, catalog.tags))
+    .use(createDirectoryRoutes(httpBase, services.directory, catalog.tags))
     .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
-    .use(createMessageRoutes(httpBase, guard, once, services.messageAdministration))
-    .use(createLimitRoutes(httpBase, guard, services.limitAdministration))
+    .use(createMessageRoutes(httpBase, guard, once, services.messageLog))
+    .use(createLimitRoutes(httpBase, guard, services.limitLifts))
     .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
@@ -209,7 +209,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
 export function createAdminListener(services: AdminServices, listenerOptions: AdminListenerOptions) {
   const { listen, baseUrl, clock, version, ...options } = listenerOptions
   const httpBase = createHttpBase({ ...options, corsOrigins: [], listsTakeQueries: true })
-  const { pageSessions } = services
+  const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)
   const door = createListenerDoor({
@@ -220,9 +220,9 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     authenticateToken: services.administrationTokens.authenticate,
     async findSession(header) {
       const cookie = cookies.session.read(header)
-      const administrator = await pageSessions.find(cookie)
+      const administrator = await administratorSessions.find(cookie)
       if (cookie === undefined || administrator === null) return null
-      return { administrator, csrfToken: pageSessions.csrfTokenOf(cookie) }
+      return { administrator, csrfToken: administratorSessions.csrfTokenOf(cookie) }
     },
     now: clock.now,
     provedMs: PROVED_MS,
@@ -234,7 +234,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     .use(httpBase)
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
-    .use(createPageSessionRoutes(httpBase, guard, pageSessions, cookies))
+    .use(createAdministratorSessionRoutes(httpBase, guard, administratorSessions, cookies))
     .use(createPageRoutes(httpBase))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   return app

@@ -10,8 +10,8 @@ import { createHealthRoutes } from './domain/operations/health/routes.ts'
 import { createContactRoutes } from './domain/self-service/contacts/routes.ts'
 import type { ContactsService } from './domain/self-service/contacts/service.ts'
 import type { Exports } from './domain/self-service/me/exports.ts'
-import { createAccountRoutes } from './domain/self-service/me/routes.ts'
-import type { AccountService } from './domain/self-service/me/service.ts'
+import { createMeRoutes } from './domain/self-service/me/routes.ts'
+import type { MeService } from './domain/self-service/me/service.ts'
 import { createTwoFactorRemovalRoutes } from './domain/self-service/two-factor-removals/routes.ts'
 import type { TwoFactorRemovals } from './domain/self-service/two-factor-removals/service.ts'
 import type { Authentication } from './domain/sessions/sessions/authentication.ts'
@@ -56,7 +56,7 @@ export interface AppServices {
   loginByCode: LoginByCodeService
   authentication: Authentication
   sessions: SessionService
-  me: AccountService
+  me: MeService
   exports: Exports
   twoFactor: TwoFactorService
   twoFactorRemovals: TwoFactorRemovals
@@ -202,7 +202,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createLoginRoutes(httpBase, services.login))
     .use(createLoginByCodeRoutes(httpBase, services.authentication.authenticate, services.loginByCode))
     .use(createSessionRoutes(httpBase, bearer, services.sessions))
-    .use(createAccountRoutes(httpBase, bearer, services.me, services.exports, options.catalog.tags))
+    .use(createMeRoutes(httpBase, bearer, services.me, services.exports, options.catalog.tags))
     .use(createTwoFactorRoutes(httpBase, bearer, services.twoFactor))
     .use(createPasswordRoutes(httpBase, bearer, services.passwords))
     .use(createContactRoutes(httpBase, bearer, services.contacts))

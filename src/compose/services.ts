@@ -5,16 +5,16 @@ import { createRoles } from '../domain/accounts/accounts/roles.ts'
 import { createUsernames } from '../domain/accounts/accounts/usernames.ts'
 import { createAdmission } from '../domain/accounts/admission/service.ts'
 import { createKnownDevices } from '../domain/accounts/devices/service.ts'
-import { createPageSessions } from '../domain/administration/administrator-sessions/service.ts'
+import { createAdministratorSessions } from '../domain/administration/administrator-sessions/service.ts'
 import { createAdministratorReach } from '../domain/administration/administrators/reach.ts'
 import { createAdministratorService } from '../domain/administration/administrators/service.ts'
 import { createTokenService } from '../domain/administration/api-tokens/service.ts'
 import { createAuditTrail } from '../domain/administration/audit/service.ts'
-import { createAccountAdministration } from '../domain/administration/directory/service.ts'
+import { createDirectory } from '../domain/administration/directory/service.ts'
 import { createAccountFactors } from '../domain/administration/factors/service.ts'
 import { createIdempotency } from '../domain/administration/idempotency/service.ts'
-import { createLimitAdministration } from '../domain/administration/limit-lifts/service.ts'
-import { createMessageAdministration } from '../domain/administration/message-log/service.ts'
+import { createLimitLifts } from '../domain/administration/limit-lifts/service.ts'
+import { createMessageLog } from '../domain/administration/message-log/service.ts'
 import { createOverview } from '../domain/administration/overview/service.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAuthenticators } from '../domain/credentials/authenticators/service.ts'
@@ -44,7 +44,7 @@ import { createReceiptService } from '../domain/messages/sms-funnel/receipts.ts'
 import { createBackupService } from '../domain/operations/backups/service.ts'
 import { createContactsService } from '../domain/self-service/contacts/service.ts'
 import { createExports } from '../domain/self-service/me/exports.ts'
-import { createAccountService } from '../domain/self-service/me/service.ts'
+import { createMeService } from '../domain/self-service/me/service.ts'
 import { createRemovalLinks } from '../domain/self-service/two-factor-removals/links.ts'
 import { createTwoFactorRemovals } from '../domain/self-service/two-factor-removals/service.ts'
 import { createBrowserSessions } from '../domain/sessions/browser-sessions/service.ts'
@@ -230,7 +230,7 @@ function createWaysIn(credentials: ReturnType<typeof createCredentials>) {
 function createSelfService(below: ReturnType<typeof createWaysIn>) {
   return {
     ...below,
-    me: createAccountService(below),
+    me: createMeService(below),
     exports: createExports(below),
     contacts: createContactsService(below),
     twoFactorRemovals: createTwoFactorRemovals(below),
@@ -238,22 +238,22 @@ function createSelfService(below: ReturnType<typeof createWaysIn>) {
 }
 
 function createAdministration(below: ReturnType<typeof createSelfService>) {
-  const accountAdministration = createAccountAdministration(below)
+  const directory = createDirectory(below)
   const administrators = createAdministratorService(below)
   return {
     ...below,
-    accountAdministration,
+    directory,
     administrators,
     idempotency: createIdempotency(below),
     administratorReach: createAdministratorReach({ ...below, administrators }),
-    pageSessions: createPageSessions(below),
+    administratorSessions: createAdministratorSessions(below),
     administrationTokens: createTokenService(below),
-    people: createPeopleService({ ...below, accountAdministration, administrators }),
-    accountFactors: createAccountFactors({ ...below, accountAdministration }),
+    people: createPeopleService({ ...below, directory, administrators }),
+    accountFactors: createAccountFactors({ ...below, directory }),
     auditTrail: createAuditTrail(below),
     overview: createOverview(below),
-    limitAdministration: createLimitAdministration(below),
-    messageAdministration: createMessageAdministration({ ...below, accountAdministration }),
+    limitLifts: createLimitLifts(below),
+    messageLog: createMessageLog({ ...below, directory }),
   }
 }
 

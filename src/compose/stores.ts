@@ -3,14 +3,14 @@ import { createAccountCodeStore } from '../domain/accounts/account-codes/store.t
 import { createAccountStore } from '../domain/accounts/accounts/store.ts'
 import { createInvitationStore } from '../domain/accounts/admission/store.ts'
 import { createKnownDeviceStore } from '../domain/accounts/devices/store.ts'
-import { createPageSessionStore } from '../domain/administration/administrator-sessions/store.ts'
+import { createAdministratorSessionStore } from '../domain/administration/administrator-sessions/store.ts'
 import { createAdministratorStore } from '../domain/administration/administrators/store.ts'
 import { createTokenStore } from '../domain/administration/api-tokens/store.ts'
 import { createAuditTrailStore } from '../domain/administration/audit/store.ts'
-import { createAccountAdministrationStore } from '../domain/administration/directory/store.ts'
+import { createDirectoryStore } from '../domain/administration/directory/store.ts'
 import { createAccountFactorStore } from '../domain/administration/factors/store.ts'
 import { createIdempotencyStore } from '../domain/administration/idempotency/store.ts'
-import { createMessageAdministrationStore } from '../domain/administration/message-log/store.ts'
+import { createMessageLogStore } from '../domain/administration/message-log/store.ts'
 import { createOverviewStore } from '../domain/administration/overview/store.ts'
 import { createPeopleStore } from '../domain/administration/people/store.ts'
 import { createEnrolmentStore } from '../domain/credentials/authenticators/enrolment-store.ts'
@@ -60,7 +60,7 @@ export function createStores(
   return {
     accountCodes: createAccountCodeStore(database),
     accountFactors: createAccountFactorStore(database),
-    accountAdministration: createAccountAdministrationStore(database),
+    directory: createDirectoryStore(database),
     accounts: createAccountStore(database),
     administrationTokens: createTokenStore(database),
     administrators: createAdministratorStore(database),
@@ -84,9 +84,9 @@ export function createStores(
     idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
-    messageAdministration: createMessageAdministrationStore(database),
+    messageLog: createMessageLogStore(database),
     messages: createMessageStore(database),
-    pageSessions: createPageSessionStore(database),
+    administratorSessions: createAdministratorSessionStore(database),
     overview: createOverviewStore(database),
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),

@@ -164,8 +164,8 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const uuidOf = async ({ identifier }: { identifier: string }) =>
       (await service.logIn({ identifier, password: PASSWORD })).account.uuid as string
     const [erasedId, lockedId] = [await uuidOf(erased), await uuidOf(locked)]
-    await service.inside.services.accountAdministration.erase(erasedId)
-    await service.inside.services.accountAdministration.change(lockedId, {
+    await service.inside.services.directory.erase(erasedId)
+    await service.inside.services.directory.change(lockedId, {
       locked: true,
       locked_reason: 'fraud',
     })
@@ -306,9 +306,9 @@ describe('a restore after the events were swept', () => {
 
   test('still knows who was erased, removed and revoked, and says what it cannot know', async () => {
     const { service, file, bob, administrator, token, key } = await backedUp()
-    const { administrators, administrationTokens, keys, accountAdministration } = service.inside.services
+    const { administrators, administrationTokens, keys, directory } = service.inside.services
     const uuid = (await service.logIn(bob)).account.uuid as string
-    await accountAdministration.erase(uuid)
+    await directory.erase(uuid)
     await administrators.remove(administrator.uuid)
     await administrationTokens.revoke(token.uuid)
     await keys.revoke(key)

@@ -58,7 +58,7 @@ test('an address that was refused for good is shown as such to its owner and to 
   const { access_token: bearer, account } = await service.logIn(person)
   const shown = async () => [
     (await service.get('me/security', { bearer })).body.email_refused_at,
-    (await service.inside.services.accountAdministration.get(account.uuid)).email_refused_at,
+    (await service.inside.services.directory.get(account.uuid)).email_refused_at,
   ]
   expect(await shown()).toEqual([undefined, undefined])
   service.smtp.behave({ refuse: { status: 550, at: 'recipient', words: '5.1.1 no such user' } })

@@ -23,8 +23,8 @@ describe.each(differingShapes)('a removal of two factors that waits, on %s', (sh
   const securityOf = async (bearer: string) => (await service.get('me/security', { bearer })).body.two_factor
   async function requestRemoval(bearer: string): Promise<void> {
     const { uuid } = (await service.get('me', { bearer })).body.account
-    const { accountAdministration, twoFactorRemovals } = service.inside.services
-    await twoFactorRemovals.remove(await accountAdministration.find(uuid), { delaySeconds: 86_400 })
+    const { directory, twoFactorRemovals } = service.inside.services
+    await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
   }
   async function waiting() {
     const owner = await protectByApp(service, newEmail())

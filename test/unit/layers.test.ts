@@ -55,6 +55,14 @@ describe('imports', () => {
     ])
   })
 
+  test('a plugin has the name of its room', () => {
+    const path = 'src/domain/sign-in/login/routes.ts'
+    expect(check(path, "new Elysia({ name: 'login' }).use(new Elysia({ name: 'login-page' }))")).toEqual([])
+    expect(check(path, "new Elysia({ name: 'administration-login' })")).toEqual([
+      `${path}: the plugin administration-login does not have the name of its room, login`,
+    ])
+  })
+
   test('errors.ts imports nothing', () => {
     expect(check('src/errors.ts', "import { a } from './platform/clock.ts'")).toHaveLength(1)
   })

@@ -13,7 +13,7 @@ import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { type AdminCaller, type AdministratorCaller, scopesOf } from '../access/access.ts'
 import { roleField, scopeField } from '../access/access-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
-import { DEVICE_MS, LIFETIME_MS, type PageSessions, PROVED_MS } from './service.ts'
+import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
 
 const ok = 200 as const
 const time = (description: string) => t.String({ description, format: 'date-time' })
@@ -53,7 +53,7 @@ const openedAnswer = component(
 )
 
 const sessionAnswer = component(
-  'PageSession',
+  'AdministratorSession',
   t.Object(
     {
       status: t.Literal(200),
@@ -140,13 +140,13 @@ const administratorOf = (caller: AdminCaller): AdministratorCaller => {
   return caller
 }
 
-export function createPageSessionRoutes(
+export function createAdministratorSessionRoutes(
   httpBase: HttpBase,
   guard: Guard<AdminCaller>,
-  pages: PageSessions,
+  pages: AdministratorSessions,
   cookies: PageCookies,
 ) {
-  const sessionRoutes = new Elysia({ name: 'administration-sessions', prefix: '/admin/v1' })
+  const sessionRoutes = new Elysia({ name: 'administrator-sessions', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .post(

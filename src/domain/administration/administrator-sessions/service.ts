@@ -26,7 +26,7 @@ import type { AdministratorCaller } from '../access/access.ts'
 import type { AdministratorStore } from '../administrators/store.ts'
 import { createPageFactors, type PageMethod, type PageProof } from './page-factors.ts'
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
-import type { PageSession, PageSessionStore } from './store.ts'
+import type { AdministratorSession, AdministratorSessionStore } from './store.ts'
 
 export interface NewPageApp {
   /** Base32, for who cannot scan. */
@@ -57,7 +57,7 @@ interface SigningInClient extends Client {
 
 type Cookie = string | undefined
 
-export interface PageSessions {
+export interface AdministratorSessions {
   /**
    * `methods` empty: an app has to be set up first. Throws `invalid_credentials`, also for whoever is no administrator,
    * `account_locked`, `too_many_requests`, `server_busy`.
@@ -73,7 +73,7 @@ export interface PageSessions {
   /** Throws `invalid_token` where the sign-in is too long ago, and what PageFactors.take does. */
   verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedPageSession>
   /** Null where the cookie names no living session of an administrator. */
-  find(cookie: Cookie): Promise<PageSession | null>
+  find(cookie: Cookie): Promise<AdministratorSession | null>
   /** What writes of this session carry. */
   csrfTokenOf(cookie: string): string
   /** Password and second factor again. Throws `validation_failed` for a wrong password, and what `verify` does. */
@@ -94,7 +94,7 @@ type Needs = Parameters<typeof createPageFactors>[0] & {
   stores: {
     accounts: AccountStore
     administrators: AdministratorStore
-    pageSessions: PageSessionStore
+    administratorSessions: AdministratorSessionStore
     passkeys: PasskeyStore
     sessions: SessionStore
     tickets: TicketStore
@@ -117,7 +117,7 @@ const fingerprintOf = (device: string | undefined) =>
 
 const newCookie = () => randomBytes(32).toString('base64url')
 
-export function createPageSessions(needs: Needs): PageSessions {
+export function createAdministratorSessions(needs: Needs): AdministratorSessions {
   const { passwordCheck, devices, attempts, authenticators, refreshTokens, limits } = needs
   const { secret, events, clock, config, stores } = needs
   const factors = createPageFactors(needs)
@@ -140,10 +140,10 @@ export function createPageSessions(needs: Needs): PageSessions {
     return recognized.group === 'owner' ? recognized : withPassword(account, client)
   }
 
-  async function find(cookie: Cookie): Promise<PageSession | null> {
+  async function find(cookie: Cookie): Promise<AdministratorSession | null> {
     if (cookie === undefined) return null
     const now = clock.now()
-    return stores.pageSessions.find(hashOfCookie(cookie), new Date(now.getTime() - IDLE_MS), now)
+    return stores.administratorSessions.find(hashOfCookie(cookie), new Date(now.getTime() - IDLE_MS), now)
   }
 
   const csrfTokenOf = (cookie: string) =>
@@ -169,7 +169,7 @@ export function createPageSessions(needs: Needs): PageSessions {
       endsAt,
     }
     setCurrentActor({ type: 'administrator', id: account.uuid, name: null })
-    const opened = await stores.pageSessions.open(account, session, hashOfCookie(cookie), now)
+    const opened = await stores.administratorSessions.open(account, session, hashOfCookie(cookie), now)
     if (opened === null) throw new AppError('invalid_credentials')
     return { account: opened, sessionId: session.id, cookie, device }
   }
@@ -300,7 +300,7 @@ export function createPageSessions(needs: Needs): PageSessions {
       }
       await attempts.clearInSession(sessionId)
       await recordingFailure(account, () => factors.take(account, proof, sessionId, caller))
-      await stores.pageSessions.prove(sessionId, clock.now())
+      await stores.administratorSessions.prove(sessionId, clock.now())
     },
 
     async end({ id, sessionId }) {

@@ -26,7 +26,7 @@ import {
 import type { Role } from '../access/access.ts'
 import { noteSignIn } from '../administrators/administrator-sql.ts'
 
-export interface PageSession {
+export interface AdministratorSession {
   sessionId: string
   uuid: string
   email: string | null
@@ -38,7 +38,7 @@ export interface PageSession {
   endsAt: Date
 }
 
-export interface PageSessionStore {
+export interface AdministratorSessionStore {
   /**
    * As SessionStore.signIn, for an account that is an administrator. Null when it is not what was judged any more, or
    * no administrator.
@@ -48,7 +48,7 @@ export interface PageSessionStore {
    * By its cookie, and counts as a use. Null unless the session lives, was used since `idleSince`, and its account is
    * an administrator and not locked.
    */
-  find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<PageSession | null>
+  find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<AdministratorSession | null>
   /** Password and second factor were proved again. */
   prove(sessionId: string, now: Date): Promise<void>
 }
@@ -106,7 +106,7 @@ const prove = defineStatement({
 
 const WRITTEN_MS = 60_000
 
-export function createPageSessionStore(database: Database): PageSessionStore {
+export function createAdministratorSessionStore(database: Database): AdministratorSessionStore {
   return {
     async open(account, session, cookieHash, now) {
       const signedIn: NewEvent = {

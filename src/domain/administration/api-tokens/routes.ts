@@ -90,7 +90,7 @@ export function createTokenRoutes(
   once: Once,
   tokens: TokenService,
 ) {
-  return new Elysia({ name: 'administration-tokens', prefix: '/admin/v1' })
+  return new Elysia({ name: 'api-tokens', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .get(

@@ -13,7 +13,7 @@ export function createAuditTrailRoutes(
   guard: Guard<AdminCaller>,
   auditTrail: AuditTrail,
 ) {
-  return new Elysia({ name: 'administration-events', prefix: '/admin/v1' })
+  return new Elysia({ name: 'audit', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .get(

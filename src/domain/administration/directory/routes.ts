@@ -13,7 +13,7 @@ import { sessionRecord } from '../../sessions/sessions/session-schema.ts'
 import { detail, done, doneAnswer, text, timeText } from '../access/operation-schema.ts'
 import { accountableField, roleField } from './account-fields.ts'
 import { accountAnswer, listedAccount } from './administered-account-schema.ts'
-import type { AccountAdministration } from './service.ts'
+import type { Directory } from './service.ts'
 
 const groupNames = t.Array(t.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
 
@@ -33,13 +33,13 @@ const session = component(
     { description: 'A signed-in device of an account.' },
   ),
 )
-export function createAccountAdministrationRoutes(
+export function createDirectoryRoutes(
   httpBase: HttpBase,
-  accounts: AccountAdministration,
+  accounts: Directory,
   languages: readonly Language[],
 ) {
   const notFound = errorResponses('account_not_found')
-  return new Elysia({ name: 'administration-accounts', prefix: '/admin/v1' })
+  return new Elysia({ name: 'directory', prefix: '/admin/v1' })
     .use(httpBase)
     .get('/accounts', async ({ query }) => ({ status: 200 as const, ...(await accounts.list(query)) }), {
       query: t.Object({

@@ -38,7 +38,7 @@ import {
 } from './administered-account-schema.ts'
 import { createLooks } from './looks.ts'
 import { type AccountQuery, readSearch } from './search.ts'
-import type { AccountAdministrationStore, AccountChange, AdministeredAccount } from './store.ts'
+import type { AccountChange, AdministeredAccount, DirectoryStore } from './store.ts'
 
 /** As the body of PATCH has it. */
 export interface AccountPatch {
@@ -56,7 +56,7 @@ export interface AccountPatch {
   end_tokens?: true | undefined
 }
 
-export interface AccountAdministration {
+export interface Directory {
   /** Throws `validation_failed`. */
   list(query: AccountQuery): Promise<Page<ListedAccount>>
   /** Throws `account_not_found`, as all that follow. */
@@ -97,7 +97,7 @@ interface Needs {
   config: Config
   stores: {
     registrations: RegistrationStore
-    accountAdministration: AccountAdministrationStore
+    directory: DirectoryStore
     erasure: ErasureStore
     sessions: SessionStore
     events: EventStore
@@ -108,10 +108,10 @@ interface Needs {
 const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id'])
 
 const MAXIMUM_SESSIONS = 1000
-export function createAccountAdministration(needs: Needs): AccountAdministration {
+export function createDirectory(needs: Needs): Directory {
   const { admission, roles, usernames, exports, secondFactor, notices } = needs
   const { refusedAddresses, clock, config, stores } = needs
-  const { accountAdministration: store, erasure, sessions, events } = stores
+  const { directory: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const looks = createLooks({ events, clock })
 

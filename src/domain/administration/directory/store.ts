@@ -77,7 +77,7 @@ export interface AccountCounts {
   sessions: number
 }
 
-export interface AccountAdministrationStore {
+export interface DirectoryStore {
   /** Newest first, those before the account with this number (null: from the newest one). */
   list(
     search: AccountSearch,
@@ -251,7 +251,7 @@ const change = defineStatement({
   select changed.*, changed.metadata::text as metadata_text from changed`,
 })
 
-export function createAccountAdministrationStore(database: Database): AccountAdministrationStore {
+export function createDirectoryStore(database: Database): DirectoryStore {
   return {
     list: async (search, filter, before, limit) =>
       (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),

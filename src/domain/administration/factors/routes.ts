@@ -61,7 +61,7 @@ export function createAccountFactorRoutes(
   factors: AccountFactors,
 ) {
   const listErrors = errorResponses('account_not_found', 'validation_failed')
-  return new Elysia({ name: 'account-factors', prefix: '/admin/v1' })
+  return new Elysia({ name: 'factors', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .delete(

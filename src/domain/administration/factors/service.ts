@@ -8,7 +8,7 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
-import type { AccountAdministration } from '../directory/service.ts'
+import type { Directory } from '../directory/service.ts'
 import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
 export interface AccountFactors {
@@ -24,7 +24,7 @@ export interface AccountFactors {
 }
 
 interface Needs {
-  accountAdministration: AccountAdministration
+  directory: Directory
   twoFactorRemovals: TwoFactorRemovals
   notices: OwnerNotices
   clock: Clock
@@ -35,25 +35,25 @@ interface Needs {
 const DELAY_SECONDS = 86_400
 
 export function createAccountFactors(needs: Needs): AccountFactors {
-  const { accountAdministration, twoFactorRemovals, notices, clock } = needs
+  const { directory, twoFactorRemovals, notices, clock } = needs
   const { accountFactors: store, passkeys } = needs.stores
   return {
     async removeTwoFactor(uuid, { delayed }) {
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
     },
     async listPasskeys(uuid, query) {
-      const { id } = await accountAdministration.view(uuid)
+      const { id } = await directory.view(uuid)
       const keyOf = (passkey: Passkey) => `${passkey.createdAt.toISOString()} ${passkey.id}`
       return pageOf(query, await passkeys.list(id), { list: 'passkeys', keyOf })
     },
     async listIdentities(uuid, query) {
-      const { id } = await accountAdministration.view(uuid)
+      const { id } = await directory.view(uuid)
       const keyOf = (identity: AdministeredIdentity) => String(identity.id).padStart(16, '0')
       return pageOf(query, await store.listIdentities(id), { list: 'identities', keyOf })
     },
     async removePasskey(uuid, id) {
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
       if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
       const told = await notices.about(account, 'passkey_removed')
@@ -62,7 +62,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
         throw new AppError('passkey_not_found')
     },
     async removeIdentity(uuid, id) {
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
       const told = await notices.about(account, 'identity_unlinked')

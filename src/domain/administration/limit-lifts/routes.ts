@@ -5,14 +5,10 @@ import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { type AdminCaller, liftsAreCounted } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
-import type { LimitAdministration } from './service.ts'
+import type { LimitLifts } from './service.ts'
 
-export function createLimitRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  limits: LimitAdministration,
-) {
-  return new Elysia({ name: 'administration-limits', prefix: '/admin/v1' })
+export function createLimitRoutes(httpBase: HttpBase, guard: Guard<AdminCaller>, limits: LimitLifts) {
+  return new Elysia({ name: 'limit-lifts', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .delete(

@@ -14,7 +14,7 @@ import { noticePurposes } from '../../messages/outbox/message.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/sessions/session.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 
-export interface LimitAdministration {
+export interface LimitLifts {
   /**
    * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day. Throws
    * `validation_failed`, `too_many_requests`.
@@ -30,7 +30,7 @@ interface Needs {
   stores: { accounts: AccountStore; sessions: SessionStore; events: EventStore }
 }
 
-export function createLimitAdministration(needs: Needs): LimitAdministration {
+export function createLimitLifts(needs: Needs): LimitLifts {
   const { attempts, limits, clock, config } = needs
   const { accounts, sessions, events } = needs.stores
   const { defaultCountry } = config.accounts

@@ -13,7 +13,7 @@ import type { AdminCaller } from '../access/access.ts'
 import { detail, done, doneAnswer, numberText, text, timeText } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { meaningOf } from './meaning.ts'
-import type { MessageAdministration } from './service.ts'
+import type { MessageLog } from './service.ts'
 import type { ListedMessage } from './store.ts'
 
 const message = component(
@@ -91,9 +91,9 @@ export function createMessageRoutes(
   httpBase: HttpBase,
   guard: Guard<AdminCaller>,
   once: Once,
-  messages: MessageAdministration,
+  messages: MessageLog,
 ) {
-  return new Elysia({ name: 'administration-messages', prefix: '/admin/v1' })
+  return new Elysia({ name: 'message-log', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .get(

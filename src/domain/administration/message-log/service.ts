@@ -9,8 +9,8 @@ import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
-import type { AccountAdministration } from '../directory/service.ts'
-import type { MessageAdministrationStore } from './store.ts'
+import type { Directory } from '../directory/service.ts'
+import type { MessageLogStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
 export interface MessageQuery extends PageQuery {
@@ -24,7 +24,7 @@ export interface SmsReportQuery extends PageQuery {
   days?: string | undefined
 }
 
-export interface MessageAdministration {
+export interface MessageLog {
   /** Newest first. Throws `validation_failed`. */
   list(query: MessageQuery): Promise<Page<ListedMessage>>
   /** Throws `message_not_found`. */
@@ -38,19 +38,19 @@ export interface MessageAdministration {
 }
 
 interface Needs {
-  accountAdministration: AccountAdministration
+  directory: Directory
   funnel: Funnel
   outbox: Outbox
   clock: Clock
   config: Config
-  stores: { messageAdministration: MessageAdministrationStore }
+  stores: { messageLog: MessageLogStore }
 }
 
 const MOST_DAYS = 365
 
-export function createMessageAdministration(needs: Needs): MessageAdministration {
-  const { accountAdministration, funnel, outbox, clock, config } = needs
-  const { messageAdministration: store } = needs.stores
+export function createMessageLog(needs: Needs): MessageLog {
+  const { directory, funnel, outbox, clock, config } = needs
+  const { messageLog: store } = needs.stores
 
   async function find(id: string): Promise<ListedMessage> {
     const message = await store.find(parseWholeNumber(id) ?? 0)
@@ -64,7 +64,7 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
     const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
     const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
     const page = toPage(await store.list(filter, after, limit + 1), limit, (row) => row)
-    if (account === undefined) await accountAdministration.recordList(page.items.length)
+    if (account === undefined) await directory.recordList(page.items.length)
     return page
   }
 
@@ -72,11 +72,11 @@ export function createMessageAdministration(needs: Needs): MessageAdministration
     list: (query) => list(undefined, query),
     async get(id) {
       const message = await find(id)
-      await accountAdministration.recordList(1)
+      await directory.recordList(1)
       return message
     },
     async listOfAccount(uuid, query) {
-      const account = await accountAdministration.view(uuid)
+      const account = await directory.view(uuid)
       return list(account.uuid, query)
     },
     async retry(id) {

@@ -43,7 +43,7 @@ export interface MessageFilter {
   since?: Date | undefined
 }
 
-export interface MessageAdministrationStore {
+export interface MessageLogStore {
   /** Newest first, those before the message with this id (null: from the newest one). */
   list(filter: MessageFilter, before: number | null, limit: number): Promise<ListedMessage[]>
   find(id: number): Promise<ListedMessage | null>
@@ -144,7 +144,7 @@ const retry = defineStatement({
   returning id, ${aboutAccount} as account, channel, purpose`,
 })
 
-export function createMessageAdministrationStore(database: Database): MessageAdministrationStore {
+export function createMessageLogStore(database: Database): MessageLogStore {
   return {
     list({ account, state, channel, gateway, since }, before, limit) {
       const params = {

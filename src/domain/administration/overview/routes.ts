@@ -23,7 +23,7 @@ const hour = component(
 )
 
 export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
-  return new Elysia({ name: 'administration-overview', prefix: '/admin/v1' })
+  return new Elysia({ name: 'overview', prefix: '/admin/v1' })
     .use(httpBase)
     .get('/statistics', async () => ({ ...done, ...(await overview.statistics()) }), {
       response: {

@@ -45,7 +45,7 @@ const answer = (content: string, type: string, more = {}) =>
 
 /** A route for each file: a parameter in their place would take /admin/docs too. */
 export function createPageRoutes(httpBase: HttpBase) {
-  const page = new Elysia({ name: 'administration-page', prefix: '/admin' }).use(httpBase).get(
+  const page = new Elysia({ name: 'page', prefix: '/admin' }).use(httpBase).get(
     '/',
     ({ query, headers }) => {
       const language = languageOf(query.lang, headers['accept-language'])

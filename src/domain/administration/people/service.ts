@@ -23,7 +23,7 @@ import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
 import type { AdministratorService } from '../administrators/service.ts'
 import { isMetadata } from '../directory/account-fields.ts'
 import type { AccountDetails } from '../directory/administered-account-schema.ts'
-import type { AccountAdministration } from '../directory/service.ts'
+import type { Directory } from '../directory/service.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
 /** An account to make, as it was asked for. */
@@ -82,7 +82,7 @@ export interface PeopleService {
 
 interface Needs {
   roles: Roles
-  accountAdministration: AccountAdministration
+  directory: Directory
   administrators: AdministratorService
   accountCodes: AccountCodes
   codes: CodeService
@@ -103,17 +103,7 @@ const lifetimes = {
 }
 
 export function createPeopleService(needs: Needs): PeopleService {
-  const {
-    accountAdministration,
-    administrators,
-    accountCodes,
-    codes,
-    hashing,
-    limits,
-    notices,
-    clock,
-    config,
-  } = needs
+  const { directory, administrators, accountCodes, codes, hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -172,7 +162,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     async show(uuid, caller) {
       if (isKeptFromAdministrators(caller) && (await administrators.isAdministrator(uuid)))
         throw new AppError('insufficient_scope')
-      return accountAdministration.get(uuid)
+      return directory.get(uuid)
     },
     async create(body) {
       const { email, phone, identifiers, primary, metadata } = read(body)
@@ -199,7 +189,7 @@ export function createPeopleService(needs: Needs): PeopleService {
         clock.now(),
       )
       if (!isMade) throw new AppError('identifier_taken')
-      return accountAdministration.describe(await accountAdministration.find(uuid))
+      return directory.describe(await directory.find(uuid))
     },
 
     async putContact(uuid, kind, { value, verified = false }) {
@@ -208,7 +198,7 @@ export function createPeopleService(needs: Needs): PeopleService {
         const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
         throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
       }
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       const told = [
         ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
         { channel: channelOf(kind), destination: contact.destination },
@@ -220,11 +210,11 @@ export function createPeopleService(needs: Needs): PeopleService {
       const outcome = await people.putContact(account, contact, verified, messages, clock.now())
       if (outcome === 'taken') throw new AppError('identifier_taken')
       if (outcome === 'gone') throw new AppError('account_not_found')
-      return accountAdministration.describe(await accountAdministration.find(uuid))
+      return directory.describe(await directory.find(uuid))
     },
 
     async removeContact(uuid, kind) {
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       const [messages] = await Promise.all([
         notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
         codes.kill(account.uuid),
@@ -233,12 +223,12 @@ export function createPeopleService(needs: Needs): PeopleService {
       if (outcome === 'gone') throw new AppError('account_not_found')
       if (outcome === 'not_found') throw new AppError('contact_not_found')
       if (outcome === 'last') throw new AppError('last_sign_in_method')
-      return accountAdministration.describe(await accountAdministration.find(uuid))
+      return directory.describe(await directory.find(uuid))
     },
 
     async invite(uuid, { lifetime } = {}) {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.invitation)
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       if (account.accountConfirmedAt !== null && account.passwordDigest !== null)
         throw new AppError('password_already_set')
       const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
@@ -248,7 +238,7 @@ export function createPeopleService(needs: Needs): PeopleService {
 
     async recover(uuid, { send, lifetime, removeFactors } = {}) {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
-      const account = await accountAdministration.find(uuid)
+      const account = await directory.find(uuid)
       if (account.accountConfirmedAt === null) throw new AppError('no_verified_contact')
       const sendTo =
         send === undefined ? null : verifiedContacts(account).find(({ channel }) => channel === send)

@@ -21,7 +21,7 @@ export function createReceiptRoutes(httpBase: HttpBase, receipts: ReceiptService
     description:
       'For the SMS gateway of that name, in the form that `receipts` of its configuration describes: JSON, a form or the query. Its secret comes as `Authorization: Bearer`, as the password of Basic authentication, as `X-Poterne-Secret` or as `key` in the query. A receipt for an unknown message changes nothing and answers 200.',
   })
-  return new Elysia({ name: 'receipts', prefix: '/api/v1/sms/receipts' })
+  return new Elysia({ name: 'sms-funnel', prefix: '/api/v1/sms/receipts' })
     .use(httpBase)
     .post(
       '/:gateway',

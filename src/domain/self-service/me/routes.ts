@@ -11,16 +11,16 @@ import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { Exports } from './exports.ts'
 import { exportAnswer, securityAnswer, securityRecord } from './me-schema.ts'
-import type { AccountService } from './service.ts'
+import type { MeService } from './service.ts'
 
-export function createAccountRoutes(
+export function createMeRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
-  accounts: AccountService,
+  accounts: MeService,
   exports: Exports,
   languages: readonly Language[],
 ) {
-  return new Elysia({ name: 'account', prefix: '/api/v1/auth' })
+  return new Elysia({ name: 'me', prefix: '/api/v1/auth' })
     .use(httpBase)
     .use(bearer)
     .get('/me', ({ signedIn }) => ({ status: 200 as const, ...accounts.describe(signedIn) }), {

@@ -31,7 +31,7 @@ export interface OwnPatch {
   profile?: ProfilePatch | undefined
 }
 
-export interface AccountService {
+export interface MeService {
   /** The current record, in the form in which login returns it, and what the account carries beside it. */
   describe(signedIn: Authenticated): OwnAccount
   /** The language of messages to the owner, and the profile. Throws `invalid_token`, `validation_failed`. */
@@ -54,7 +54,7 @@ interface Needs {
   stores: { accounts: AccountStore; erasure: ErasureStore; events: EventStore }
 }
 
-export function createAccountService(needs: Needs): AccountService {
+export function createMeService(needs: Needs): MeService {
   const { stores, reauthentication, secondFactor, notices, refusedAddresses, clock, config } = needs
   const store = stores.erasure
   const { roles } = needs

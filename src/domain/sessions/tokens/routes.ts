@@ -69,7 +69,7 @@ const metadata = component(
 )
 
 export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {
-  return new Elysia({ name: 'keys' }).get(
+  return new Elysia({ name: 'tokens' }).get(
     KEYS_PATH,
     ({ set }) => {
       Object.assign(set.headers, publicHeaders)
@@ -112,7 +112,7 @@ export function createDiscoveryRoutes(issuer: string, { handsOver }: { handsOver
     authorization_response_iss_parameter_supported: true,
     prompt_values_supported: ['none', 'login', 'create'],
   }
-  const routes = new Elysia({ name: 'discovery' })
+  const routes = new Elysia({ name: 'tokens-discovery' })
   for (const path of DISCOVERY_PATHS) {
     routes.get(
       path,

@@ -15,7 +15,7 @@ export function createLoginByCodeRoutes(
   authenticate: Authentication['authenticate'],
   loginByCode: LoginByCodeService,
 ) {
-  return new Elysia({ name: 'two-factor', prefix: '/api/v1/auth/2fa' })
+  return new Elysia({ name: 'login-by-code', prefix: '/api/v1/auth/2fa' })
     .use(httpBase)
     .post(
       '/request-otp',

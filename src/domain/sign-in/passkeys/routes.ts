@@ -269,7 +269,7 @@ export function createWellKnownRoutes(files: WellKnownFiles) {
     content === null
       ? routes
       : routes.get(path, () => Response.json(content, { headers: CACHEABLE }), { detail: { hide: true } })
-  const routes = new Elysia({ name: 'well-known', prefix: '/.well-known' })
+  const routes = new Elysia({ name: 'passkeys-well-known', prefix: '/.well-known' })
     .use(json('/webauthn', files.webauthn))
     .use(json('/passkey-endpoints', files.passkeyEndpoints))
     .use(json('/apple-app-site-association', files.appleAppSiteAssociation))

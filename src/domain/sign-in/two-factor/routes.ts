@@ -66,7 +66,7 @@ export function createTwoFactorRoutes(
   bearer: Bearer<Authenticated>,
   factors: TwoFactorService,
 ) {
-  return new Elysia({ name: 'factors', prefix: '/api/v1/auth/2fa' })
+  return new Elysia({ name: 'two-factor', prefix: '/api/v1/auth/2fa' })
     .use(httpBase)
     .use(bearer)
     .post(

@@ -123,7 +123,7 @@ describe('support', () => {
     })
 
     const delayed = async (uuid: string) => {
-      const account = await service.inside.services.accountAdministration.find(uuid)
+      const account = await service.inside.services.directory.find(uuid)
       return service.inside.services.twoFactorRemovals.remove(account, { delaySeconds: 86_400 })
     }
     const linkTo = async (identifier: string) => {
