@@ -16,6 +16,7 @@ import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { askStatus, urlOf } from './health.ts'
+import { printResult } from './print.ts'
 import { createProgressBar } from './progress.ts'
 
 interface UpgradeOptions extends CommandOptions, CommonOptions {
@@ -87,7 +88,7 @@ async function upgrade(options: UpgradeOptions): Promise<void> {
     const same = index.version === version.version
     if (!same)
       throw new UpgradeRefused(`${location} offers ${index.version}, which is older than ${version.version}`)
-    return say(
+    return printResult(
       options,
       { upgraded: false, version: version.version },
       `poterne ${version.version} is the newest release.`,
@@ -130,7 +131,7 @@ function report(index: ReleaseIndex, about: { newer: boolean; expired: boolean; 
   const text = newer
     ? `poterne ${index.version} is there; this is ${version.version}.`
     : `poterne ${version.version} is the newest release.`
-  say({ json }, { installed: version.version, newest: index.version, newer, expired }, text)
+  printResult({ json }, { installed: version.version, newest: index.version, newer, expired }, text)
 }
 
 async function install(
@@ -148,7 +149,7 @@ async function install(
   )
   replace(file, incoming)
   if (options.restart === undefined) {
-    return say(
+    return printResult(
       options,
       { upgraded: true, version: index.version, previous: previousOf(file) },
       `poterne ${index.version} is installed; ${previousOf(file)} is the one before. Restart the service now, for example by systemctl restart poterne.`,
@@ -156,7 +157,7 @@ async function install(
   }
   restart(options.restart)
   if (await becomesReady(options)) {
-    return say(
+    return printResult(
       options,
       { upgraded: true, version: index.version },
       `poterne ${index.version} is installed and ready.`,
@@ -282,13 +283,9 @@ async function goBack(options: UpgradeOptions): Promise<void> {
   exchange(file)
   if (options.restart !== undefined) restart(options.restart)
   const next = options.restart === undefined ? ' Restart the service now.' : ''
-  say(
+  printResult(
     options,
     { back: true, previous },
     `The executable from before is back; the other one is ${previous}.${next}`,
   )
-}
-
-function say({ json }: { json?: boolean }, value: unknown, text: string): void {
-  process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`)
 }
