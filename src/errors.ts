@@ -134,6 +134,8 @@ export interface ErrorDetails {
   passkey?: UnknownPasskey
   /** OAuth's name of the error, at the endpoint where applications ask for tokens. */
   oauthError?: string | undefined
+  /** Only with `unavailable`, where a probe asks: why, in words that anybody may read. */
+  reason?: string
   /** What a person sees in place of the error body; only where a browser opens the address itself. */
   page?: PageContent
   /** For the log only: why, in one word. Never holds what a person typed. */
@@ -149,6 +151,7 @@ export class AppError extends Error {
   readonly terms: string | undefined
   readonly passkey: UnknownPasskey | undefined
   readonly oauthError: string | undefined
+  readonly reason: string | undefined
   readonly page: PageContent | undefined
 
   constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
@@ -160,6 +163,7 @@ export class AppError extends Error {
     this.terms = details.terms
     this.passkey = details.passkey
     this.oauthError = details.oauthError
+    this.reason = details.reason
     this.page = details.page
   }
 }

@@ -1,13 +1,16 @@
 /** Whether the stores can be relied on: at the start, each minute, and when a load balancer asks. */
 import type { LimitStore } from '../domain/limits/limits/store.ts'
+import { AppError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
+import { DatabaseMoved, DatabaseReadOnly, databaseCode } from '../platform/postgres/failure.ts'
 import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 import { RedisEvicts } from '../platform/redis/eviction.ts'
+import { RedisUnavailable } from '../platform/redis/failure.ts'
 
 const INTERVAL_MS = 60_000
 /** More than this and an honest retry may look like reuse of a refresh token. */
@@ -76,6 +79,42 @@ export interface ReadinessOptions {
   version: string
 }
 
+const READ_ONLY = 'the database refuses writes: it is read-only'
+/** By SQLSTATE and the codes of the system. */
+const DATABASE_REASONS: readonly [RegExp, string][] = [
+  [/^(25006|EROFS)$/, READ_ONLY],
+  [/^(53100|ENOSPC|EDQUOT)$/, 'the disk of the database is full'],
+  [/^53300$/, 'the database takes no more connections'],
+  [/^28/, 'the database refuses the credentials of this service'],
+  [/^(42501|EACCES|EPERM)$/, 'this service lacks a right in the database'],
+  [/^57P/, 'the database is starting or ending'],
+]
+const REDIS_REASONS: readonly [RegExp, string][] = [
+  [/^OOM$/, 'Redis is full'],
+  [/^(READONLY|MISCONF|NOREPLICAS)$/, 'Redis refuses writes'],
+  [/^LOADING$/, 'Redis is starting'],
+  [/^(NOAUTH|WRONGPASS|NOPERM)$/, 'Redis refuses the credentials of this service'],
+]
+
+/** Anybody may read it: no words of a driver, which name hosts, users and versions. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof VersionTooOld) {
+    return 'a newer version migrated the database, and this one may no longer use it: end this replica'
+  }
+  if (error instanceof UpkeepNeglected) {
+    return 'the upkeep of the embedded database is overdue: poterne doctor says what is due'
+  }
+  if (error instanceof DatabaseMoved) return 'the data is being moved to another database'
+  if (error instanceof DatabaseReadOnly) return READ_ONLY
+  const inRedis = error instanceof RedisUnavailable
+  const code = inRedis
+    ? error.causeCode
+    : (databaseCode(error) ?? databaseCode((error as Error | null)?.cause) ?? '')
+  const reasons = inRedis ? REDIS_REASONS : DATABASE_REASONS
+  const known = reasons.find(([pattern]) => pattern.test(code))?.[1]
+  return known ?? (inRedis ? 'Redis does not answer' : 'the database does not answer')
+}
+
 /** The embedded database will soon refuse writes, or start too slowly after a crash. */
 export class UpkeepNeglected extends Error {
   override name = 'UpkeepNeglected'
@@ -86,7 +125,7 @@ async function requireUpkeep({ upkeep }: Database): Promise<void> {
   if (neglect?.isFailure) throw new UpkeepNeglected(neglect.what)
 }
 
-/** Throws if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
+/** Throws `unavailable` if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
 export function createReadiness({
   database,
   redis,
@@ -96,12 +135,19 @@ export function createReadiness({
 }: ReadinessOptions): () => Promise<void> {
   const key = `readiness:${crypto.randomUUID()}`
   let writtenAt = Number.NEGATIVE_INFINITY
-  return async () => {
+  async function requireReady(): Promise<void> {
     await Promise.all([database.ping(), redis?.ping()])
     if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
     await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
     await requireVersion(database, version)
     await requireUpkeep(database)
     writtenAt = performance.now()
+  }
+  return async () => {
+    try {
+      await requireReady()
+    } catch (error) {
+      throw new AppError('unavailable', { cause: error, reason: reasonOf(error) })
+    }
   }
 }

@@ -65,7 +65,7 @@ describe('a service that runs', () => {
       },
       { what: 'readiness to end' },
     )
-    expect(body.code).toBe('unavailable')
+    expect([body.code, body.reason]).toEqual(['unavailable', 'Redis is full'])
     // The line is written after the answer, by another process.
     await waitFor(() => service.log().some(({ route, cause }) => route === '/readyz' && cause === 'OOM'), {
       what: 'the log to say why',

@@ -12,6 +12,7 @@ import type { Migration } from '../../src/platform/postgres/read-migrations.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startService } from '../helpers/service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -43,7 +44,33 @@ test('a replica that is too old for a migrated database is not ready', async () 
   await requireVersion(database, '99.0.0')
   const { status, body } = await service.call('GET', '/readyz')
   expect([status, body.code]).toEqual([503, 'unavailable'])
+  expect(body.reason).toBe(
+    'a newer version migrated the database, and this one may no longer use it: end this replica',
+  )
   expect(service.log.join('')).toContain('VersionTooOld')
+  await service.close()
+})
+
+test('a database that turns read-only is said to refuse writes, without its name or host', async () => {
+  const service = await startService({ shape: 'postgres' })
+  const { database } = service.inside
+  const run = (text: string) => database.all({ text, params: [] }, {})
+  await run(`do $$ begin
+    execute format('alter database %I set default_transaction_read_only = on', current_database());
+  end $$`)
+  await run(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+  await run('select pg_terminate_backend(pg_backend_pid())').catch(() => {})
+  const answer = await waitFor(
+    async () => {
+      const { body } = await service.call('GET', '/readyz')
+      return body.reason === 'the database refuses writes: it is read-only' && body
+    },
+    { what: 'readiness to end' },
+  )
+  expect(Object.keys(answer)).toEqual(['status', 'code', 'message', 'reason', 'request_id'])
   await service.close()
 })
 

@@ -10,7 +10,7 @@ import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
 
-/** The keys have this order; `errors`, `retry_after`, `two_factor`, `terms` and `passkey` are present only if they apply. */
+/** The keys have this order; `errors`, `retry_after`, `two_factor`, `terms`, `passkey` and `reason` are present only if they apply. */
 export interface ErrorBody {
   status: number
   code: ErrorCode
@@ -20,6 +20,8 @@ export interface ErrorBody {
   two_factor?: { methods: TwoFactorMethod[] }
   terms?: string
   passkey?: UnknownPasskey
+  /** Only at /readyz: why, in English as in the log. */
+  reason?: string
   /** Only with --dev: as in the log. */
   cause?: string
   request_id: string
@@ -34,7 +36,7 @@ export function errorAnswerBody(
   requestId: string,
   showsCause = false,
 ): ErrorBody {
-  const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError } = failure
+  const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason } = failure
   return {
     status: errorStatus[errorCode],
     code: errorCode,
@@ -44,6 +46,7 @@ export function errorAnswerBody(
     ...(twoFactor && { two_factor: twoFactor }),
     ...(terms !== undefined && { terms }),
     ...(passkey && { passkey }),
+    ...(reason !== undefined && { reason }),
     ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,
     ...(oauthError !== undefined && { error: oauthError, error_description: texts.errors[errorCode] }),

@@ -44,6 +44,7 @@ const properties = {
   two_factor: t.Optional(t.Object({ methods: t.Array(t.String()) })),
   terms: t.Optional(t.String()),
   passkey: t.Optional(t.Object({ rp_id: t.String(), credential_id: t.String() })),
+  reason: t.Optional(t.String()),
   request_id: t.String(),
 }
 

@@ -21,6 +21,7 @@ export interface Failure {
   terms?: string | undefined
   passkey?: UnknownPasskey | undefined
   oauthError?: string | undefined
+  reason?: string | undefined
   page?: PageContent | undefined
   /** For the log: the name of what was thrown, and why in one word. */
   errorName?: string | undefined
@@ -33,9 +34,21 @@ export interface Failure {
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
-    const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, page } = error
+    const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason, page } =
+      error
     const cause = causeWord(error.cause)
-    return { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, page, cause }
+    return {
+      errorCode,
+      fields,
+      retryAfterSeconds,
+      twoFactor,
+      terms,
+      passkey,
+      oauthError,
+      reason,
+      page,
+      cause,
+    }
   }
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)

@@ -123,6 +123,7 @@ function errorComponents(): Json {
           required: ['rp_id', 'credential_id'],
           properties: { rp_id: text, credential_id: text },
         },
+        reason: { ...text, description: 'Only at `/readyz`: why, in English.' },
         cause: { ...text, description: 'Only with `--dev`: one word for the cause, as in the log.' },
         request_id: { type: 'string', format: 'uuid', description: 'As in X-Request-Id.' },
       },

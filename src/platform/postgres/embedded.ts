@@ -38,7 +38,13 @@ import {
 } from './embedded-snapshot.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions } from './embedded-upkeep.ts'
 import { startWatchdog } from './embedded-watchdog.ts'
-import { DatabaseMoved, DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
+import {
+  DatabaseMoved,
+  DatabaseReadOnly,
+  DatabaseUnavailable,
+  databaseCode,
+  isUnavailable,
+} from './failure.ts'
 import { whilePlansAreStale } from './pool.ts'
 
 export interface EmbeddedOptions {
@@ -379,7 +385,7 @@ async function keepOpen(
     session: (work) => inTurn(() => work(createExecutor(runAndFlush))),
     ping: async () => {
       const [row] = await answer(() => run(`select current_setting('transaction_read_only') as state`, []))
-      if (row?.state !== 'off') throw new DatabaseUnavailable('read-only')
+      if (row?.state !== 'off') throw new DatabaseReadOnly('read-only')
     },
     upkeep: {
       step: () => inTurn(() => stepUpkeep()),

@@ -9,6 +9,11 @@ export class DatabaseMoved extends DatabaseUnavailable {
   override name = 'DatabaseMoved'
 }
 
+/** A standby, or a primary that an operator made read-only. */
+export class DatabaseReadOnly extends DatabaseUnavailable {
+  override name = 'DatabaseReadOnly'
+}
+
 const READ_ONLY = '25006'
 /** As long as an operator needs to start poterne with the new database. */
 const MOVE_SECONDS = 30

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { StoreUnreachable } from '../store-unreachable.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
-import { DatabaseUnavailable, databaseCode } from './failure.ts'
+import { DatabaseReadOnly, databaseCode } from './failure.ts'
 import { type Connection, createPool, whilePlansAreStale } from './pool.ts'
 import { MIXED, mixesSessions } from './pooler.ts'
 
@@ -102,7 +102,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
     ping: async () => {
       const [row] = await run(`select current_setting('transaction_read_only') as "readOnly"`, [])
       // A standby, or a primary that an operator made read-only: nobody can register or log in there.
-      if (row?.readOnly !== 'off') throw new DatabaseUnavailable('read-only')
+      if (row?.readOnly !== 'off') throw new DatabaseReadOnly('read-only')
     },
     close: pool.close,
   })

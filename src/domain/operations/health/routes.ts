@@ -1,6 +1,5 @@
 /** For load balancers and supervisors: whether the process runs, and whether its stores answer. */
 import { Elysia, t } from 'elysia'
-import { AppError } from '../../../errors.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 
@@ -9,7 +8,7 @@ const alive = component(
   t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'Everything works.' }),
 )
 
-/** `ping` throws if a store does not answer. */
+/** `ping` throws `unavailable`, with the reason, if a store cannot be relied on. */
 export function createHealthRoutes(ping: () => Promise<void>) {
   return new Elysia({ name: 'health' })
     .get('/healthz', () => ({ status: 200 as const, state: 'ok' as const }), {
@@ -19,11 +18,7 @@ export function createHealthRoutes(ping: () => Promise<void>) {
     .get(
       '/readyz',
       async ({ status }) => {
-        try {
-          await ping()
-        } catch (error) {
-          throw new AppError('unavailable', { cause: error })
-        }
+        await ping()
         return status(200, { status: 200 as const, state: 'ok' as const })
       },
       {
@@ -32,6 +27,7 @@ export function createHealthRoutes(ping: () => Promise<void>) {
           tags: ['Operation'],
           operationId: 'readyz',
           summary: 'The process is running and its stores answer',
+          description: 'With 503, `reason` says why in words.',
         },
       },
     )
