@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { newEmail, registration } from '../helpers/api-client.ts'
+import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { renameTable } from '../helpers/database.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
@@ -49,6 +50,21 @@ test('with log.level = "debug" each statement has a line, joined to its request,
     ])
   }
   expect(service.log.join('')).not.toContain(email)
+  await service.close()
+})
+
+test('a login with two factors asks once whether it knows the device', async () => {
+  const service = await startService({ shape: 'postgres', settings: { log: { level: 'debug' } } })
+  const identifier = newEmail()
+  const { person } = await protectBySentCodes(service, identifier)
+  const body = { identifier, password: person.password, device_fingerprint: 'at home' }
+  const { status, headers } = await service.post('login', body)
+  expect(status).toBe(202)
+  const asked = service.log
+    .map((each) => JSON.parse(each))
+    .filter(({ request_id, statement }) => request_id === headers.get('x-request-id') && statement)
+    .map(({ statement }) => statement)
+  expect(asked.filter((statement) => statement === 'devices.find')).toHaveLength(1)
   await service.close()
 })
 

@@ -39,10 +39,12 @@ export function createLoginService(needs: Needs): LoginService {
       passwordCheck.requireRoom()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier, 'login')
+      const { fingerprint } = device
+      const caller = await devices.recognizeAtLogin(account, { ...client, fingerprint })
       const judging = passwordCheck.judge({
         account,
         identifierKey: identifier.key,
-        caller: await devices.recognizeAtLogin(account, { ...client, fingerprint: device.fingerprint }),
+        caller,
         password,
         countsAsLogin: true,
       })
@@ -55,7 +57,7 @@ export function createLoginService(needs: Needs): LoginService {
         events.add('login.failed', account)
         throw new AppError('invalid_credentials')
       }
-      return signIn.continue({ account, identifier, factor: 'pwd', device, client, newDigest })
+      return signIn.continue({ account, identifier, factor: 'pwd', device, client, caller, newDigest })
     },
   }
 }

@@ -36,6 +36,8 @@ export interface ProvedFirstFactor {
   factor: FirstFactor
   device: Device
   client: { address: string; addressBucket: string }
+  /** Who calls, where the device was recognized already. */
+  caller?: Caller
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
 }
@@ -73,7 +75,7 @@ export function createSignInService(needs: Needs): SignInService {
   }
 
   return {
-    async continue({ account, identifier, factor, device, client, newDigest = null }) {
+    async continue({ account, identifier, factor, device, client, caller: known, newDigest = null }) {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       if (!account.twoFactorEnabled) {
@@ -83,14 +85,9 @@ export function createSignInService(needs: Needs): SignInService {
       const held = await secondFactor.find(account)
       await secondFactor.tellLoss(held)
       const { addressBucket } = client
-      const login_token = await firstFactorProofs.remember(account, factor, {
-        fingerprint: device.fingerprint,
-        addressBucket,
-      })
-      const recognized = await devices.recognizeAtLogin(account, {
-        ...client,
-        fingerprint: device.fingerprint,
-      })
+      const { fingerprint } = device
+      const login_token = await firstFactorProofs.remember(account, factor, { fingerprint, addressBucket })
+      const recognized = known ?? (await devices.recognizeAtLogin(account, { ...client, fingerprint }))
       const caller = recognized.group === 'owner' ? recognized : withPassword(account, client)
       const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller) : null
       return {
