@@ -25,6 +25,7 @@ export const ar: Texts = {
     unknown_passkey: 'مفتاح المرور هذا لم يعد معروفًا هنا.',
     account_unconfirmed: 'لم يُؤكَّد حسابك بعد.',
     account_locked: 'حسابك مقفل.',
+    account_incomplete: 'حسابك غير مكتمل بعد، ولا يمكن تسجيل الدخول به. يُرجى التواصل مع مشغّل هذه الخدمة.',
     two_factor_required: 'يرجى تأكيد هذه العملية بالعامل الثاني.',
     reauthentication_required:
       'يرجى تسجيل الدخول من جديد أولًا، فقد مضى على آخر تسجيل دخول وقت أطول مما تسمح به هذه العملية.',
@@ -64,6 +65,7 @@ export const ar: Texts = {
     body_too_large: 'محتوى الطلب أكبر من اللازم.',
     unsupported_media_type: 'يجب إرسال محتوى الطلب بصيغة application/json.',
     validation_failed: 'بعض الحقول غير صالحة.',
+    claims_too_large: 'بيانات رمز الوصول أكبر من المسموح به.',
     invalid_code: 'هذا الرمز غير صحيح أو انتهت صلاحيته.',
     invalid_passkey: 'تعذّر التحقق من مفتاح المرور هذا. يرجى المحاولة مرة أخرى.',
     invalid_sign_in_state:
@@ -351,6 +353,13 @@ export const ar: Texts = {
           'أوقف صاحب حساب الإلغاء الذي طلبه فريق دعم {service}. ربما خدعهم أحد: راجع الأحداث من نوع undo.used.',
         ],
         sms: '{service}: أبقى صاحب حساب التحقق بخطوتين.',
+      },
+      operator_claim_missing: {
+        subject: 'تنقص معلومة من رموز الوصول في {service}',
+        email: [
+          'المعلومة {about} غير موجودة في رموز الوصول لحساب واحد على الأقل: لا قيمة لها في الحساب، أو أن البيانات كلها أكبر من المسموح به. وحيث تكون مطلوبة لا يستطيع هذا الحساب تسجيل الدخول. يذكر السجل وأمر poterne doctor الحسابات.',
+        ],
+        sms: '{service}: المعلومة {about} غير موجودة في رموز الوصول.',
       },
       two_factor_disabled: {
         subject: 'أُوقف التحقق بخطوتين لحسابك في {service}',

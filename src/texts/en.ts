@@ -21,6 +21,8 @@ export const en: Texts = {
     unknown_passkey: 'This passkey is not known here any more.',
     account_unconfirmed: 'Your account is not confirmed yet.',
     account_locked: 'Your account is locked.',
+    account_incomplete:
+      'Your account is not complete yet, so nobody can sign in with it. Please contact the operator of this service.',
     two_factor_required: 'Please confirm this with your second factor.',
     reauthentication_required: 'Please sign in again first: your last sign-in is too long ago for this.',
     passkey_too_new:
@@ -60,6 +62,7 @@ export const en: Texts = {
     body_too_large: 'The request body is too large.',
     unsupported_media_type: 'The request body must be sent as application/json.',
     validation_failed: 'Some fields are not valid.',
+    claims_too_large: 'The claims of the access token would be too large.',
     invalid_code: 'This code is not valid or has expired.',
     invalid_passkey: 'This passkey could not be verified. Please try again.',
     invalid_sign_in_state:
@@ -349,6 +352,13 @@ export const en: Texts = {
           'The owner of an account stopped the removal of two factors that support staff of {service} had asked for. Somebody may have deceived them: look at the events of type undo.used.',
         ],
         sms: '{service}: an owner stopped a removal of two factors.',
+      },
+      operator_claim_missing: {
+        subject: 'Access tokens of {service} lack a claim',
+        email: [
+          'The claim {about} is missing in access tokens of at least one account: the account has no value for it, or all claims together are too large. Where the claim is required, that account cannot sign in. The log and poterne doctor name the accounts.',
+        ],
+        sms: '{service}: access tokens lack the claim {about}.',
       },
       two_factor_disabled: {
         subject: 'Two-factor sign-in is off for your account at {service}',

@@ -24,6 +24,8 @@ export const es: Texts = {
     unknown_passkey: 'Esta llave de acceso ya no se reconoce aquí.',
     account_unconfirmed: 'Su cuenta todavía no está confirmada.',
     account_locked: 'Su cuenta está bloqueada.',
+    account_incomplete:
+      'Su cuenta aún no está completa y no permite iniciar sesión. Póngase en contacto con el operador de este servicio.',
     two_factor_required: 'Confirme esta operación con su segundo factor.',
     reauthentication_required:
       'Vuelva a iniciar sesión primero: la última vez fue hace demasiado tiempo para esta operación.',
@@ -64,6 +66,7 @@ export const es: Texts = {
     body_too_large: 'El cuerpo de la solicitud es demasiado grande.',
     unsupported_media_type: 'El cuerpo de la solicitud debe enviarse como application/json.',
     validation_failed: 'Algunos campos no son válidos.',
+    claims_too_large: 'Los datos del token de acceso serían demasiado grandes.',
     invalid_code: 'Este código no es válido o ha caducado.',
     invalid_passkey: 'No se pudo verificar esta llave de acceso. Inténtelo de nuevo.',
     invalid_sign_in_state:
@@ -359,6 +362,13 @@ export const es: Texts = {
           'El titular de una cuenta detuvo la desactivación que el equipo de {service} había pedido. Puede que alguien lo haya engañado: mire los eventos de tipo undo.used.',
         ],
         sms: '{service}: un titular ha mantenido los dos pasos.',
+      },
+      operator_claim_missing: {
+        subject: 'Falta un dato en los tokens de acceso de {service}',
+        email: [
+          'El dato {about} falta en los tokens de acceso de al menos una cuenta: la cuenta no tiene ese valor, o todos juntos son demasiado grandes. Donde es obligatorio, esa cuenta no puede iniciar sesión. El registro y poterne doctor indican las cuentas.',
+        ],
+        sms: '{service}: falta el dato {about} en tokens de acceso.',
       },
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',

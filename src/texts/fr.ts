@@ -23,6 +23,8 @@ export const fr = {
     unknown_passkey: 'Cette clé d’accès n’est plus connue ici.',
     account_unconfirmed: 'Votre compte n’est pas encore confirmé.',
     account_locked: 'Votre compte est verrouillé.',
+    account_incomplete:
+      'Votre compte n’est pas encore complet : la connexion n’est pas possible. Adressez-vous à l’exploitant de ce service.',
     two_factor_required: 'Confirmez cette opération avec votre second facteur.',
     reauthentication_required:
       'Reconnectez-vous d’abord : votre dernière connexion est trop ancienne pour cette opération.',
@@ -63,6 +65,7 @@ export const fr = {
     body_too_large: 'Le corps de la requête est trop volumineux.',
     unsupported_media_type: 'Le corps de la requête doit être envoyé en application/json.',
     validation_failed: 'Certains champs ne sont pas valides.',
+    claims_too_large: 'Les informations du jeton d’accès seraient trop volumineuses.',
     invalid_code: 'Ce code n’est pas valide ou a expiré.',
     invalid_passkey: 'Cette clé d’accès n’a pas pu être vérifiée. Veuillez réessayer.',
     invalid_sign_in_state:
@@ -358,6 +361,13 @@ export const fr = {
           "Le titulaire d'un compte a arrêté la désactivation que l'assistance de {service} avait demandée. Quelqu'un l'a peut-être trompée : voyez les événements de type undo.used.",
         ],
         sms: '{service} : un titulaire a gardé la double authentification.',
+      },
+      operator_claim_missing: {
+        subject: 'Une information manque dans les jetons d’accès de {service}',
+        email: [
+          'L’information {about} manque dans les jetons d’accès d’au moins un compte : le compte n’en a pas, ou toutes ensemble sont trop volumineuses. Là où elle est exigée, ce compte ne peut pas se connecter. Le journal et poterne doctor nomment les comptes.',
+        ],
+        sms: '{service}: {about} manque dans des jetons.',
       },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',

@@ -26,6 +26,8 @@ export const pt: Texts = {
     unknown_passkey: 'Esta chave de acesso já não é reconhecida aqui.',
     account_unconfirmed: 'A sua conta ainda não está confirmada.',
     account_locked: 'A sua conta está bloqueada.',
+    account_incomplete:
+      'A sua conta ainda não está completa e não permite iniciar sessão. Contacte o operador deste serviço.',
     two_factor_required: 'Confirme esta operação com o seu segundo fator.',
     reauthentication_required:
       'Inicie sessão de novo primeiro: a última vez foi há demasiado tempo para esta operação.',
@@ -66,6 +68,7 @@ export const pt: Texts = {
     body_too_large: 'O corpo do pedido é demasiado grande.',
     unsupported_media_type: 'O corpo do pedido deve ser enviado como application/json.',
     validation_failed: 'Alguns campos não são válidos.',
+    claims_too_large: 'Os dados do token de acesso seriam demasiado grandes.',
     invalid_code: 'Este código não é válido ou expirou.',
     invalid_passkey: 'Não foi possível verificar esta chave de acesso. Tente novamente.',
     invalid_sign_in_state:
@@ -361,6 +364,13 @@ export const pt: Texts = {
           'O titular de uma conta parou a desativação que a equipa de {service} tinha pedido. Alguém pode tê-la enganado: veja os eventos do tipo undo.used.',
         ],
         sms: '{service}: um titular manteve os dois fatores.',
+      },
+      operator_claim_missing: {
+        subject: 'Falta um dado nos tokens de acesso de {service}',
+        email: [
+          'O dado {about} falta nos tokens de acesso de pelo menos uma conta: a conta não tem esse valor, ou todos juntos são demasiado grandes. Onde é obrigatório, essa conta não pode iniciar sessão. O registo e poterne doctor indicam as contas.',
+        ],
+        sms: '{service}: falta o dado {about} em tokens de acesso.',
       },
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',

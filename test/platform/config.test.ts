@@ -77,6 +77,7 @@ describe('without anything set', () => {
         refreshLifetimeSeconds: 2_592_000,
         refreshAbsoluteLifetimeSeconds: 7_776_000,
         audience: 'http://127.0.0.1:8080',
+        claims: [],
       },
       password: { minimumLength: 8, memoryKib: 19_456, iterations: 2 },
       limits: {

@@ -3,6 +3,7 @@
  * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values are
  * all derived from it. Rules about several keys are in checks.ts.
  */
+import { claims } from './claims-rule.ts'
 import * as formats from './formats.ts'
 import {
   boolean,
@@ -392,6 +393,9 @@ export const schema = {
     audience: text(null, 'The `aud` of access tokens. Default: `server.base_url`.', {
       example: 'https://api.example.com',
     }),
+    claims: claims(
+      'What access tokens say of an account beside the claims of poterne, as a table `[tokens.claims]`; docs/people.md lists sources and rules.',
+    ),
   }),
   password: section(
     'Passwords and their Argon2id hash (RFC 9106). Changed numbers apply to new hashes; old hashes stay valid.',

@@ -2,6 +2,7 @@
 
 import type { OwnTexts } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
+import type { ClaimConfig } from './claims-rule.ts'
 import type { Template } from './placeholders.ts'
 
 export interface Config {
@@ -80,6 +81,8 @@ export interface Config {
     refreshAbsoluteLifetimeSeconds: number
     /** Defaults to baseUrl. */
     audience: string
+    /** In the order of the file. */
+    claims: ClaimConfig[]
   }
   password: { minimumLength: number; memoryKib: number; iterations: number }
   limits: LimitsConfig

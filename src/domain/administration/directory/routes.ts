@@ -120,6 +120,7 @@ export function createDirectoryRoutes(
             'no_verified_contact',
             'identifier_taken',
             'username_taken',
+            'claims_too_large',
             'validation_failed',
           ),
         },

@@ -27,6 +27,7 @@ import type { AccountExport } from '../../self-service/me/me-schema.ts'
 import type { ErasureStore } from '../../self-service/me/store.ts'
 import type { ListedSession } from '../../sessions/sessions/session.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationStore } from '../../sign-in/registration/store.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import { isMetadata } from './account-fields.ts'
@@ -71,7 +72,7 @@ export interface Directory {
   /**
    * Throws `validation_failed`. Locking ends every session; unlocking tells the owner. Confirming verifies the contact that
    * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`. A username that is, or was,
-   * somebody else's: `username_taken`.
+   * somebody else's: `username_taken`. Claims of tokens that would not fit: `claims_too_large`.
    */
   change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
   /** Everything that is stored about the person. */
@@ -89,6 +90,7 @@ interface Needs {
   roles: Roles
   usernames: Usernames
   admission: Admission
+  accountClaims: AccountClaims
   exports: Exports
   secondFactor: SecondFactor
   notices: OwnerNotices
@@ -109,7 +111,7 @@ const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id
 
 const MAXIMUM_SESSIONS = 1000
 export function createDirectory(needs: Needs): Directory {
-  const { admission, roles, usernames, exports, secondFactor, notices } = needs
+  const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
   const { refusedAddresses, clock, config, stores } = needs
   const { directory: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
@@ -138,6 +140,15 @@ export function createDirectory(needs: Needs): Directory {
     }
   }
 
+  /** Refuses a change after which a claim no longer fits, unless it did not fit before. */
+  function requireClaimsFit(current: AdministeredAccount, change: AccountChange): void {
+    const { username, profile: _, ...rest } = change
+    const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+    const after = { ...current, ...set, ...(username !== undefined && { username: username?.name ?? null }) }
+    const field = accountClaims.findOverflow(current, after)
+    if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
+  }
+
   /** What a patch says, as far as it does not depend on the account. */
   function readPatch(patch: AccountPatch) {
     const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
@@ -157,11 +168,15 @@ export function createDirectory(needs: Needs): Directory {
       username,
       endsTokens: patch.end_tokens,
     }
-    const plan = (current: AdministeredAccount): AccountChange => ({
-      ...change,
-      profile: profilePatch && mergeProfile(current.profile, profilePatch),
-      groups: groups && mergeGroups(current.groups, groups),
-    })
+    const plan = (current: AdministeredAccount): AccountChange => {
+      const planned = {
+        ...change,
+        profile: profilePatch && mergeProfile(current.profile, profilePatch),
+        groups: groups && mergeGroups(current.groups, groups),
+      }
+      requireClaimsFit(current, planned)
+      return planned
+    }
     return { locked, plan }
   }
 

@@ -89,6 +89,7 @@ export function createPeopleRoutes(
           ),
           ...errorResponses(
             'validation_failed',
+            'claims_too_large',
             'identifier_taken',
             'channel_not_available',
             'too_many_requests',

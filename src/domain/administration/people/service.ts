@@ -19,6 +19,7 @@ import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
+import { type AccountClaims, noAccount } from '../../sessions/tokens/account-claims.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
 import type { AdministratorService } from '../administrators/service.ts'
 import { isMetadata } from '../directory/account-fields.ts'
@@ -82,6 +83,7 @@ export interface PeopleService {
 
 interface Needs {
   roles: Roles
+  accountClaims: AccountClaims
   directory: Directory
   administrators: AdministratorService
   accountCodes: AccountCodes
@@ -103,7 +105,8 @@ const lifetimes = {
 }
 
 export function createPeopleService(needs: Needs): PeopleService {
-  const { directory, administrators, accountCodes, codes, hashing, limits, notices, clock, config } = needs
+  const { roles, accountClaims, directory, administrators, accountCodes, codes } = needs
+  const { hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -128,6 +131,19 @@ export function createPeopleService(needs: Needs): PeopleService {
     if (fields.length > 0 || !isMetadata(metadata) || primary === undefined)
       throw new AppError('validation_failed', { fields })
     return { ...contacts, primary, metadata }
+  }
+
+  /** What tokens say of the account. Throws `claims_too_large` where it would not fit. */
+  function readFields(body: WantedAccount, metadata: Record<string, unknown> = {}) {
+    const { roleId: role, language = config.server.language } = body
+    const fields = {
+      roleId: role === undefined ? config.accounts.roleId : roles.read('role_id', role),
+      accountableType: body.accountableType ?? config.accounts.accountableType,
+      accountableId: body.accountableId ?? null,
+    }
+    const field = accountClaims.findOverflow(null, { ...noAccount, ...fields, metadata, language })
+    if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
+    return fields
   }
 
   const invitation = (
@@ -166,6 +182,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     },
     async create(body) {
       const { email, phone, identifiers, primary, metadata } = read(body)
+      const fields = readFields(body, metadata)
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
       if (await accounts.isTaken(identifiers)) throw new AppError('identifier_taken')
       const uuid = randomUUID()
@@ -178,10 +195,7 @@ export function createPeopleService(needs: Needs): PeopleService {
         {
           ...made,
           passwordDigest,
-          accountableType: body.accountableType ?? config.accounts.accountableType,
-          accountableId: body.accountableId ?? null,
-          roleId:
-            body.roleId === undefined ? config.accounts.roleId : needs.roles.read('role_id', body.roleId),
+          ...fields,
           metadata,
         },
         identifiers,

@@ -44,6 +44,10 @@ export interface Authenticators {
    * accepted it or a later one before.
    */
   useAppCode(held: HeldFactors, typed: string): Promise<'right' | 'spent' | 'wrong'>
+  /** Whether it is one of the app that is in use; nothing is used up. */
+  matchesAppCode(held: HeldFactors, typed: string): boolean
+  /** The same for a recovery code. */
+  matchesRecoveryCode(held: HeldFactors, typed: string): boolean
   /**
    * Somebody has just used the factor, which is not lost then: ends a removal of two factors that waits, and tells the owner
    * and the operator. Does nothing where none waits.
@@ -173,6 +177,10 @@ export function createAuthenticators(needs: Needs): Authenticators {
         await endRemoval(account, 'totp')
       return verdict
     },
+    matchesAppCode: ({ stored: { sealedSecret } }, typed) =>
+      totp.match(sealedSecret, typed, clock.now()) !== null && sealedSecret !== null,
+    matchesRecoveryCode: ({ account, stored }, typed) =>
+      recoveryCodes.match(account?.uuid ?? '', typed, stored.recoveryHashes) !== null,
     isRecoveryCode: recoveryCodes.isRecoveryCode,
     async useRecoveryCode({ account, app, stored }, typed) {
       const recoveryHash = recoveryCodes.match(account?.uuid ?? '', typed, stored.recoveryHashes)

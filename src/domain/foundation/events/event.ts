@@ -48,6 +48,8 @@ export const eventTypes = [
   'token.created',
   'token.revoked',
   'token.refused',
+  'token.incomplete',
+  'token.claim_omitted',
   'key.rotated',
   'key.revoked',
   'message.refused',
@@ -67,6 +69,8 @@ export const failureTypes = [
   'two_factor.failed',
   'administrator.sign_in_failed',
   'token.refused',
+  'token.incomplete',
+  'token.claim_omitted',
 ] as const satisfies EventType[]
 
 /** Who did it. `operator`: somebody at the command line; `system`: the service itself. */

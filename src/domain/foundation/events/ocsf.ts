@@ -75,6 +75,8 @@ const meanings: Record<EventType, Meaning> = {
   'token.created': entity(1),
   'token.revoked': entity(4),
   'token.refused': entity(OTHER, 'Refusal of a token'),
+  'token.incomplete': login(1),
+  'token.claim_omitted': account(OTHER, 'Claim left out of a token'),
   'key.rotated': entity(1),
   'key.revoked': entity(4),
   'message.refused': entity(OTHER, 'Refusal of a message'),

@@ -50,7 +50,10 @@ export interface CodeService {
       keepsRight?: boolean
     },
   ): Promise<void>
-  /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
+  /**
+   * Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. `keepsRight`:
+   * a right code stays valid, since the call is refused for another reason.
+   */
   compare(
     binding: Omit<CodeBinding, 'group'> & TriedKey,
     typed: string,

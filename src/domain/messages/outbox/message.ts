@@ -12,6 +12,7 @@ export const operatorPurposes = [
   'operator_pool_dry',
   'operator_gateway_suspended',
   'operator_removal_stopped',
+  'operator_claim_missing',
 ] as const
 export type OperatorPurpose = (typeof operatorPurposes)[number]
 

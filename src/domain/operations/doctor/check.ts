@@ -9,6 +9,7 @@ import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Secrets } from '../../credentials/secrets/service.ts'
+import type { EventStore } from '../../foundation/events/store.ts'
 import type { KeyStore } from '../../sessions/tokens/key-store.ts'
 import type { BackupStore } from '../backups/store.ts'
 
@@ -44,7 +45,7 @@ export interface StoreContext {
   database: Database
   redis: RedisConnection | null
   secret: ServerSecret
-  stores: { signingKeys: KeyStore; backups: BackupStore }
+  stores: { signingKeys: KeyStore; backups: BackupStore; events: Pick<EventStore, 'list'> }
   secrets: Pick<Secrets, 'status'>
 }
 

@@ -37,7 +37,7 @@ import {
   checkRedisClock,
   checkRedisVersion,
 } from './redis-checks.ts'
-import { checkBackup, checkSealedRows, checkSigningKey } from './stored-checks.ts'
+import { checkBackup, checkClaims, checkSealedRows, checkSigningKey } from './stored-checks.ts'
 import { checkSmsTexts } from './text-checks.ts'
 
 export const checks: Check[] = [
@@ -66,6 +66,7 @@ export const checks: Check[] = [
 
   { name: 'sealed-rows', where: 'stores', after: 'database', run: checkSealedRows },
   { name: 'signing-key', where: 'stores', after: 'database', run: checkSigningKey },
+  { name: 'claims', where: 'stores', after: 'database', run: checkClaims },
   { name: 'backup', where: 'stores', after: 'database', run: checkBackup },
 
   { name: 'mail-server', where: 'here', run: checkMailServer },

@@ -40,6 +40,29 @@ export async function checkSigningKey({ stores, secret, clock }: StoreContext): 
     : ok(`it has signed for ${days} days`)
 }
 
+const NAMED_ACCOUNTS = 5
+
+/** What tokens of the last day did not say, or why none was signed. */
+export async function checkClaims({ config, stores, clock }: StoreContext): Promise<Finding> {
+  if (config.tokens.claims.length === 0) return ok('tokens.claims adds none')
+  const since = new Date(clock.now().getTime() - DAY_MS)
+  const accountsWith = async (type: 'token.incomplete' | 'token.claim_omitted') => {
+    const events = await stores.events.list({ type, since }, null, 100)
+    return [...new Set(events.map(({ account }) => account))].slice(0, NAMED_ACCOUNTS).join(', ')
+  }
+  const incomplete = await accountsWith('token.incomplete')
+  if (incomplete !== '')
+    return failure(
+      `accounts without a claim that tokens.claims requires tried to sign in or to refresh, among them ${incomplete}: give them a username or the metadata, or take \`required\` away`,
+    )
+  const omitted = await accountsWith('token.claim_omitted')
+  return omitted === ''
+    ? ok(`all ${config.tokens.claims.length} claims were in the tokens of the last day`)
+    : warning(
+        `claims did not fit into tokens of ${omitted}: all together are at most 2,048 bytes; give these accounts fewer groups or shorter metadata`,
+      )
+}
+
 /** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */
 export async function checkBackup({ config, stores, clock }: StoreContext): Promise<Finding> {
   const { at, passphraseFile } = config.backup

@@ -7,11 +7,14 @@ import { AppError, type ErrorCode } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { BrowserSession } from '../../sessions/browser-sessions/service.ts'
 import type { SessionService } from '../../sessions/sessions/service.ts'
+import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { AccessTokenService } from '../../sessions/tokens/access-token.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RefreshTokens } from '../../sessions/tokens/refresh-token.ts'
 import type { AuthorizationRequest } from './request.ts'
 import type { ApplicationStore } from './store.ts'
@@ -43,12 +46,13 @@ export interface ApplicationService {
 
 interface Needs {
   accessTokens: AccessTokenService
+  accountClaims: AccountClaims
   refreshTokens: RefreshTokens
   sessions: SessionService
   limits: LimitService
   clock: Clock
   config: Config
-  stores: { applications: ApplicationStore }
+  stores: { applications: ApplicationStore; sessions: Pick<SessionStore, 'end'> }
 }
 
 const CODE_SECONDS = 60
@@ -57,7 +61,7 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 const sha256 = (text: string) => createHash('sha256').update(text)
 
 export function createApplicationService(needs: Needs): ApplicationService {
-  const { accessTokens, refreshTokens, sessions, limits, clock, config } = needs
+  const { accessTokens, accountClaims, refreshTokens, sessions, limits, clock, config } = needs
   const store = needs.stores.applications
   const { applications } = config.pages
   const { accessLifetimeSeconds, refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
@@ -74,6 +78,16 @@ export function createApplicationService(needs: Needs): ApplicationService {
     token_type: 'Bearer' as const,
     expires_in: accessLifetimeSeconds,
   })
+
+  /** What was taken from the account since its code was made ends the session that was opened. */
+  async function claimsOf(account: Account, sessionId: string, now: Date) {
+    try {
+      return accountClaims.of(account)
+    } catch (error) {
+      await needs.stores.sessions.end(sessionId, account.uuid, now)
+      throw error
+    }
+  }
 
   async function redeem(form: TokenForm, { address }: TokenClient): Promise<TokenAnswer> {
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
@@ -109,6 +123,7 @@ export function createApplicationService(needs: Needs): ApplicationService {
       authTime: account.authenticatedAt,
       amr: account.amr.split(' '),
       clientId: application.id,
+      claims: await claimsOf(account, session.id, now),
     })
     return {
       ...tokens(accessToken, refreshTokens.write(refreshToken)),
@@ -133,6 +148,7 @@ export function createApplicationService(needs: Needs): ApplicationService {
 
     async handOver(session, { application, redirectUri, challenge, state }) {
       await limits.charge(limits.counters.authorizations(session.sessionId))
+      accountClaims.require(session.account)
       const code = randomBytes(32).toString('base64url')
       await store.issue({
         codeHash: sha256(code).digest(),

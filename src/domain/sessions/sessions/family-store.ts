@@ -4,16 +4,17 @@
  * within its page (a HOT update).
  */
 
-import { sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, sessions } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { type ClaimAccount, claimColumns } from '../tokens/account-claims.ts'
 import type { TokenSubject } from '../tokens/claims.ts'
 import { endSessions, lives } from './session-sql.ts'
 
@@ -61,6 +62,15 @@ export interface FamilyStore {
    * in a crash of the database; it counts as the current one.
    */
   rotate(rotation: Rotation, now: Date): Promise<TokenSubject | null>
+  /**
+   * The same with the account. `admit` decides before anything is written, while the account cannot change: what it throws
+   * leaves everything as it was.
+   */
+  rotateWithAccount(
+    rotation: Rotation,
+    admit: ((account: ClaimAccount) => void) | null,
+    now: Date,
+  ): Promise<{ subject: TokenSubject; account: ClaimAccount } | null>
   /**
    * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
    * generation now.
@@ -112,38 +122,72 @@ const subjectColumns = sql`
   ${sessions}.id as session_id, coalesce(authenticated_at, ${sessions}.created_at) as started_at, ${sessions}.amr,
   client_id, ${accounts}.uuid, ${accounts}.role_id`
 
+const rotationParams = {
+  generation: 'int',
+  now: 'timestamptz',
+  address: 'text',
+  expiresAt: 'timestamptz',
+  familyHash: 'bytea',
+} as const
+const presentedParams = pick(rotationParams, 'generation', 'now', 'familyHash')
+const subjectRow = {
+  sessionId: 'uuid',
+  startedAt: 'timestamptz',
+  amr: 'text',
+  clientId: 'text?',
+  uuid: 'uuid',
+  roleId: 'int',
+} as const
+
+const isPresented = (p: Placeholders<keyof typeof presentedParams>) => sql`
+  family_hash = ${p.familyHash} and kind = 'direct' and generation <= ${p.generation} and ${lives(p)}
+  and ${accounts}.id = ${sessions}.account_id and locked_at is null`
+
 /**
  * Parallel callers with the same token wait for the row and then find that its generation has moved on. The database
  * does not wait for its disk here: a crash may lose the last moments, and a token that is newer than the row is still
  * accepted.
  */
-const rotate = defineStatement({
-  name: 'sessions.rotate',
-  params: {
-    generation: 'int',
-    now: 'timestamptz',
-    address: 'text',
-    expiresAt: 'timestamptz',
-    familyHash: 'bytea',
-  },
-  row: {
-    sessionId: 'uuid',
-    startedAt: 'timestamptz',
-    amr: 'text',
-    clientId: 'text?',
-    uuid: 'uuid',
-    roleId: 'int',
-  },
-  mayBeForgotten: true,
-  sql: (p, unawaited) => sql`
+const rotateReturning = (p: Placeholders<keyof typeof rotationParams>, unawaited: SQL, returned: SQL) => sql`
   with ${unawaited}
   update ${sessions}
      set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
          expires_at = least(${p.expiresAt}, ends_at)
     from ${accounts}, unawaited
-   where unawaited.off is not null and family_hash = ${p.familyHash} and kind = 'direct' and generation <= ${p.generation} and ${lives(p)}
-     and ${accounts}.id = ${sessions}.account_id and locked_at is null
-  returning ${subjectColumns}`,
+   where unawaited.off is not null and ${isPresented(p)}
+  returning ${returned}`
+
+const rotate = defineStatement({
+  name: 'sessions.rotate',
+  params: rotationParams,
+  row: subjectRow,
+  mayBeForgotten: true,
+  sql: (p, unawaited) => rotateReturning(p, unawaited, subjectColumns),
+})
+
+/** The columns for claims are read only where claims are configured. */
+const claimRow = pick(accountRow, ...claimColumns)
+const columnsForClaims = sql.join(
+  claimColumns.filter((name) => !(name in subjectRow)).map((name) => sql`${getTableColumns(accounts)[name]}`),
+  sql`, `,
+)
+
+const rotateWithClaims = defineStatement({
+  name: 'sessions.rotate_with_claims',
+  params: rotationParams,
+  row: { ...claimRow, ...subjectRow },
+  mayBeForgotten: true,
+  sql: (p, unawaited) => rotateReturning(p, unawaited, sql`${subjectColumns}, ${columnsForClaims}`),
+})
+
+/** Holds the account, so that what is decided of it holds until the session is rotated. */
+const findPresented = defineStatement({
+  name: 'sessions.find_presented',
+  params: presentedParams,
+  row: claimRow,
+  sql: (p) => sql`
+  select ${accounts}.uuid, ${accounts}.role_id, ${columnsForClaims} from ${sessions}, ${accounts}
+   where ${isPresented(p)} for share of ${accounts}`,
 })
 
 /** `hwk`, `swk`: a passkey opened it. */
@@ -240,6 +284,19 @@ export function createFamilyStore(database: Database): FamilyStore {
     async rotate(rotation, now) {
       const row = await database.first(rotate, { ...rotation, now })
       return row && subjectOf(row)
+    },
+    async rotateWithAccount(rotation, admit, now) {
+      const params = { ...rotation, now }
+      const row = await (admit === null
+        ? database.first(rotateWithClaims, params)
+        : database.transaction(async (transaction) => {
+            const { familyHash, generation } = rotation
+            const presented = await transaction.first(findPresented, { familyHash, generation, now })
+            if (presented === null) return null
+            admit(presented)
+            return transaction.first(rotateWithClaims, params)
+          }))
+      return row && { subject: subjectOf(row), account: row }
     },
     isRecent: async (session, now) => (await database.first(isRecent, { ...session, now })) !== null,
     async findFamily(familyHash) {

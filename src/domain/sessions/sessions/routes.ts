@@ -113,7 +113,10 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
           refresh_token: refreshToken,
           device_fingerprint: deviceFields.device_fingerprint,
         }),
-        response: { 200: refreshedAnswer, ...errorResponses('invalid_token', 'token_expired') },
+        response: {
+          200: refreshedAnswer,
+          ...errorResponses('invalid_token', 'token_expired', 'account_incomplete'),
+        },
         detail: {
           tags: ['Sessions'],
           operationId: 'refresh',

@@ -12,10 +12,11 @@ import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
-import type { TokenSubject } from '../tokens/claims.ts'
+import type { AccountClaims } from '../tokens/account-claims.ts'
+import type { SignedSubject } from '../tokens/claims.ts'
 import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
-import type { FamilyStore, SessionFamily } from './family-store.ts'
+import type { FamilyStore, Rotation, SessionFamily } from './family-store.ts'
 import type { ListedSession } from './session.ts'
 import { sessionRecord } from './session-schema.ts'
 import type { SessionStore } from './store.ts'
@@ -28,7 +29,8 @@ export interface RefreshingClient {
 export interface SessionService {
   /**
    * One round trip to the database if the token is the newest of its session. Throws `token_expired` for a session
-   * past its idle or absolute expiry, and `invalid_token` for every other token that is refused.
+   * past its idle or absolute expiry, `account_incomplete` before anything is written, and `invalid_token` for every other
+   * token that is refused.
    */
   refresh(
     refreshToken: string,
@@ -50,6 +52,7 @@ export type SessionRecord = ReturnType<typeof ownSessionRecord>
 
 interface Needs {
   accessTokens: AccessTokenService
+  accountClaims: AccountClaims
   refreshTokens: RefreshTokens
   notices: OwnerNotices
   clock: Clock
@@ -76,21 +79,30 @@ const LATE_LOGOUT_SECONDS = 3600
 const MAXIMUM_LISTED = 100
 
 export function createSessionService(needs: Needs): SessionService {
-  const { accessTokens, refreshTokens, notices, clock, config, metrics } = needs
+  const { accessTokens, accountClaims, refreshTokens, notices, clock, config, metrics } = needs
   const { sessions: store, families } = needs.stores
+
+  /** Where claims are required, a refusal is decided before the session is rotated. */
+  async function rotate(rotation: Rotation, now: Date): Promise<SignedSubject | null> {
+    if (!accountClaims.isConfigured) return families.rotate(rotation, now)
+    const admit = accountClaims.hasRequired ? accountClaims.require : null
+    const rotated = await families.rotateWithAccount(rotation, admit, now)
+    return rotated && { ...rotated.subject, claims: accountClaims.of(rotated.account) }
+  }
 
   /** For a token that is not the newest of a valid session: finds its session, and whether the token is only late. */
   async function checkOlder(
     { familyHash, generation }: RefreshToken,
     client: RefreshingClient,
     now: Date,
-  ): Promise<TokenSubject> {
+  ): Promise<SignedSubject> {
     const family = await families.findFamily(familyHash)
     if (family === null || family.revokedAt !== null || family.account.lockedAt !== null) {
       throw new AppError('invalid_token', { cause: 'session_over' })
     }
     if (family.expiresAt <= now) throw new AppError('token_expired')
-    if (family.generation === generation + 1 && (await mayRepeat(family, client, now))) return family.subject
+    if (family.generation === generation + 1 && (await mayRepeat(family, client, now)))
+      return { ...family.subject, claims: accountClaims.of(family.account) }
     if (family.generation > generation) await endReused(family, now)
     throw new AppError('invalid_token', { cause: 'reused' })
   }
@@ -101,6 +113,7 @@ export function createSessionService(needs: Needs): SessionService {
     if (rotatedMsAgo < ANYBODY_MS) return true
     if (rotatedMsAgo < OWN_DEVICE_MS) return isOwnDevice(family, client)
     if (family.deviceFingerprint === null || family.deviceFingerprint !== client.fingerprint) return false
+    accountClaims.require(family.account)
     const since = new Date(now.getTime() - LATE_RETRIES_MS)
     const { subject, generation } = family
     return families.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
@@ -121,7 +134,7 @@ export function createSessionService(needs: Needs): SessionService {
       const { family, familyHash, generation } = presented
       const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
       const subject =
-        (await families.rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
+        (await rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
         (await checkOlder(presented, client, now))
       return {
         access_token: await accessTokens.sign(subject),

@@ -13,6 +13,7 @@ import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
+import type { AccountClaims } from '../tokens/account-claims.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
 import { browserIdleSeconds } from './browser-idle.ts'
 import type { Device, NewSession } from './session.ts'
@@ -38,13 +39,17 @@ export interface LogInAnswer {
 }
 
 export interface SessionOpener {
-  /** Throws `invalid_credentials` if the account was locked or erased, or its password changed, in the meantime. */
+  /**
+   * Throws `invalid_credentials` if the account was locked or erased, or its password changed, in the meantime, and
+   * `account_incomplete` before anything is written.
+   */
   open(signIn: SignIn): Promise<LogInAnswer>
 }
 
 interface Needs {
   devices: KnownDevices
   accessTokens: AccessTokenService
+  accountClaims: AccountClaims
   refreshTokens: RefreshTokens
   limits: LimitService
   notices: OwnerNotices
@@ -56,7 +61,18 @@ interface Needs {
 }
 
 export function createSessionOpener(needs: Needs): SessionOpener {
-  const { devices, accessTokens, refreshTokens, limits, notices, outbox, clock, logger, config } = needs
+  const {
+    devices,
+    accessTokens,
+    accountClaims,
+    refreshTokens,
+    limits,
+    notices,
+    outbox,
+    clock,
+    logger,
+    config,
+  } = needs
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
   const idleSecondsOf = ({ browser }: Device) =>
@@ -78,8 +94,19 @@ export function createSessionOpener(needs: Needs): SessionOpener {
     }
   }
 
+  /** What an administrator took away since the account was read ends the session that was opened. */
+  async function claimsOf(account: Account, sessionId: string, now: Date) {
+    try {
+      return accountClaims.of(account)
+    } catch (error) {
+      await store.end(sessionId, account.uuid, now)
+      throw error
+    }
+  }
+
   return {
     async open({ account, device, address, amr, newDigest = null, write }) {
+      accountClaims.require(account)
       const now = clock.now()
       const id = randomUUID()
       const refreshToken = refreshTokens.create()
@@ -106,6 +133,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
         roleId: signedIn.roleId,
         authTime: now,
         amr,
+        claims: await claimsOf(signedIn, id, now),
       })
       return {
         access_token: accessToken,

@@ -8,7 +8,7 @@ import { jwt } from '@elysiajs/jwt'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { AccessTokenClaims, TokenSubject } from './claims.ts'
+import type { AccessTokenClaims, SignedSubject } from './claims.ts'
 import { SIGNING_ALGORITHM } from './key-rotation.ts'
 import type { KeyService, SigningKey } from './key-service.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
@@ -20,12 +20,12 @@ const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_
  * that is valid for longer is not ours, whatever key signed it, or was signed under a longer `tokens.access_lifetime`.
  */
 const LIFETIME_MARGIN_SECONDS = 60
-/** Our tokens have about 500 characters; a much longer one is not worth decoding. */
+/** Our tokens have about 500 characters, and at most 3,300 with the claims of `[tokens.claims]`. */
 const MAXIMUM_LENGTH = 4096
 
 export interface AccessTokenService {
   /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */
-  sign(subject: TokenSubject): Promise<string>
+  sign(subject: SignedSubject): Promise<string>
   /**
    * Throws AppError('token_expired') if the token is only too old, otherwise AppError('invalid_token'). A token that
    * expired less than `lateSeconds` ago still passes.
@@ -68,8 +68,9 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
   }
 
   return {
-    sign: ({ accountUuid, sessionId, roleId, authTime, amr, clientId }) =>
+    sign: ({ accountUuid, sessionId, roleId, authTime, amr, clientId, claims }) =>
       signerOf(keys.signingKey()).sign({
+        ...claims,
         sub: accountUuid,
         sid: sessionId,
         jti: randomUUID(),

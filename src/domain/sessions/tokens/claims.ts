@@ -1,4 +1,5 @@
 /** What access tokens say, and what they are made from. */
+import type { ClaimValue } from './account-claims.ts'
 
 export interface TokenSubject {
   accountUuid: string
@@ -10,6 +11,11 @@ export interface TokenSubject {
   amr: string[]
   /** The application that the session belongs to; null: none. */
   clientId?: string | null
+}
+
+/** What a token is signed for: `claims` are those of `[tokens.claims]`. */
+export interface SignedSubject extends TokenSubject {
+  claims?: Record<string, ClaimValue>
 }
 
 export interface AccessTokenClaims extends TokenSubject {

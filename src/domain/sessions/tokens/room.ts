@@ -4,7 +4,11 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
+import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { createAccessTokenService } from './access-token.ts'
+import { createAccountClaims } from './account-claims.ts'
 import { createKeyService } from './key-service.ts'
 import type { KeyStore } from './key-store.ts'
 import { createRefreshTokens } from './refresh-token.ts'
@@ -14,10 +18,14 @@ interface Needs {
   clock: Clock
   logger: Logger
   config: Config
+  roles: Roles
+  events: GatheredEvents
+  tellOperator: TellOperator
   stores: { signingKeys: KeyStore }
 }
 
-export function createTokens({ stores, secret, clock, logger, config }: Needs) {
+export function createTokens(needs: Needs) {
+  const { stores, secret, clock, logger, config } = needs
   const { accessLifetimeSeconds, audience } = config.tokens
   const keys = createKeyService({
     store: stores.signingKeys,
@@ -33,5 +41,10 @@ export function createTokens({ stores, secret, clock, logger, config }: Needs) {
     audience,
     lifetimeSeconds: accessLifetimeSeconds,
   })
-  return { keys, accessTokens, refreshTokens: createRefreshTokens(secret) }
+  return {
+    keys,
+    accessTokens,
+    refreshTokens: createRefreshTokens(secret),
+    accountClaims: createAccountClaims(needs),
+  }
 }

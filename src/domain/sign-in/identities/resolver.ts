@@ -14,6 +14,7 @@ import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
+import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-claims.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { EmailOfNew, IdentityStore } from './store.ts'
 
@@ -24,6 +25,11 @@ export interface IdentityResolver {
    * what refuses a new one.
    */
   accountOf(identity: ProvedIdentity, language: Language, entry: Entry): Promise<Account>
+  /**
+   * The account that it would open, as far as it can be known while nothing is changed; of a new one what claims need. Null
+   * where `accountOf` refuses it.
+   */
+  foresee(identity: ProvedIdentity): Promise<ClaimAccount | null>
   /** Throws what would refuse a new account for the identity, before anything is used up. */
   requireEntry(identity: ProvedIdentity, entry: Entry): Promise<void>
   /** Links it to the account and notifies the owner. False if it is linked to an account already, or if there are too many. */
@@ -130,6 +136,19 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
         const account = await findOrOpen(identity, language, entry)
         if (account) return account
         if (tries === TRIES) throw new Error('an identity changed hands too often')
+      }
+    },
+    async foresee(identity) {
+      const account = await store.findAccount(identity)
+      if (account) return account
+      const owner = await ownerOf(identity)
+      if (owner) return mayLink(identity) ? owner : null
+      const email = emailOfNew(identity, owner)
+      return {
+        ...noAccount,
+        ...{ uuid: randomUUID(), accountableType, roleId },
+        email: email === 'none' ? null : '',
+        emailConfirmedAt: email === 'verified' ? clock.now() : null,
       }
     },
     async link(signedIn, identity) {

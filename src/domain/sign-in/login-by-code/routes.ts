@@ -87,6 +87,7 @@ export function createLoginByCodeRoutes(
             'too_many_requests',
             'invalid_credentials',
             'account_locked',
+            'account_incomplete',
             'server_busy',
           ),
         },

@@ -17,6 +17,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type {
   FirstFactor,
   FirstFactorProof,
@@ -56,6 +57,7 @@ export interface LoginByCodeService {
 
 interface Needs {
   sessionOpener: SessionOpener
+  accountClaims: AccountClaims
   passwordCheck: PasswordCheck
   firstFactorProofs: FirstFactorProofs
   secondFactor: SecondFactor
@@ -67,7 +69,7 @@ interface Needs {
 }
 
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
-  const { sessionOpener, passwordCheck, firstFactorProofs, secondFactor } = needs
+  const { sessionOpener, accountClaims, passwordCheck, firstFactorProofs, secondFactor } = needs
   const { limits, devices, events, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
@@ -148,10 +150,12 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
           caller,
           name: typeof body.password === 'string' ? `${key} with password` : key,
           byAddress: caller.group === 'password' && proof?.by === 'address',
+          keeps: tried !== null && !accountClaims.isComplete(tried),
         })
         .catch((error: unknown) => noteFailure(account, error))
       if (tried === null) return noteFailure(account, new AppError('invalid_code'))
       if (tried.lockedAt !== null) throw new AppError('account_locked')
+      accountClaims.require(tried)
       if (proof !== null) await spend(proof)
       const amr = [...(first ? [first] : []), 'otp', ...(first && isSecondFactor ? ['mfa'] : [])]
       return sessionOpener.open({ account: tried, device, address, amr, newDigest })

@@ -24,6 +24,7 @@ export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
           'invalid_credentials',
           'account_unconfirmed',
           'account_locked',
+          'account_incomplete',
           'country_not_allowed',
           'too_many_requests',
           'server_busy',

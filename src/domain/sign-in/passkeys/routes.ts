@@ -252,7 +252,13 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
         body: t.Object({ credential: assertionField, ...deviceFields }),
         response: {
           200: signedInAnswer,
-          ...errorResponses('unknown_passkey', 'invalid_passkey', 'account_locked', 'too_many_requests'),
+          ...errorResponses(
+            'unknown_passkey',
+            'invalid_passkey',
+            'account_locked',
+            'account_incomplete',
+            'too_many_requests',
+          ),
         },
         detail: documented(
           'logInWithPasskey',

@@ -139,6 +139,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
             'invalid_code',
             'too_many_attempts',
             'too_many_requests',
+            'account_incomplete',
             'server_busy',
             'account_locked',
             ...entryErrors,

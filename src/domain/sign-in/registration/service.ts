@@ -12,7 +12,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
-import type { Admission, EntryBody } from '../../accounts/admission/service.ts'
+import type { Admission, Entry, EntryBody } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
@@ -27,6 +27,7 @@ import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { NamedPassword, RegistrationStore } from './store.ts'
 
 export interface RegisterBody {
@@ -92,6 +93,7 @@ interface Needs {
   devices: KnownDevices
   hashing: HashService
   sessionOpener: SessionOpener
+  accountClaims: AccountClaims
   outbox: Outbox
   secret: ServerSecret
   clock: Clock
@@ -100,10 +102,18 @@ interface Needs {
   stores: { accounts: AccountStore; registrations: RegistrationStore }
 }
 
+/** What a confirmation is about. */
+interface Confirmed {
+  entry: Entry
+  account: Account | null
+  identifier: Identifier
+  tag: Uint8Array | null
+}
+
 export function createRegistrationService(needs: Needs): RegistrationService {
   const { codes, events, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } =
     needs
-  const { admission } = needs
+  const { admission, accountClaims } = needs
   const { accounts, registrations } = needs.stores
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -190,6 +200,24 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     return devices.recognize(await accounts.findByIdentifier(identifier, 'second_step'), client)
   }
 
+  /**
+   * A call that lacks the terms, or that could sign nobody in, is refused after the right code and does not use it up: the
+   * same one may come again.
+   */
+  async function takeCode(
+    binding: CodeBinding,
+    { otp, sign_in }: ConfirmBody,
+    by: Parameters<CodeService['take']>[2],
+    { entry, account, identifier, tag }: Confirmed,
+  ): Promise<void> {
+    const accepts = await admission.hasAccepted(entry, account, identifier, tag)
+    const isComplete = !sign_in || account === null || accountClaims.isComplete(account)
+    await codes.take(binding, otp, { ...by, keepsRight: !accepts || !isComplete })
+    if (!accepts)
+      throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
+    if (!isComplete) accountClaims.require(account)
+  }
+
   return {
     async register(body, { addressBucket, language }) {
       const entry = await admission.readRegistration(body, { addressBucket })
@@ -252,11 +280,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const boundByName = account !== null && account.waitingFor !== identifier.key
       const by = { caller, name: identifier.key, eachAddress: true, boundByName }
       const tag = tagOf(identifier, password, waiting)
-      // The code is not used up by a call that lacks the terms: the same one may come again with them.
-      const accepts = await admission.hasAccepted(entry, account, identifier, tag)
-      await codes.take(binding, body.otp, { ...by, countsOn, keepsRight: !accepts })
-      if (!accepts)
-        throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
+      await takeCode(binding, body, { ...by, countsOn }, { entry, account, identifier, tag })
       // After the code was taken the call must not be refused any more, so the queue was asked for room before.
       const named = waiting ? waitingFor(waiting, identifier) : await nameByHashing(identifier, password)
       const permit = admission.permit(entry, identifier)

@@ -18,6 +18,7 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import { createFirstFactorProofs } from './first-factor-proof.ts'
 import { createPasswordCheck } from './password-check.ts'
 import type { ConfirmByPasskey } from './reauthentication.ts'
@@ -26,6 +27,7 @@ import { createSecondFactor } from './second-factor.ts'
 import { createSignInService } from './service.ts'
 
 interface Needs {
+  accountClaims: AccountClaims
   attempts: Attempts
   authenticators: Authenticators
   clock: Clock

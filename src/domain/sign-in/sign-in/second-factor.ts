@@ -63,6 +63,8 @@ export interface CodeAttempt {
   name: string
   /** Only the client address shows that the first factor was verified. */
   byAddress?: boolean
+  /** The call is refused whatever is typed: a right code is not used up. */
+  keeps?: boolean
 }
 
 /** One kind of second factor. */
@@ -71,8 +73,11 @@ interface Factor {
   methods(held: HeldFactors): TwoFactorMethod[]
   /** Whether a code of this form is compared with this factor. */
   reads(typed: string): boolean
-  /** Compares the code and, if it is right, uses it up. The work is the same for an account without such a factor. */
-  verify(held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict>
+  /**
+   * Compares the code and, if it is right and not `keeps`, uses it up. The work is the same for an account without such a
+   * factor.
+   */
+  verify(held: HeldFactors, typed: string, compare: CompareSent, keeps: boolean): Promise<Verdict>
 }
 
 /** Compares a typed code with the sent one, or with a decoy if the account takes no sent codes. */
@@ -146,7 +151,10 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     {
       methods: ({ app }) => (app === 'usable' ? ['totp'] : []),
       reads: (typed) => !authenticators.isRecoveryCode(typed),
-      verify: (held, typed) => authenticators.useAppCode(held, typed),
+      verify: async (held, typed, _, keeps) =>
+        keeps && authenticators.matchesAppCode(held, typed)
+          ? 'right'
+          : authenticators.useAppCode(held, typed),
     },
     {
       methods: ({ account, acceptsSentCodes }) =>
@@ -157,8 +165,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     {
       methods: ({ recoveryCodesLeft }) => (recoveryCodesLeft > 0 ? ['recovery_code'] : []),
       reads: authenticators.isRecoveryCode,
-      verify: async (held, typed) =>
-        (await authenticators.useRecoveryCode(held, typed)) ? 'right' : 'wrong',
+      verify: async (held, typed, _, keeps) =>
+        (keeps && authenticators.matchesRecoveryCode(held, typed)) ||
+        (await authenticators.useRecoveryCode(held, typed))
+          ? 'right'
+          : 'wrong',
     },
   ]
 
@@ -212,9 +223,14 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     return to !== null && (admitted || !isElsewhere)
   }
 
-  const verify = async (held: HeldFactors, typed: string, compare: CompareSent): Promise<Verdict> => {
+  const verify = async (
+    held: HeldFactors,
+    typed: string,
+    compare: CompareSent,
+    keeps: boolean,
+  ): Promise<Verdict> => {
     const compared = factors.filter((factor) => factor.reads(typed))
-    const verdicts = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare)))
+    const verdicts = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare, keeps)))
     return (
       verdicts.find((verdict) => verdict === 'right') ??
       verdicts.find((verdict) => verdict === 'spent') ??
@@ -243,12 +259,12 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     sent: CodeBinding,
     attempt: CodeAttempt,
   ): Promise<void> {
-    const { caller, typed, byAddress } = attempt
+    const { caller, typed, byAddress, keeps = false } = attempt
     // Others at the owner's address, whom only the address shows, use up none of what a token or password pays for.
     const subject = byAddress ? `${sent.subject} by address` : sent.subject
     await limits.charge(limits.counters.recoveryCodes(subject, caller.addressBucket))
     const held = await find(account)
-    if ((await verify(held, typed, noSentCode)) === 'right') return
+    if ((await verify(held, typed, noSentCode, keeps)) === 'right') return
     await noteWrongCode(account, attempt)
     throw new AppError('invalid_code')
   }
@@ -259,7 +275,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     sent: CodeBinding,
     attempt: CodeAttempt,
   ): Promise<{ wasSent: boolean }> {
-    const { caller, name, byAddress = false, typed } = attempt
+    const { caller, name, byAddress = false, typed, keeps = false } = attempt
     if (authenticators.isRecoveryCode(typed)) {
       await takeRecoveryCode(account, sent, attempt)
       return { wasSent: false }
@@ -270,10 +286,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
     await attempts.run(tried, async ({ allowed }) => {
       const binding = byAddress ? { ...sent, group: null } : sent
-      const compare: CompareSent = (accepts) => codes.compare(binding, typed, { allowed: allowed && accepts })
+      const compare: CompareSent = (accepts) =>
+        codes.compare(binding, typed, { allowed: allowed && accepts, keepsRight: keeps })
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
-      const verdict = await verify(tryable, typed, compare)
+      const verdict = await verify(tryable, typed, compare, keeps)
       if (verdict === 'wrong') await noteWrongCode(account, attempt)
       return verdict
     })

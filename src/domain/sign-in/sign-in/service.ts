@@ -14,6 +14,7 @@ import { type Caller, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { FirstFactor, FirstFactorProofs } from './first-factor-proof.ts'
 import type { SecondFactor } from './second-factor.ts'
 
@@ -43,12 +44,13 @@ export interface ProvedFirstFactor {
 }
 
 export interface SignInService {
-  /** Throws `account_unconfirmed`, `account_locked`. */
+  /** Throws `account_unconfirmed`, `account_locked`, `account_incomplete`. */
   continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
 }
 
 interface Needs {
   sessionOpener: SessionOpener
+  accountClaims: AccountClaims
   firstFactorProofs: FirstFactorProofs
   secondFactor: SecondFactor
   limits: LimitService
@@ -57,7 +59,7 @@ interface Needs {
 }
 
 export function createSignInService(needs: Needs): SignInService {
-  const { sessionOpener, firstFactorProofs, secondFactor, limits, devices, config } = needs
+  const { sessionOpener, accountClaims, firstFactorProofs, secondFactor, limits, devices, config } = needs
 
   /** The contact to which the code was sent; null if no code can be sent now, so that the other methods remain. */
   async function sendCode(
@@ -78,6 +80,7 @@ export function createSignInService(needs: Needs): SignInService {
     async continue({ account, identifier, factor, device, client, caller: known, newDigest = null }) {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
+      accountClaims.require(account)
       if (!account.twoFactorEnabled) {
         const { address } = client
         return { signedIn: await sessionOpener.open({ account, device, address, amr: [factor], newDigest }) }

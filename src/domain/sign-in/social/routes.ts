@@ -69,6 +69,7 @@ const signInErrors = [
   'provider_not_found',
   'account_exists',
   'account_locked',
+  'account_incomplete',
   'country_not_allowed',
   'too_many_requests',
   ...entryErrors,

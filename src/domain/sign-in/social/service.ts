@@ -17,6 +17,7 @@ import { stranger } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
 import type { Brought, IdentityProofs } from '../identities/proof.ts'
 import type { IdentityResolver } from '../identities/resolver.ts'
@@ -95,6 +96,7 @@ interface Needs {
   identityProofs: IdentityProofs
   identityResolver: IdentityResolver
   signIn: SignInService
+  accountClaims: AccountClaims
   limits: LimitService
   logger: Logger
   secret: ServerSecret
@@ -105,7 +107,8 @@ interface Needs {
 
 export function createSocialService(needs: Needs): SocialService {
   const flows = createFlows(needs)
-  const { admission, providers, identityProofs, identityResolver, signIn, limits, logger, config } = needs
+  const { admission, providers, identityProofs, identityResolver, signIn, accountClaims } = needs
+  const { limits, logger, config } = needs
   const { redirectUris } = config.social
   const urlOf = (provider: string, operation: string) =>
     `${config.server.baseUrl}/api/v1/auth/social/${provider}/${operation}`
@@ -124,10 +127,13 @@ export function createSocialService(needs: Needs): SocialService {
 
   /** A refused entry uses nothing up, so that the same proof may come again with what was missing. */
   async function readEntry(provider: string, brought: Brought, body: EntryBody, client: SocialClient) {
-    if (!admission.isRestricted && !body.invitation) return noEntry
+    if (!admission.isRestricted && !body.invitation && !accountClaims.hasRequired) return noEntry
     const identity = await identityProofs.look(provider, brought)
     const entry = await admission.readForProvider(body, client)
-    if (identity !== null) await identityResolver.requireEntry(identity, entry)
+    if (identity === null) return entry
+    await identityResolver.requireEntry(identity, entry)
+    const account = await identityResolver.foresee(identity)
+    if (account) accountClaims.require(account)
     return entry
   }
 

@@ -1,0 +1,189 @@
+/**
+ * What access tokens say of an account beside the claims of poterne's own (`[tokens.claims]`). All of them together are
+ * bounded, so that a token is never too long to be accepted: what does not fit is left out, and the operator is told.
+ */
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { ClaimConfig, ClaimSource } from '../../../platform/config/claims-rule.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
+import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
+
+/** As JSON. Without them a token has about 500 characters, of 4,096 that poterne accepts. */
+export const CLAIMS_BYTES = 2048
+
+export type ClaimValue = string | number | boolean | string[]
+
+/** The columns from which claims are made. */
+export const claimColumns = [
+  'uuid',
+  'id',
+  'roleId',
+  'groups',
+  'username',
+  'accountableType',
+  'accountableId',
+  'email',
+  'emailConfirmedAt',
+  'phone',
+  'phoneConfirmedAt',
+  'language',
+  'metadata',
+] as const
+export type ClaimAccount = Pick<Account, (typeof claimColumns)[number]>
+
+/** What claims are made from where there is no account yet. */
+export const noAccount: ClaimAccount = {
+  ...{ uuid: '', id: 0, roleId: 0, accountableType: '', accountableId: null, language: '' },
+  ...{ username: null, groups: null, metadata: null },
+  ...{ email: null, emailConfirmedAt: null, phone: null, phoneConfirmedAt: null },
+}
+
+export interface MadeClaims {
+  claims: Record<string, ClaimValue>
+  /** Did not fit. */
+  omitted: string[]
+  /** A required one that has no value or did not fit; null: none. */
+  missing: string | null
+}
+
+export interface AccountClaims {
+  readonly isConfigured: boolean
+  /** Whether there are accounts for which no token is signed. */
+  readonly hasRequired: boolean
+  /** Without telling anybody. */
+  make(account: ClaimAccount): MadeClaims
+  isComplete(account: ClaimAccount): boolean
+  /** For a token that is signed now. Throws `account_incomplete`; the operator is told of that and of what did not fit. */
+  of(account: ClaimAccount): Record<string, ClaimValue>
+  /** Before anything is written for a token that could not be signed. Throws `account_incomplete`. */
+  require(account: ClaimAccount): void
+  /** Of a change by an administrator: the first claim that fitted before and does not after it; null: none. */
+  findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null
+}
+
+interface Needs {
+  config: Pick<Config, 'tokens'>
+  roles: Pick<Roles, 'nameOf'>
+  events: Pick<GatheredEvents, 'add'>
+  tellOperator: TellOperator
+  logger: Pick<Logger, 'warn'>
+  clock: Clock
+}
+
+/** One line for each account and claim in this time. */
+const TOLD_MS = 3_600_000
+const MAXIMUM_TOLD = 10_000
+
+export function createAccountClaims(needs: Needs): AccountClaims {
+  const { config, roles, events, tellOperator, logger, clock } = needs
+  const configured = config.tokens.claims
+  const hasRequired = configured.some((claim) => 'from' in claim && claim.required)
+  const told = new Map<string, number>()
+
+  function make(account: ClaimAccount): MadeClaims {
+    const made: MadeClaims = { claims: {}, omitted: [], missing: null }
+    let bytes = Buffer.byteLength('{}')
+    for (const claim of configured) {
+      const value = claimValue(claim, account, roles)
+      const isRequired = 'from' in claim && claim.required
+      if (value !== null) {
+        const comma = bytes > 2 ? ',' : ''
+        const size = Buffer.byteLength(`${comma}${JSON.stringify(claim.name)}:${JSON.stringify(value)}`)
+        if (bytes + size <= CLAIMS_BYTES) {
+          made.claims[claim.name] = value
+          bytes += size
+          continue
+        }
+        made.omitted.push(claim.name)
+      }
+      if (isRequired) made.missing ??= claim.name
+    }
+    return made
+  }
+
+  function tell(uuid: string, claim: string, type: 'token.incomplete' | 'token.claim_omitted'): void {
+    events.add(type, { uuid })
+    const key = `${uuid} ${claim}`
+    const now = clock.now().getTime()
+    if (now - (told.get(key) ?? Number.NEGATIVE_INFINITY) < TOLD_MS) return
+    if (told.size >= MAXIMUM_TOLD) told.clear()
+    told.set(key, now)
+    logger.warn({ account: uuid, claim }, type === 'token.incomplete' ? INCOMPLETE : OMITTED)
+    tellOperator('operator_claim_missing', claim)
+  }
+
+  function requireComplete(uuid: string, { missing }: MadeClaims): void {
+    if (missing === null) return
+    tell(uuid, missing, 'token.incomplete')
+    throw new AppError('account_incomplete', { cause: missing })
+  }
+
+  return {
+    isConfigured: configured.length > 0,
+    hasRequired,
+    make,
+    isComplete: (account) => !hasRequired || make(account).missing === null,
+    of(account) {
+      if (configured.length === 0) return {}
+      const made = make(account)
+      requireComplete(account.uuid, made)
+      for (const claim of made.omitted) tell(account.uuid, claim, 'token.claim_omitted')
+      return made.claims
+    },
+    require(account) {
+      if (hasRequired) requireComplete(account.uuid, make(account))
+    },
+    findOverflow(before, after) {
+      if (configured.length === 0) return null
+      const known = before === null ? [] : make(before).omitted
+      return make(after).omitted.find((claim) => !known.includes(claim)) ?? null
+    },
+  }
+}
+
+const INCOMPLETE = 'no access token was signed: the account lacks a claim that tokens.claims requires'
+const OMITTED = 'a claim was left out of an access token: all claims together are at most 2,048 bytes'
+
+/** Null: the account has none. */
+function claimValue(
+  claim: ClaimConfig,
+  account: ClaimAccount,
+  roles: Pick<Roles, 'nameOf'>,
+): ClaimValue | null {
+  if ('value' in claim) return claim.value
+  return sourceOf(claim.from, account, roles) ?? claim.default
+}
+
+function sourceOf(from: ClaimSource, account: ClaimAccount, roles: Pick<Roles, 'nameOf'>): ClaimValue | null {
+  switch (from) {
+    case 'role':
+      return roles.nameOf(account.roleId)
+    case 'role_id':
+      return account.roleId
+    case 'groups':
+      return account.groups ?? []
+    case 'username':
+      return account.username
+    case 'accountable_type':
+      return account.accountableType
+    case 'accountable_id':
+      return account.accountableId ?? account.id
+    case 'email_verified':
+      return account.email !== null && account.emailConfirmedAt !== null
+    case 'phone_verified':
+      return account.phone !== null && account.phoneConfirmedAt !== null
+    case 'language':
+      return account.language
+    default:
+      return scalarOf(account.metadata, from.slice('metadata.'.length))
+  }
+}
+
+function scalarOf(metadata: Record<string, unknown> | null, name: string): ClaimValue | null {
+  const value = metadata !== null && Object.hasOwn(metadata, name) ? metadata[name] : null
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}

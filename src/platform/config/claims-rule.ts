@@ -1,0 +1,120 @@
+/** The rule of `[tokens.claims]`: what access tokens say of an account beside the claims of poterne's own. */
+import { closest } from 'fastest-levenshtein'
+import { isTable, type Reading, type Rule } from './rules.ts'
+
+export const claimSources = [
+  'role',
+  'role_id',
+  'groups',
+  'username',
+  'accountable_type',
+  'accountable_id',
+  'email_verified',
+  'phone_verified',
+  'language',
+] as const
+
+type Scalar = string | number | boolean
+
+/** `metadata.NAME` is a key of the JSON object that the operator keeps with the account. */
+export type ClaimSource = (typeof claimSources)[number] | `metadata.${string}`
+
+export type ClaimConfig = { name: string } & (
+  | { value: Scalar }
+  | {
+      from: ClaimSource
+      /** Null: none. */
+      default: Scalar | null
+      required: boolean
+    }
+)
+
+/** Those that poterne writes, those by which verifiers decide, and names that programs trip over. */
+export const reservedClaims = [
+  ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid', 'auth_time', 'amr', 'role_id'],
+  ...[
+    'acr',
+    'azp',
+    'nonce',
+    'at_hash',
+    'c_hash',
+    's_hash',
+    'client_id',
+    'scope',
+    'scp',
+    'cnf',
+    'act',
+    'may_act',
+  ],
+  ...['authorization_details', 'events', 'sub_id', 'sub_jwk', 'txn', 'toe', 'htm', 'htu', 'ath', 'vct', 'vp'],
+  ...[
+    '_claim_names',
+    '_claim_sources',
+    'token_introspection',
+    'typ',
+    'alg',
+    'kid',
+    'jwk',
+    'jku',
+    'x5c',
+    'x5u',
+    'crit',
+  ],
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'toJSON', 'then'],
+]
+
+const MAXIMUM_CLAIMS = 32
+const isScalar = (raw: unknown): raw is Scalar =>
+  typeof raw === 'string' || typeof raw === 'boolean' || (typeof raw === 'number' && Number.isFinite(raw))
+
+const isSource = (text: string): text is ClaimSource =>
+  (claimSources as readonly string[]).includes(text) || /^metadata\..{1,100}$/s.test(text)
+
+export function claims(doc: string): Rule<ClaimConfig[]> {
+  return {
+    ...{ kind: 'table of tables', doc, initial: {}, alternative: false, secret: false, suffix: '' },
+    example: {
+      role: { from: 'role' },
+      plan: { from: 'metadata.plan', default: 'free' },
+      tenant: { value: 'acme' },
+    },
+    expected: 'a table of claims, each { from = "…" } or { value = "…" }',
+    fromText: (text) => text,
+    read: readClaims,
+  }
+}
+
+function readClaims(raw: unknown): Reading<ClaimConfig[]> {
+  if (!isTable(raw)) return { wrong: raw }
+  const entries = Object.entries(raw)
+  if (entries.length > MAXIMUM_CLAIMS)
+    return { wrong: null, reason: `expected at most ${MAXIMUM_CLAIMS} claims` }
+  const value: ClaimConfig[] = []
+  for (const [name, each] of entries) {
+    const claim = isTable(each) ? readClaim(name, each) : 'expected { from = "…" } or { value = "…" }'
+    if (typeof claim === 'string') return { wrong: null, reason: `${name}: ${claim}` }
+    value.push(claim)
+  }
+  return { value }
+}
+
+/** What is wrong with it, as a text. */
+function readClaim(name: string, raw: Record<string, unknown>): ClaimConfig | string {
+  if (!/^[\x21-\x7e]{1,128}$/.test(name)) return 'expected a name of at most 128 printable ASCII characters'
+  if (reservedClaims.includes(name)) return 'this name is reserved, docs/people.md lists which are'
+  const unknown = Object.keys(raw).find((key) => !['from', 'default', 'required', 'value'].includes(key))
+  if (unknown !== undefined) return `unknown key ${unknown}; expected from, default, required or value`
+  const { from, value, default: fallback = null, required = false } = raw
+  if (value !== undefined) {
+    if (Object.keys(raw).length > 1) return 'expected value alone'
+    return isScalar(value) ? { name, value } : 'value: expected a text, a number, true or false'
+  }
+  if (typeof from !== 'string') return 'expected from or value'
+  if (from.startsWith('profile'))
+    return 'a profile is what its owner writes, and must not decide rights: keep it in metadata'
+  if (!isSource(from))
+    return `unknown source "${from}"; did you mean ${closest(from, [...claimSources, 'metadata.'])}?`
+  if (fallback !== null && !isScalar(fallback)) return 'default: expected a text, a number, true or false'
+  if (typeof required !== 'boolean') return 'required: expected true or false'
+  return { name, from, default: fallback, required }
+}
