@@ -44,7 +44,7 @@ export const domainFolders: Record<string, string[]> = {
     'passwords',
     'social',
   ],
-  'self-service': ['contacts', 'me', 'two-factor-removals'],
+  'self-service': ['contacts', 'me', 'invitations', 'two-factor-removals'],
   administration: [
     'access',
     'idempotency',
@@ -58,6 +58,7 @@ export const domainFolders: Record<string, string[]> = {
     'audit',
     'message-log',
     'limit-lifts',
+    'invitations',
     'overview',
     'signing-keys',
   ],

@@ -23,6 +23,8 @@ import { createAccountFactorRoutes } from './domain/administration/factors/route
 import type { AccountFactors } from './domain/administration/factors/service.ts'
 import type { Idempotency } from './domain/administration/idempotency/service.ts'
 import { onceWith } from './domain/administration/idempotency/service.ts'
+import { createInvitationRoutes } from './domain/administration/invitations/routes.ts'
+import type { InvitationService } from './domain/administration/invitations/service.ts'
 import { createLimitRoutes } from './domain/administration/limit-lifts/routes.ts'
 import type { LimitLifts } from './domain/administration/limit-lifts/service.ts'
 import { createMessageRoutes } from './domain/administration/message-log/routes.ts'
@@ -91,6 +93,9 @@ const table = `
   GET     /administrators                          listAdministrators       owner             administration/administrators
   POST    /administrators                          addAdministrator         owner!            administration/administrators
   DELETE  /administrators/:uuid                    removeAdministrator      owner!            administration/administrators
+  GET     /invitations                             listInvitations          invitations:read  administration/invitations
+  POST    /invitations                             createInvitation         invitations:write administration/invitations
+  DELETE  /invitations/:id                         revokeInvitation         invitations:write administration/invitations
   GET     /tokens                                  listTokens               tokens:write      administration/api-tokens
   POST    /tokens                                  createToken              tokens:write!     administration/api-tokens
   DELETE  /tokens/:id                              revokeToken              tokens:write!     administration/api-tokens
@@ -146,6 +151,7 @@ export interface AdminServices {
   administrators: AdministratorService
   backups: BackupService
   idempotency: Idempotency
+  invitations: InvitationService
   keys: KeyService
   administratorSessions: AdministratorSessions
   people: PeopleService
@@ -172,6 +178,7 @@ const routesBehind = (
     .use(createOverviewRoutes(httpBase, services.overview))
     .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
     .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
+    .use(createInvitationRoutes(httpBase, guard, once, services.invitations))
     .use(createTokenRoutes(httpBase, guard, once, services.administrationTokens))
     .use(createAuditTrailRoutes(httpBase, guard, services.auditTrail))
     .use(createSigningKeyRoutes(httpBase, guard, once, services.keys))

@@ -9,6 +9,8 @@ import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHealthRoutes } from './domain/operations/health/routes.ts'
 import { createContactRoutes } from './domain/self-service/contacts/routes.ts'
 import type { ContactsService } from './domain/self-service/contacts/service.ts'
+import { createMembershipRoutes } from './domain/self-service/invitations/routes.ts'
+import type { Memberships } from './domain/self-service/invitations/service.ts'
 import type { Exports } from './domain/self-service/me/exports.ts'
 import { createMeRoutes } from './domain/self-service/me/routes.ts'
 import type { MeService } from './domain/self-service/me/service.ts'
@@ -63,6 +65,7 @@ export interface AppServices {
   passkeys: PasskeyService
   passwords: PasswordsService
   contacts: ContactsService
+  memberships: Memberships
   social: SocialService
   identities: IdentityService
   receipts: ReceiptService
@@ -107,6 +110,7 @@ const table = `
   PATCH   /api/v1/auth/me                          changeOwnAccount         bearer    self-service/me
   GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    self-service/me
   GET     /api/v1/auth/me/export                   exportAccount            bearer    self-service/me
+  POST    /api/v1/auth/invitations/accept          acceptInvitation         bearer    self-service/invitations
   GET     /api/v1/auth/events                      listEvents               bearer    self-service/me
   DELETE  /api/v1/auth/me                          eraseAccount             bearer    self-service/me
   POST    /api/v1/auth/2fa/enable                  enableTwoFactor          bearer    sign-in/two-factor
@@ -205,6 +209,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createMeRoutes(httpBase, bearer, services.me, services.exports, options.catalog.tags))
     .use(createTwoFactorRoutes(httpBase, bearer, services.twoFactor))
     .use(createPasswordRoutes(httpBase, bearer, services.passwords))
+    .use(createMembershipRoutes(httpBase, bearer, services.memberships, services.me))
     .use(createContactRoutes(httpBase, bearer, services.contacts))
   app
     .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))

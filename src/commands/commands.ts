@@ -6,6 +6,7 @@ export const commands = {
   config: async () => (await import('./config.ts')).configCommand(),
   accounts: async () => (await import('./accounts.ts')).accountsCommand(),
   admins: async () => (await import('./admins.ts')).adminsCommand(),
+  invitations: async () => (await import('./invitations.ts')).invitationsCommand(),
   tokens: async () => (await import('./tokens.ts')).tokensCommand(),
   sessions: async () => (await import('./sessions.ts')).sessionsCommand(),
   messages: async () => (await import('./messages.ts')).messagesCommand(),

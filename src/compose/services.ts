@@ -13,6 +13,7 @@ import { createAuditTrail } from '../domain/administration/audit/service.ts'
 import { createDirectory } from '../domain/administration/directory/service.ts'
 import { createAccountFactors } from '../domain/administration/factors/service.ts'
 import { createIdempotency } from '../domain/administration/idempotency/service.ts'
+import { createInvitationService } from '../domain/administration/invitations/service.ts'
 import { createLimitLifts } from '../domain/administration/limit-lifts/service.ts'
 import { createMessageLog } from '../domain/administration/message-log/service.ts'
 import { createOverview } from '../domain/administration/overview/service.ts'
@@ -43,6 +44,7 @@ import { createFunnel } from '../domain/messages/sms-funnel/funnel.ts'
 import { createReceiptService } from '../domain/messages/sms-funnel/receipts.ts'
 import { createBackupService } from '../domain/operations/backups/service.ts'
 import { createContactsService } from '../domain/self-service/contacts/service.ts'
+import { createMemberships } from '../domain/self-service/invitations/service.ts'
 import { createExports } from '../domain/self-service/me/exports.ts'
 import { createMeService } from '../domain/self-service/me/service.ts'
 import { createRemovalLinks } from '../domain/self-service/two-factor-removals/links.ts'
@@ -233,6 +235,7 @@ function createSelfService(below: ReturnType<typeof createWaysIn>) {
     me: createMeService(below),
     exports: createExports(below),
     contacts: createContactsService(below),
+    memberships: createMemberships(below),
     twoFactorRemovals: createTwoFactorRemovals(below),
   }
 }
@@ -245,6 +248,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     directory,
     administrators,
     idempotency: createIdempotency(below),
+    invitations: createInvitationService(below),
     administratorReach: createAdministratorReach({ ...below, administrators }),
     administratorSessions: createAdministratorSessions(below),
     administrationTokens: createTokenService(below),

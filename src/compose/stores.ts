@@ -32,6 +32,7 @@ import { createBackupStore } from '../domain/operations/backups/store.ts'
 import { createHousekeepingStore } from '../domain/operations/housekeeping/store.ts'
 import { createApplicationStore } from '../domain/pages/applications/store.ts'
 import { createContactStore } from '../domain/self-service/contacts/store.ts'
+import { createMembershipStore } from '../domain/self-service/invitations/store.ts'
 import { createExportStore } from '../domain/self-service/me/export-store.ts'
 import { createErasureStore } from '../domain/self-service/me/store.ts'
 import { createTwoFactorRemovalStore } from '../domain/self-service/two-factor-removals/store.ts'
@@ -84,6 +85,7 @@ export function createStores(
     idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
+    memberships: createMembershipStore(database),
     messageLog: createMessageLogStore(database),
     messages: createMessageStore(database),
     administratorSessions: createAdministratorSessionStore(database),

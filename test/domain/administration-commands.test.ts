@@ -176,7 +176,13 @@ describe('over the socket of a service with the embedded database', () => {
     // What is about another place, or ends in a refusal here.
     const elsewhere =
       /^(restore|move|upgrade|migrate|backup|doctor|secret r|health|events follow|gateways|mail|config check)/
-    const refused = ['messages retry', 'keys revoke', 'accounts invite', 'accounts remove-two-factor']
+    const refused = [
+      'messages retry',
+      'keys revoke',
+      'invitations revoke',
+      'accounts invite',
+      'accounts remove-two-factor',
+    ]
     for (const [name, { args }] of Object.entries(commandLines)) {
       if (elsewhere.test(name) || refused.includes(name)) continue
       const isLocal = commandLines[name]?.needs !== 'database'

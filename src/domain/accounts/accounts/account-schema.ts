@@ -99,6 +99,13 @@ export const carriedFields = {
   username: nullable(t.String(), { examples: ['ada'] }),
   groups: t.Array(t.String(), { examples: [['staff']] }),
   role: t.String({ description: 'The name of the role, or its number', examples: ['editor'] }),
+  terms_version: t.Optional(
+    t.String({
+      description: 'The version of the terms that was accepted last, if any',
+      examples: ['2026-11'],
+    }),
+  ),
+  terms_accepted_at: t.Optional(timeField()),
 }
 
 export const ownAccountAnswer = component(
@@ -153,8 +160,13 @@ export type CarriedRecord = ReturnType<typeof carriedRecord>
 
 /** What the account carries beside its 24 fields. */
 export function carriedRecord(
-  { profile, username, groups, roleId }: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId'>,
+  account: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId' | 'termsVersion' | 'termsAcceptedAt'>,
   roles: Pick<Roles, 'nameOf'>,
 ) {
-  return { profile: profile ?? {}, username, groups: groups ?? [], role: roles.nameOf(roleId) }
+  const { profile, username, groups, roleId, termsVersion, termsAcceptedAt } = account
+  return {
+    ...{ profile: profile ?? {}, username, groups: groups ?? [], role: roles.nameOf(roleId) },
+    ...(termsVersion !== null && { terms_version: termsVersion }),
+    ...(termsAcceptedAt !== null && { terms_accepted_at: termsAcceptedAt.toISOString() }),
+  }
 }

@@ -28,12 +28,14 @@ export const countFailedAttempt = (p: Placeholders<'accountId'>, source: SQL, co
 
 /** What the owner changes without a proof. */
 export const changeOwnFields = (
-  p: Placeholders<'language' | 'setsProfile' | 'profile' | 'now'>,
+  p: Placeholders<'language' | 'setsProfile' | 'profile' | 'terms' | 'now'>,
   where: SQL,
 ): SQL => sql`
   update ${accounts}
      set language = coalesce(${p.language}, language),
-         profile = case when ${p.setsProfile} then ${p.profile}::jsonb else profile end, updated_at = ${p.now}
+         profile = case when ${p.setsProfile} then ${p.profile}::jsonb else profile end,
+         terms_version = coalesce(${p.terms}, terms_version),
+         terms_accepted_at = case when ${p.terms} is not null then ${p.now} else terms_accepted_at end, updated_at = ${p.now}
    where ${where}
   returning *`
 
@@ -54,6 +56,12 @@ export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>)
          set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
        where id = ${p.accountId}
       returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact`
+
+/** `source`: whose one row permits it. */
+export const setGroups = (p: Placeholders<'accountId' | 'groups' | 'now'>, source: SQL): SQL => sql`
+  update ${accounts} set groups = ${p.groups}::jsonb, updated_at = ${p.now} from ${source}
+   where ${accounts}.id = ${p.accountId}
+  returning ${accounts}.*`
 
 /** What an operator may set. `before`: the row of the account, with `id` and `locked_at`. */
 export const administerAccount = (

@@ -34,6 +34,8 @@ export interface OwnChange {
   language?: Language | undefined
   /** The profile as it is to be, of the one that nobody else changes meanwhile. */
   merge?: ((before: Profile | null) => Profile | null) | undefined
+  /** The version of the terms that the owner accepts now. */
+  terms?: string | undefined
 }
 
 export interface AccountStore {
@@ -118,6 +120,7 @@ const change = defineStatement({
     language: 'text?',
     setsProfile: 'boolean',
     profile: 'text?',
+    terms: 'text?',
     now: 'timestamptz',
   },
   row: accountRow,
@@ -137,7 +140,7 @@ const noteFailure = defineStatement({
 async function changeOwn(
   transaction: Executor,
   { account: { id: accountId, uuid }, sessionId }: AccountSession,
-  { language, merge }: OwnChange,
+  { language, merge, terms }: OwnChange,
   now: Date,
 ): Promise<Account | null> {
   const before = merge ? await transaction.first(findProfile, { accountId }) : null
@@ -145,9 +148,10 @@ async function changeOwn(
   const changed = await transaction.first(change, {
     ...{ accountId, sessionId, now, language: language ?? null, setsProfile: merge !== undefined },
     profile: profile && JSON.stringify(profile),
+    terms: terms ?? null,
   })
   if (changed === null) return null
-  const fields = [language && 'language', merge && 'profile'].filter(Boolean)
+  const fields = [language && 'language', merge && 'profile', terms && 'terms'].filter(Boolean)
   await recordEvents(transaction, [{ type: 'account.updated', account: uuid, data: { fields } }], now)
   return changed
 }

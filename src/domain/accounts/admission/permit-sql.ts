@@ -58,6 +58,10 @@ export function permitCtes(p: PermitParams, candidate: SQL): SQL {
                                  else ${p.admissionMode} = 'open' end))`
 }
 
+/** One use, for somebody who has an account already. */
+export const spendInvitation = (p: Placeholders<'invitationId' | 'now'>): SQL => sql`
+  update ${invitations} set used = used + 1 where id = ${p.invitationId} and ${isUsable(p)} returning id`
+
 /** A candidate that no registration waits for. */
 export const newCandidate = (where: SQL): SQL => sql`
   select false as exempt, false as keeps, null::bigint as invitation_id, null::text as terms_version,

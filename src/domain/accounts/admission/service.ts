@@ -59,6 +59,10 @@ export interface Admission {
   requireContact(domain: string | null, identifiers: Identifier[]): void
   /** Throws `domain_not_allowed` for an address that an account is about to get. */
   requireDomain(identifier: Identifier): void
+  /** For somebody who has an account. Throws `invalid_invitation`, `too_many_requests`. */
+  findInvitation(typed: string, client: Client): Promise<Invitation>
+  /** Whether the account has the verified address that the invitation asks for. */
+  isFor(invitation: Invitation, account: Pick<Account, 'emailKey' | 'emailConfirmedAt'>): boolean
   /** Whether a call that names an identifier could open an account for it. Never throws for what the call names. */
   couldOpen(body: EntryBody, identifier: Identifier, client: Client): Promise<boolean>
   /** What the statement checks. `proved`: the contact that the call proves; null: none. */
@@ -113,6 +117,10 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
   ): Promise<Invitation | null> {
     if (typeof typed !== 'string' || typed === '') return null
     if (mode === 'closed') throw new AppError('registration_closed')
+    return findInvitation(typed, client)
+  }
+
+  async function findInvitation(typed: string, client: Client): Promise<Invitation> {
     const found = await findUsable(typed)
     if (found !== null) return found
     await limits.charge(limits.counters.wrongInvitations(client.addressBucket))
@@ -185,6 +193,9 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     requireDomain(identifier) {
       if (identifier.kind === 'email' && !isListed(identifier)) throw new AppError('domain_not_allowed')
     },
+    findInvitation,
+    isFor: ({ domain }, { emailKey, emailConfirmedAt }) =>
+      domain === null || (emailConfirmedAt !== null && emailKey?.split('@')[1] === domain),
     async couldOpen({ invitation: typed }, identifier, client) {
       const names = typeof typed === 'string' && typed !== ''
       const invitation = names && mode !== 'closed' ? await findUsable(typed) : null

@@ -25,6 +25,8 @@ export const scopeField = component(
       scope('messages:read'),
       scope('messages:write'),
       scope('events:read'),
+      scope('invitations:read'),
+      scope('invitations:write'),
       scope('tokens:write'),
     ],
     { description: 'What a token may do.' },

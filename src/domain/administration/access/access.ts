@@ -15,6 +15,8 @@ export const scopes = [
   'messages:read',
   'messages:write',
   'events:read',
+  'invitations:read',
+  'invitations:write',
   'tokens:write',
 ] as const
 export type Scope = (typeof scopes)[number]
@@ -78,7 +80,7 @@ export interface Nobody {
 export type AdminCaller = Operator | TokenCaller | AdministratorCaller | Nobody
 
 const scopesOfRole: Record<Role, readonly Scope[]> = {
-  viewer: ['accounts:read', 'messages:read', 'events:read'],
+  viewer: ['accounts:read', 'messages:read', 'events:read', 'invitations:read'],
   support: [
     'accounts:read',
     'accounts:write',
@@ -88,6 +90,7 @@ const scopesOfRole: Record<Role, readonly Scope[]> = {
     'messages:read',
     'messages:write',
     'events:read',
+    'invitations:read',
   ],
   owner: scopes,
 }

@@ -47,8 +47,16 @@ export function createMeRoutes(
             ),
           ),
           profile: t.Optional(profileBody),
+          terms: t.Optional(
+            t.String({
+              minLength: 1,
+              maxLength: 256,
+              description: 'The version of the terms that you accept: the present one',
+              examples: ['2026-11'],
+            }),
+          ),
         }),
-        response: { 200: ownAccountAnswer, ...errorResponses('validation_failed') },
+        response: { 200: ownAccountAnswer, ...errorResponses('validation_failed', 'terms_required') },
         detail: {
           tags: ['Account'],
           operationId: 'changeOwnAccount',

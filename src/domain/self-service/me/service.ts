@@ -14,6 +14,7 @@ import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import { termsRequired } from '../../accounts/admission/service.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -29,12 +30,14 @@ export type OwnAccount = { account: AccountRecord } & CarriedRecord
 export interface OwnPatch {
   language?: Language | undefined
   profile?: ProfilePatch | undefined
+  /** The version of the terms that the owner accepts. */
+  terms?: string | undefined
 }
 
 export interface MeService {
   /** The current record, in the form in which login returns it, and what the account carries beside it. */
   describe(signedIn: Authenticated): OwnAccount
-  /** The language of messages to the owner, and the profile. Throws `invalid_token`, `validation_failed`. */
+  /** The language of messages to the owner, and the profile. Throws `invalid_token`, `validation_failed`, `terms_required`. */
   change(signedIn: Authenticated, patch: OwnPatch): Promise<OwnAccount>
   describeSecurity(signedIn: Authenticated): Promise<Security>
   /** What happened to the account, newest first. Throws `validation_failed`. */
@@ -64,13 +67,15 @@ export function createMeService(needs: Needs): MeService {
   })
   return {
     describe: ({ account }) => describe(account),
-    async change(signedIn, { language: wanted, profile }) {
+    async change(signedIn, { language: wanted, profile, terms }) {
       const { account } = signedIn
       const language = wanted === account.language ? undefined : wanted
       const patch = profile && readProfile(profile, { mayHavePicture: false })
-      if (language === undefined && patch === undefined) return describe(account)
+      if (terms !== undefined && terms !== config.accounts.terms) throw termsRequired(config.accounts.terms)
+      const accepts = terms === account.termsVersion ? undefined : terms
+      if (language === undefined && patch === undefined && accepts === undefined) return describe(account)
       const merge = patch && ((before: typeof account.profile) => mergeProfile(before, patch))
-      const changed = await stores.accounts.change(signedIn, { language, merge }, clock.now())
+      const changed = await stores.accounts.change(signedIn, { language, merge, terms: accepts }, clock.now())
       if (changed === null) throw new AppError('invalid_token', { cause: 'session_over' })
       return describe(changed)
     },

@@ -5,6 +5,7 @@ import { accountScreen } from './screen-account.js'
 import { accountsScreen } from './screen-accounts.js'
 import { administratorsScreen } from './screen-administrators.js'
 import { eventsScreen } from './screen-events.js'
+import { invitationsScreen } from './screen-invitations.js'
 import { messagesScreen } from './screen-messages.js'
 import { overviewScreen } from './screen-overview.js'
 import { signInScreen } from './screen-sign-in.js'
@@ -16,6 +17,7 @@ const screens = {
   accounts: { title: 'accounts', show: accountsScreen, isOpen: () => may('accounts:read') },
   messages: { title: 'messages', show: messagesScreen, isOpen: () => may('messages:read') },
   events: { title: 'events', show: eventsScreen, isOpen: () => may('events:read') },
+  invitations: { title: 'invitations', show: invitationsScreen, isOpen: () => may('invitations:read') },
   tokens: { title: 'tokens', show: tokensScreen, isOpen: () => may('tokens:write') },
   administrators: { title: 'administrators', show: administratorsScreen, isOpen: isOwner },
 }

@@ -1,0 +1,119 @@
+/** `poterne invitations …`: for people who are not known by name. */
+import { Command } from 'commander'
+import { parseDuration } from '../platform/duration.ts'
+import { parseWholeNumber } from '../platform/http/read-values.ts'
+import {
+  addDoorCommand,
+  confirm,
+  limitOption,
+  listAll,
+  type Options,
+  readLimit,
+  throughDoor,
+} from './door.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printResult, printTable } from './print.ts'
+
+interface Invitation {
+  id: string
+  role: string | null
+  groups: string[]
+  domain: string | null
+  uses: number
+  used: number
+  note: string | null
+  expires_at: string
+  revoked_at: string | null
+}
+
+interface CreateOptions extends Options {
+  role?: string
+  group?: string[]
+  domain?: string
+  uses: string
+  expires: string
+  note?: string
+}
+
+export function invitationsCommand(): Command {
+  const command = new Command('invitations').description('make, list and revoke invitations')
+  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  add('create', 'make an invitation, and print its code this once')
+    .option('--role <role>', 'the role of accounts that it opens, by number or name')
+    .option(
+      '--group <name>',
+      'a group that they join; may be repeated',
+      (name: string, before: string[] = []) => [...before, name],
+    )
+    .option('--domain <domain>', 'asks for a verified e-mail address of this domain')
+    .option('--uses <number>', 'how often it can be used', '1')
+    .option('--expires <duration>', 'when it ends, at most 365d', '7d')
+    .option('--note <text>', 'what it is for; only administrators see it')
+    .action(create)
+  add('list', 'print the invitations, newest first')
+    .option(...limitOption)
+    .action(list)
+  add('revoke', 'let nobody use an invitation any more')
+    .argument('<id>', 'as `poterne invitations list` prints it')
+    .action(revoke)
+  return command
+}
+
+async function create({
+  role,
+  group,
+  domain,
+  uses,
+  expires,
+  note,
+  ...options
+}: CreateOptions): Promise<void> {
+  const body = {
+    ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
+    ...(group !== undefined && { groups: group }),
+    ...(domain !== undefined && { domain }),
+    uses: numberOf('--uses', parseWholeNumber(uses), uses),
+    expires_in: Math.floor(numberOf('--expires', parseDuration(expires), expires) / 1000),
+    ...(note !== undefined && { note }),
+  }
+  const { status: _, ...created } = await throughDoor(options, (call) =>
+    call<Invitation & { code: string; link: string | null; status: number }>('POST', 'invitations', body),
+  )
+  if (options.json) return printJson(created)
+  process.stdout.write(`${[created.code, created.link].filter((line) => line !== null).join('\n')}\n`)
+  process.stderr.write(`It is shown only here, and ends at ${created.expires_at}.\n`)
+}
+
+function numberOf(option: string, value: number | null, typed: string): number {
+  if (value !== null) return value
+  throw new CommandFailure(
+    2,
+    `${option} takes ${option === '--uses' ? 'a whole number' : 'a duration such as 7d'}, not ${typed}`,
+  )
+}
+
+async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
+  const wanted = readLimit(limit)
+  const invitations = await throughDoor(options, (call) =>
+    listAll<Invitation>(call, 'invitations', {}, wanted),
+  )
+  if (options.json) return printJson(invitations)
+  printTable(
+    ['ID', 'USED', 'ROLE', 'GROUPS', 'DOMAIN', 'EXPIRES', 'NOTE'],
+    invitations.map(({ id, used, uses, role, groups, domain, expires_at, revoked_at, note }) => [
+      id,
+      `${used}/${uses}`,
+      role,
+      groups.join(','),
+      domain,
+      revoked_at === null ? expires_at.slice(0, 10) : 'revoked',
+      note,
+    ]),
+  )
+}
+
+async function revoke(id: string, options: Options): Promise<void> {
+  await confirm(`Revoke the invitation ${id}?`, options.yes)
+  await throughDoor(options, (call) => call('DELETE', `invitations/${encodeURIComponent(id)}`))
+  printResult(options, { id, revoked: true }, `${id} is revoked`)
+}

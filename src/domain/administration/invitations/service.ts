@@ -1,0 +1,125 @@
+/** Invitations as administrators make, list and revoke them. Their code is shown once; only its hash is kept. */
+
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { isDomain, isGroupName } from '../../../platform/config/formats.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import { invalid } from '../../../platform/http/read-values.ts'
+import { MAXIMUM_GROUPS } from '../../accounts/accounts/profile.ts'
+import type { Roles } from '../../accounts/accounts/roles.ts'
+import { hashOfInvitation } from '../../accounts/admission/invitation.ts'
+import type { Invitation, InvitationStore } from '../../accounts/admission/store.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import { groupLetters, randomLetters } from '../../messages/codes/letters.ts'
+import { type AdminCaller, scopesOf } from '../access/access.ts'
+
+export interface InvitationWish {
+  role_id?: number | string | null | undefined
+  groups?: string[] | null | undefined
+  domain?: string | null | undefined
+  uses?: number | undefined
+  /** Seconds. */
+  expires_in?: number | undefined
+  note?: string | null | undefined
+}
+
+/** `role`: the name of the role that it gives; null: the usual one. */
+export type ShownInvitation = Invitation & { role: string | null }
+
+export interface InvitationService {
+  /**
+   * The only time that the code is shown; `link` is null where no page takes it. Throws `validation_failed`, and
+   * `insufficient_scope` for a role or groups where the caller may not change accounts.
+   */
+  create(
+    caller: AdminCaller,
+    wish: InvitationWish,
+    uuid?: string,
+  ): Promise<{ code: string; link: string | null; invitation: ShownInvitation }>
+  /** Throws `invitation_not_found`. */
+  get(uuid: string): Promise<ShownInvitation>
+  list(query: PageQuery): Promise<Page<ShownInvitation>>
+  /** Nobody uses it from now on; accounts that it opened stay. Throws `invitation_not_found`. */
+  revoke(uuid: string): Promise<void>
+}
+
+export const invitationBounds = {
+  uses: { minimum: 1, maximum: 1_000_000 },
+  lifetimeSeconds: { minimum: 60, maximum: 365 * 86_400 },
+} as const
+
+const DEFAULT_LIFETIME_SECONDS = 7 * 86_400
+
+interface Needs {
+  roles: Roles
+  clock: Clock
+  config: Config
+  stores: { invitations: InvitationStore }
+}
+
+export function createInvitationService({ roles, clock, config, stores }: Needs): InvitationService {
+  const { invitations: store } = stores
+  const { invitationUrl } = config.accounts
+  const withRole = (invitation: Invitation): ShownInvitation => ({
+    ...invitation,
+    role: invitation.roleId === null ? null : roles.nameOf(invitation.roleId),
+  })
+
+  function read({ role_id: role, groups, domain, uses, expires_in: lifetime, note }: InvitationWish) {
+    const names = [...new Set(groups ?? [])].sort()
+    if (!names.every(isGroupName) || names.length > MAXIMUM_GROUPS) throw invalid('groups')
+    if (domain && !isDomain(domain)) throw invalid('domain')
+    return {
+      roleId: role == null ? null : roles.read('role_id', role),
+      groups: names,
+      domain: domain ? domain.toLowerCase() : null,
+      uses: uses ?? 1,
+      lifetimeMs: (lifetime ?? DEFAULT_LIFETIME_SECONDS) * 1000,
+      note: note || null,
+    }
+  }
+
+  async function get(uuid: string): Promise<ShownInvitation> {
+    const found = isUuid(uuid) ? await store.find(uuid) : null
+    if (found === null) throw new AppError('invitation_not_found')
+    return withRole(found)
+  }
+
+  return {
+    async create(caller, wish, uuid = randomUUID()) {
+      const { lifetimeMs, ...invitation } = read(wish)
+      const gives = invitation.roleId !== null || invitation.groups.length > 0
+      if (caller.type === 'nobody' || (gives && !scopesOf(caller).includes('accounts:write')))
+        throw new AppError('insufficient_scope')
+      const letters = randomLetters()
+      const createdAt = clock.now()
+      await store.add({
+        ...invitation,
+        uuid,
+        hash: hashOfInvitation(letters),
+        createdAt,
+        expiresAt: new Date(createdAt.getTime() + lifetimeMs),
+        creator: { type: caller.type, id: caller.id, name: caller.name },
+      })
+      const code = groupLetters(letters)
+      return { code, link: invitationUrl && linkTo(invitationUrl, code), invitation: await get(uuid) }
+    },
+    get,
+    async list(query) {
+      const { limit, after } = readPage(query)
+      return toPage(await store.list(after, limit + 1), limit, withRole)
+    },
+    async revoke(uuid) {
+      if (!isUuid(uuid) || !(await store.revoke(uuid, clock.now())))
+        throw new AppError('invitation_not_found')
+    },
+  }
+}
+
+function linkTo(page: string, code: string): string {
+  const url = new URL(page)
+  url.searchParams.set('invitation', code)
+  return url.href
+}

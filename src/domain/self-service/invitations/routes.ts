@@ -1,0 +1,44 @@
+/** `invitations/accept`: joining the groups of an invitation. */
+import { Elysia, t } from 'elysia'
+import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { ownAccountAnswer } from '../../accounts/accounts/account-schema.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { MeService } from '../me/service.ts'
+import type { Memberships } from './service.ts'
+
+export function createMembershipRoutes(
+  httpBase: HttpBase,
+  bearer: Bearer<Authenticated>,
+  memberships: Memberships,
+  accounts: Pick<MeService, 'describe'>,
+) {
+  return new Elysia({ name: 'invitations', prefix: '/api/v1/auth' })
+    .use(httpBase)
+    .use(bearer)
+    .post(
+      '/invitations/accept',
+      async ({ signedIn, body, client }) => {
+        const account = await memberships.accept(signedIn, body.invitation, client)
+        return { status: 200 as const, ...accounts.describe({ ...signedIn, account }) }
+      },
+      {
+        body: t.Object({
+          invitation: t.String({ maxLength: 256, examples: ['7K3M-9QWX-2T4V-H8ZN'] }),
+        }),
+        response: {
+          200: ownAccountAnswer,
+          ...errorResponses('invalid_invitation', 'group_limit', 'too_many_requests'),
+        },
+        detail: {
+          tags: ['Account'],
+          operationId: 'acceptInvitation',
+          summary: 'Join the groups of an invitation',
+          description:
+            'Groups only, never a role. It costs one use of the invitation, and none where you are in all of its groups already.',
+          security: bearerSecurity,
+        },
+      },
+    )
+}

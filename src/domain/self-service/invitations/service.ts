@@ -1,0 +1,40 @@
+/** Somebody who has an account joins the groups of an invitation. It never changes their role. */
+
+import { AppError } from '../../../errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Account } from '../../accounts/accounts/account.ts'
+import { MAXIMUM_GROUPS } from '../../accounts/accounts/profile.ts'
+import type { Admission } from '../../accounts/admission/service.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { MembershipStore } from './store.ts'
+
+export interface Memberships {
+  /** Throws `invalid_invitation`, `group_limit`, `too_many_requests`, `invalid_token`. */
+  accept(signedIn: Authenticated, typed: string, client: { addressBucket: string }): Promise<Account>
+}
+
+interface Needs {
+  admission: Admission
+  clock: Clock
+  stores: { memberships: MembershipStore }
+}
+
+export function createMemberships({ admission, clock, stores }: Needs): Memberships {
+  return {
+    async accept(signedIn, typed, client) {
+      const invitation = await admission.findInvitation(typed, client)
+      const plan = (current: Account) => {
+        if (!admission.isFor(invitation, current)) throw new AppError('invalid_invitation')
+        const held = current.groups ?? []
+        if (invitation.groups.every((group) => held.includes(group))) return null
+        const groups = [...new Set([...held, ...invitation.groups])].sort()
+        if (groups.length > MAXIMUM_GROUPS) throw new AppError('group_limit')
+        return groups
+      }
+      const joined = await stores.memberships.join(signedIn, invitation, plan, clock.now())
+      if (joined === 'session_over') throw new AppError('invalid_token', { cause: joined })
+      if (joined === 'used_up') throw new AppError('invalid_invitation', { cause: joined })
+      return joined
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** Joining the groups of an invitation, in one transaction: a use is spent if, and only if, groups are joined by it. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import { accountRow, holdAccount, sessionLives } from '../../accounts/accounts/account-sql.ts'
+import { setGroups } from '../../accounts/accounts/changes-sql.ts'
+import { spendInvitation } from '../../accounts/admission/permit-sql.ts'
+import type { Invitation } from '../../accounts/admission/store.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
+
+export interface MembershipStore {
+  /**
+   * `plan`: the groups of the account as they are to be, null where it has all of them. What it throws undoes everything.
+   * `used_up`: somebody else had the last use.
+   */
+  join(
+    signedIn: AccountSession,
+    invitation: Invitation,
+    plan: (current: Account) => string[] | null,
+    now: Date,
+  ): Promise<Account | 'session_over' | 'used_up'>
+}
+
+const find = defineStatement({
+  name: 'memberships.find',
+  params: { accountId: 'bigint', sessionId: 'uuid' },
+  row: accountRow,
+  sql: (p) => sql`select * from ${accounts} where id = ${p.accountId} and ${sessionLives(p)}`,
+})
+
+const join = defineStatement({
+  name: 'memberships.join',
+  params: { accountId: 'bigint', invitationId: 'bigint', groups: 'text', now: 'timestamptz' },
+  row: accountRow,
+  sql: (p) => sql`
+  with spent as (${spendInvitation(p)})
+  ${setGroups(p, sql`spent`)}`,
+})
+
+export function createMembershipStore(database: Database): MembershipStore {
+  return {
+    join: ({ account: { id: accountId, uuid }, sessionId }, invitation, plan, now) =>
+      retryDeadlocks(() =>
+        database.transaction(async (transaction) => {
+          await holdAccount(transaction, accountId)
+          const current = await transaction.first(find, { accountId, sessionId })
+          if (current === null) return 'session_over'
+          const groups = plan(current)
+          if (groups === null) return current
+          const params = { accountId, invitationId: invitation.id, groups: JSON.stringify(groups), now }
+          const joined = await transaction.first(join, params)
+          if (joined === null) return 'used_up'
+          const data = { invitation: invitation.uuid, groups: invitation.groups }
+          await recordEvents(transaction, [{ type: 'invitation.accepted', account: uuid, data }], now)
+          return joined
+        }),
+      ),
+  }
+}
