@@ -290,25 +290,37 @@ function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
 /** Pages are a site of their own, at the address of the service. */
 export function checkPages({ pages, passkeys, server }: SchemaValues, report: Report, dev: boolean): void {
   if (!pages?.enabled || dev || report.isWrong('server.base_url')) return
+  const { rpId, origins } = passkeys
   if (!server.baseUrl?.startsWith('https:')) {
     const message =
       'must be an https address with pages.enabled, because browsers keep the cookies of the pages for https alone'
-    report.add({ key: 'server.base_url', value: null, message })
+    report.add({ key: 'server.base_url', value: server.baseUrl && `"${server.baseUrl}"`, message })
   } else if (
-    passkeys.rpId !== null &&
-    passkeys.origins.length > 0 &&
-    !passkeys.origins.includes(server.baseUrl)
+    rpId !== null &&
+    !(origins.length > 0 ? origins : [`https://${rpId}`]).includes(server.baseUrl)
   ) {
     const message = `expected "${server.baseUrl}" among them: with pages.enabled people use passkeys there`
     report.add({ key: 'passkeys.origins', value: null, message })
   }
-  const ids = pages.applications.map(({ id }) => id)
-  for (const [index, id] of ids.entries()) {
-    if (ids.indexOf(id) === index) continue
-    report.add({
-      key: `pages.applications[${index}].id`,
-      value: null,
-      message: `"${id}" is already the id of another one`,
-    })
+  checkApplications(pages, report)
+}
+
+function checkApplications({ applications }: SchemaValues['pages'], report: Report): void {
+  const ids = applications.map(({ id }) => id)
+  for (const [index, { id, redirectUris, signOutUris }] of applications.entries()) {
+    const path = `pages.applications[${index}]`
+    if (ids.indexOf(id) !== index && !report.isWrong(`${path}.id`))
+      report.add({ key: `${path}.id`, value: null, message: `"${id}" is already the id of another one` })
+    for (const [key, uris] of [
+      ['redirect_uris', redirectUris],
+      ['sign_out_uris', signOutUris],
+    ] as const) {
+      if (report.isWrong(`${path}.${key}`)) continue
+      const named = uris.find((uri) => /^http:\/\/[^/]*localhost(?=[:/]|$)/.test(uri))
+      if (named === undefined) continue
+      const message =
+        'expected 127.0.0.1 or [::1] in place of localhost, which may lead to another machine; only --dev takes it'
+      report.add({ key: `${path}.${key}`, value: `"${named}"`, message })
+    }
   }
 }

@@ -55,7 +55,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const { values, settings } = read
   checkTogether(read, report)
   const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
-  const logoFile = values.pages ? readLogo(values, directory, report) : null
+  const logoFile = readTexts ? readLogo(values, directory, report) : null
   checkPages(values, report, dev)
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)

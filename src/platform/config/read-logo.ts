@@ -8,8 +8,8 @@ import type { SchemaValues } from './values.ts'
 
 const MAXIMUM_BYTES = 100_000
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
-/** Script, handlers, other documents and addresses: what a picture has no use for. */
-const ACTIVE = /<script|<foreignobject|<!entity|javascript:|\son\w+\s*=/i
+/** Script, handlers, other documents and addresses: what a picture has no use for. A namespace may have any prefix. */
+const ACTIVE = /<([\w.-]+:)?(script|foreignobject|iframe|object|embed)\b|<!entity|javascript:|\son\w+\s*=/i
 
 /** Null where none is named, or where it is wrong, which is reported. The path is relative to `directory`. */
 export function readLogo(
@@ -17,7 +17,7 @@ export function readLogo(
   directory: string,
   report: Report,
 ): LogoFile | null {
-  if (report.isWrong('pages.logo') || pages.logo === '') return null
+  if (!pages?.logo || report.isWrong('pages.logo')) return null
   const path = resolve(directory, pages.logo)
   const wrong = (message: string) => {
     report.add({ key: 'pages.logo', value: `"${path}"`, message })
@@ -31,9 +31,16 @@ export function readLogo(
     if (PNG.equals(bytes.subarray(0, PNG.length))) return { type: 'image/png', bytes }
     const text = new TextDecoder().decode(bytes)
     if (!/<svg[\s>]/i.test(text)) return wrong('expected a picture in SVG or PNG')
-    if (ACTIVE.test(text)) return wrong('the SVG holds script, which a logo must not')
+    if (ACTIVE.test(withoutReferences(text))) return wrong('the SVG holds script, which a logo must not')
     return { type: 'image/svg+xml', bytes }
   } catch (error) {
     return wrong(describeFileError(error))
   }
 }
+
+/** `&#106;avascript:` is the same to a browser as what it stands for. */
+const withoutReferences = (text: string) =>
+  text.replace(/&#(x[\da-f]{1,6}|\d{1,7});?/gi, (whole, digits: string) => {
+    const point = Number(digits.startsWith('x') || digits.startsWith('X') ? `0${digits}` : digits)
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
+  })

@@ -39,12 +39,30 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
       warn('password.memory_kib', `a hash this cheap is guessed fast once it is stolen; at least ${floor}`),
     )
   }
+  warnings.push(...pageWarnings(values, warn))
   if (!delivers) return warnings
   if (values.smtp === null)
     warnings.push(warn('smtp', 'is not set: no code reaches an e-mail address, only phones'))
   if (values.sms.gateways.length === 0)
     warnings.push(warn('sms.gateways', 'none is set: no code reaches a phone, only e-mail addresses'))
   return warnings
+}
+
+/** An application in a browser gets its tokens there, and then asks for `GET me`. */
+function pageWarnings(
+  { pages, server }: SchemaValues,
+  warn: (key: string, message: string) => ConfigProblem,
+): ConfigProblem[] {
+  if (!pages.enabled) return []
+  const uris = pages.applications.flatMap(({ redirectUris }) => redirectUris)
+  const origins = uris.flatMap((uri) => (uri.startsWith('https:') ? [new URL(uri).origin] : []))
+  const missing = [...new Set(origins)].filter((origin) => !server.corsOrigins.includes(origin))
+  return missing.map((origin) =>
+    warn(
+      'server.cors_origins',
+      `lacks "${origin}" of pages.applications: an application that runs in the browser there cannot call GET me`,
+    ),
+  )
 }
 
 const isOpenToOthers = (file: string) =>
