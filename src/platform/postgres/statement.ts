@@ -1,8 +1,9 @@
 /**
  * Statements as values. A statement declares its name, its parameters and its row once, by the names of PostgreSQL's
  * types; the TypeScript types of both are derived from that, so that a parameter which is missing or misspelt does not
- * compile. The SQL is built when it is first asked for, since a start needs few of them. test/contract/statements.test.ts asks a migrated database to
- * describe every statement that is registered here, and compares what it answers with what was declared.
+ * compile. The SQL is built when it is first asked for, since a start needs few of them. test/contract/statements.test.ts
+ * asks a migrated database to describe every statement that is registered here, and compares its answer with the
+ * declaration.
  */
 import { getTableColumns, type InferSelectModel, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
