@@ -20,7 +20,6 @@ export function parseWholeNumber(
   return number >= minimum && number <= maximum ? number : null
 }
 
-/** Throws `validation_failed`. */
 export function readNumber(field: string, text: string, bounds?: Bounds): number {
   const number = parseWholeNumber(text, bounds)
   if (number === null) throw invalid(field)
@@ -53,7 +52,6 @@ export function parseTime(text: string): Date | null {
   return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms) : null
 }
 
-/** Throws `validation_failed`. */
 export function readTime(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const time = parseTime(text)

@@ -41,14 +41,11 @@ export interface CodeWish {
 }
 
 export interface AccountCodes {
-  /**
-   * What `issue` makes, for a transaction of the caller's (put-sql.ts). Throws `channel_not_available`,
-   * `too_many_requests`.
-   */
+  /** What `issue` makes, for a transaction of the caller's (put-sql.ts). */
   prepare(holder: CodeHolder, wish: CodeWish): Promise<PreparedCode>
   /**
-   * The older one of its kind is dead. `sendTo`: it goes there, and `code` is null; otherwise whoever asked is shown it.
-   * Every verified contact is told. Throws `account_not_found`, `channel_not_available`, `too_many_requests`.
+   * The older one of its kind is dead. `sendTo`: it goes there, and `code` is null; otherwise whoever asked is shown
+   * it. Every verified contact is told.
    */
   issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }>
   /** Whether what was typed has the form of such a code. */

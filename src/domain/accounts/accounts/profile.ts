@@ -19,7 +19,7 @@ const REFUSED = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 const refuse = (field: string, code: FieldErrorCode) =>
   new AppError('validation_failed', { fields: [{ field, code }] })
 
-/** The fields that a patch names; an empty text removes a field, too. Throws `validation_failed`. */
+/** The fields that a patch names; an empty text removes a field, too. */
 export function readProfile(
   typed: ProfilePatch,
   { mayHavePicture }: { mayHavePicture: boolean },
@@ -36,7 +36,7 @@ export function readProfile(
   )
 }
 
-/** The profile as it is after the patch; null where nothing is left. Throws `validation_failed`. */
+/** The profile as it is after the patch; null where nothing is left. */
 export function mergeProfile(before: Profile | null, patch: ProfilePatch): Profile | null {
   const merged = Object.entries({ ...before, ...patch }).filter(([, text]) => typeof text === 'string')
   const bytes = merged.reduce((sum, [, text]) => sum + Buffer.byteLength(text as string), 0)
@@ -47,7 +47,7 @@ export function mergeProfile(before: Profile | null, patch: ProfilePatch): Profi
 /** All groups, or some to join and to leave. */
 export type GroupsPatch = string[] | { add?: string[] | undefined; remove?: string[] | undefined }
 
-/** The groups as they are after the patch, in the order of their names; null: none. Throws `validation_failed`. */
+/** The groups as they are after the patch, in the order of their names; null: none. */
 export function mergeGroups(before: string[] | null, patch: GroupsPatch): string[] | null {
   const { add = [], remove = [] } = Array.isArray(patch) ? { add: patch } : patch
   if (![...add, ...remove].every(isGroupName)) throw refuse('groups', 'invalid_value')

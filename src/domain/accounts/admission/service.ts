@@ -45,7 +45,7 @@ export interface Admission {
   readonly isRestricted: boolean
   /**
    * What the body of a call names. `named`: the contact that it would prove. `needsTerms`: without the terms it opens
-   * nothing, whatever waits. Throws `registration_closed`, `invalid_invitation`, `terms_required`, `too_many_requests`.
+   * nothing, whatever waits.
    */
   read(body: EntryBody, named: Identifier, client: Client, options?: { needsTerms?: boolean }): Promise<Entry>
   /** For a provider, whose contact is not known yet. */
@@ -55,11 +55,10 @@ export interface Admission {
    * `requireContact` throws for the contacts.
    */
   readRegistration(body: EntryBody, client: Client): Promise<Entry & { domain: string | null }>
-  /** Throws `invalid_invitation` and `domain_not_allowed`. */
   requireContact(domain: string | null, identifiers: Identifier[]): void
   /** Throws `domain_not_allowed` for an address that an account is about to get. */
   requireDomain(identifier: Identifier): void
-  /** For somebody who has an account. Throws `invalid_invitation`, `too_many_requests`. */
+  /** For somebody who has an account. */
   findInvitation(typed: string, client: Client): Promise<Invitation>
   /** Whether the account has the verified address that the invitation asks for. */
   isFor(invitation: Invitation, account: Pick<Account, 'emailKey' | 'emailConfirmedAt'>): boolean

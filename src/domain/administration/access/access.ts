@@ -144,7 +144,6 @@ function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Bo
   return limited === undefined || limited[`${method} ${path}`]?.(body ?? {}) === true
 }
 
-/** Throws `insufficient_scope`. */
 export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): void {
   if (!mayCall(caller, route, body)) throw new AppError('insufficient_scope')
 }

@@ -8,7 +8,6 @@ import { type AdminCaller, type AdminRoute, isKeptFromAdministrators, requireAcc
 export type Knock = GuardedRequest
 
 export interface Door {
-  /** Throws `invalid_token`, `insufficient_scope`, `reauthentication_required`, `too_many_requests`. */
   admit(knock: Knock): Promise<AdminCaller>
 }
 

@@ -20,7 +20,6 @@ export interface ListenerDoorOptions extends DoorRules {
   hosts: () => string[]
   /** Of its pages, as `Origin` names them. */
   origins: () => string[]
-  /** Throws `invalid_token`, `token_expired`, `too_many_requests`. */
   authenticateToken: (authorization: string, client: Knock['client']) => Promise<AdminCaller>
   /** Null where the request brings no cookie of a living session. */
   findSession: (

@@ -35,10 +35,7 @@ export interface PageFactors {
   find(account: Account): Promise<{ methods: PageMethod[]; mayEnrol: boolean }>
   /** `context`: the sign-in or the session for which the passkey signs. */
   passkeyOptions(account: Pick<Account, 'uuid'>, context: string): WebAuthnOptions
-  /**
-   * Uses up what was brought; gives how it was proved (RFC 8176). Throws `validation_failed`, `invalid_code`,
-   * `too_many_attempts`, `too_many_requests`, `invalid_passkey`, `unknown_passkey`, `two_factor_required`.
-   */
+  /** Uses up what was brought; gives how it was proved (RFC 8176). */
   take(account: Account, proof: PageProof, context: string, caller: Caller): Promise<string[]>
 }
 

@@ -66,7 +66,7 @@ export interface AdministratorSessions {
     body: { identifier: string; password: string },
     client: SigningInClient,
   ): Promise<{ cookie: string; methods: PageMethod[] }>
-  /** An app to set up, in place of one that was asked for before. Throws `invalid_token`, `two_factor_required`. */
+  /** An app to set up, in place of one that was asked for before. */
   requestApp(cookie: Cookie): Promise<NewPageApp>
   /** For a passkey as the second factor: of the sign-in that the cookie names, or of the session. */
   passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>

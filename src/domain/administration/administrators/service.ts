@@ -14,20 +14,15 @@ import type { Administrator, AdministratorStore } from './store.ts'
 export interface AdministratorService {
   list(query: PageQuery): Promise<Page<Administrator>>
   /**
-   * `account`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has this
-   * role now. `revokedTokens`: how many that they made may do more than the role. Throws `account_not_found`, `account_unconfirmed`, `account_locked`, `password_not_set`,
-   * `no_verified_contact`.
+   * `account`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has
+   * this role now. `revokedTokens`: how many that they made may do more than the role.
    */
   put(
     account: string,
     role: Role,
   ): Promise<{ administrator: Administrator; isNew: boolean; revokedTokens: number }>
-  /** Throws `administrator_not_found`. */
   get(uuid: string): Promise<Administrator>
-  /**
-   * The account stays; its sessions on the page end, and the tokens that they made are revoked. Throws
-   * `administrator_not_found`.
-   */
+  /** The account stays; its sessions on the page end, and the tokens that they made are revoked. */
   remove(uuid: string): Promise<{ revokedTokens: number }>
   isAdministrator(uuid: string): Promise<boolean>
 }

@@ -44,7 +44,6 @@ export interface TokenService {
    * `insufficient_scope` where it would be more than the token that makes it.
    */
   create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; stored: StoredToken }>
-  /** Throws `token_not_found`. */
   get(id: string): Promise<StoredToken>
   list(query: PageQuery): Promise<Page<StoredToken>>
   /**

@@ -20,7 +20,6 @@ export interface AccountQuery extends PageQuery {
 
 type DefaultCountry = Parameters<typeof parsePhone>[1]
 
-/** Throws `validation_failed`. */
 export function readSearch(
   { query, ...typed }: AccountQuery,
   defaultCountry: DefaultCountry,

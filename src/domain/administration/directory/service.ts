@@ -58,7 +58,6 @@ export interface AccountPatch {
 }
 
 export interface Directory {
-  /** Throws `validation_failed`. */
   list(query: AccountQuery): Promise<Page<ListedAccount>>
   /** Throws `account_not_found`, as all that follow. */
   find(uuid: string): Promise<AdministeredAccount>
@@ -70,19 +69,18 @@ export interface Directory {
   /** A look that is recorded. */
   get(uuid: string): Promise<AccountDetails>
   /**
-   * Throws `validation_failed`. Locking ends every session; unlocking tells the owner. Confirming verifies the contact that
-   * the account waits for, as its code would: throws `no_verified_contact`, `identifier_taken`. A username that is, or was,
-   * somebody else's: `username_taken`. Claims of tokens that would not fit: `claims_too_large`.
+   * Locking ends every session; unlocking tells the owner. Confirming verifies the contact that the account waits for,
+   * as its code would: throws `no_verified_contact`, `identifier_taken`. A username that is, or was, somebody else's:
+   * `username_taken`. Claims of tokens that would not fit: `claims_too_large`.
    */
   change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
   /** Everything that is stored about the person. */
   export(uuid: string): Promise<AccountExport>
   /** For good. */
   erase(uuid: string): Promise<void>
-  /** Those used last first. Throws `validation_failed`. */
+  /** Those used last first. */
   listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>>
   endSessions(uuid: string): Promise<void>
-  /** Throws `session_not_found`. */
   endSession(uuid: string, sessionId: string): Promise<void>
 }
 

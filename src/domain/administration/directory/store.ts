@@ -88,9 +88,9 @@ export interface DirectoryStore {
   find(uuid: string): Promise<AdministeredAccount | null>
   count(accountId: number, now: Date): Promise<AccountCounts>
   /**
-   * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`. `isRecorded`:
-   * there was something to record. `plan` says what to change of the account, which nobody else changes meanwhile; what it
-   * throws undoes everything. Throws `username_taken`. Null if the account is gone.
+   * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
+   * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
+   * meanwhile; what it throws undoes everything. Null if the account is gone.
    */
   change(
     account: AdministeredAccount,

@@ -14,12 +14,10 @@ import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
   removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
-  /** Oldest first. Throw `account_not_found`, `validation_failed`. */
+  /** Oldest first. */
   listPasskeys(uuid: string, query: PageQuery): Promise<Page<Passkey>>
   listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>>
-  /** Throws `account_not_found`, `passkey_not_found`. */
   removePasskey(uuid: string, id: string): Promise<void>
-  /** Throws `account_not_found`, `identity_not_found`. */
   removeIdentity(uuid: string, id: string): Promise<void>
 }
 

@@ -38,10 +38,9 @@ export interface InvitationService {
     wish: InvitationWish,
     uuid?: string,
   ): Promise<{ code: string; link: string | null; invitation: ShownInvitation }>
-  /** Throws `invitation_not_found`. */
   get(uuid: string): Promise<ShownInvitation>
   list(query: PageQuery): Promise<Page<ShownInvitation>>
-  /** Nobody uses it from now on; accounts that it opened stay. Throws `invitation_not_found`. */
+  /** Nobody uses it from now on; accounts that it opened stay. */
   revoke(uuid: string): Promise<void>
 }
 

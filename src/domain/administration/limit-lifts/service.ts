@@ -16,8 +16,7 @@ import type { SessionStore } from '../../sessions/sessions/store.ts'
 
 export interface LimitLifts {
   /**
-   * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day. Throws
-   * `validation_failed`, `too_many_requests`.
+   * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day.
    */
   lift(identifier: string, options: { isCounted: boolean }): Promise<void>
 }

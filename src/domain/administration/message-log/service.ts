@@ -25,15 +25,13 @@ export interface SmsReportQuery extends PageQuery {
 }
 
 export interface MessageLog {
-  /** Newest first. Throws `validation_failed`. */
+  /** Newest first. */
   list(query: MessageQuery): Promise<Page<ListedMessage>>
-  /** Throws `message_not_found`. */
   get(id: string): Promise<ListedMessage>
-  /** What was sent to the owner of an account. Throws `account_not_found`, `validation_failed`. */
+  /** What was sent to the owner of an account. */
   listOfAccount(uuid: string, query: MessageQuery): Promise<Page<ListedMessage>>
-  /** Sends a message again that was refused. Throws `message_not_found`, `not_resendable`. */
+  /** Sends a message again that was refused. */
   retry(id: string): Promise<void>
-  /** Throws `validation_failed`. */
   smsReport(query: SmsReportQuery): Promise<Page<SmsReportRow>>
 }
 

@@ -44,15 +44,9 @@ export interface WantedAccount {
 export interface PeopleService {
   /** An account that was made before. Throws `account_not_found`, `insufficient_scope` where it is out of the caller's reach. */
   show(uuid: string, caller: AdminCaller): Promise<AccountDetails>
-  /**
-   * With `invite` the invitation is sent too, or nothing is made. Throws `validation_failed`, `identifier_taken`,
-   * `channel_not_available`, `too_many_requests`.
-   */
+  /** With `invite` the invitation is sent too, or nothing is made. */
   create(body: WantedAccount): Promise<AccountDetails>
-  /**
-   * The old contact and the new one are told. `verified`: the administrator vouches for it. Throws `account_not_found`,
-   * `validation_failed`, `identifier_taken`.
-   */
+  /** The old contact and the new one are told. `verified`: the administrator vouches for it. */
   putContact(
     uuid: string,
     kind: Identifier['kind'],

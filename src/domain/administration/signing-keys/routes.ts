@@ -39,7 +39,6 @@ export function createSigningKeyRoutes(
   once: Once,
   keys: Keys,
 ) {
-  /** Throws `route_not_found`. */
   async function keyOf(kid: string) {
     const found = (await keys.list()).find((one) => one.kid === kid)
     if (!found) throw new AppError('route_not_found')

@@ -61,7 +61,7 @@ export interface Authenticators {
   tellLoss(held: HeldFactors): Promise<void>
   /** The number of apps whose secret was sealed under another server secret, or is damaged. */
   countLost(): Promise<number>
-  /** Creates an app that waits for its first code, replacing one that was waiting. Throws `invalid_token`. */
+  /** Creates an app that waits for its first code, replacing one that was waiting. */
   beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
   /**
    * Makes the waiting app the one in use and turns two-factor login on. Returns the new recovery codes, which are shown

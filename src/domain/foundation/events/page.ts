@@ -15,7 +15,7 @@ export interface Page<Item> {
   next_cursor: string | null
 }
 
-/** Throws `validation_failed`. `after`: the id of the last item of the page before; null for the first page. */
+/** `after`: the id of the last item of the page before; null for the first page. */
 export function readPage({ limit, cursor }: PageQuery, maximum = MAXIMUM_LIMIT) {
   const rows = readLimit(limit, maximum)
   const after = cursor === undefined ? null : parseWholeNumber(textOf(cursor), { minimum: 1 })
@@ -29,8 +29,8 @@ const readLimit = (limit: string | undefined, maximum: number) =>
   limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
 
 /**
- * A page of a short list that is read whole, in the order of its keys. The cursor names its list and the key of the last
- * item, which need not be there any more. Throws `validation_failed`.
+ * A page of a short list that is read whole, in the order of its keys. The cursor names its list and the key of the
+ * last item, which need not be there any more.
  */
 export function pageOf<Item>(
   { limit, cursor }: PageQuery,

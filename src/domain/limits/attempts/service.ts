@@ -63,8 +63,8 @@ export interface Tried {
 
 export interface Attempts {
   /**
-   * Counts one attempt, lets `compare` decide it, and takes the counting back if it was right or spent. Throws
-   * `invalid_code` or `too_many_attempts`. Parallel calls with one right code use up nothing.
+   * Counts one attempt, lets `compare` decide it, and takes the counting back if it was right or spent. Parallel calls
+   * with one right code use up nothing.
    */
   run(tried: Tried, compare: (attempt: Attempt) => Promise<Verdict>): Promise<void>
   /** A decoy in the form of a uuid, for what has none (domain/decoys). */

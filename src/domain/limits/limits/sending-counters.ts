@@ -137,8 +137,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
         : [],
     /**
      * A code is about to go to a destination; `isOwn`: the caller's account verified it. `hidden`: the answer must not
-     * depend on this destination, so that no counter of the caller's network may. Throws `country_not_allowed`,
-     * `channel_not_available`.
+     * depend on this destination, so that no counter of the caller's network may.
      */
     codes(
       caller: Caller,

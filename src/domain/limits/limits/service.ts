@@ -20,7 +20,7 @@ export interface LimitService {
   charge(charges: Charge[]): Promise<void>
   /**
    * Counts a login or a try of a code on the client's address, together with `others`; where the address is refused
-   * and the caller's device is known, on the device instead. Throws `too_many_requests`.
+   * and the caller's device is known, on the device instead.
    */
   chargeVisit(kind: 'login' | 'verification', caller: Caller, others?: Charge[]): Promise<void>
   /** Like `charge`: false where it would throw. */

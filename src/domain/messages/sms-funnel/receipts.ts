@@ -18,7 +18,6 @@ export interface ReceiptRequest {
 }
 
 export interface ReceiptService {
-  /** Throws `route_not_found`, `invalid_token`, `too_many_requests`. */
   take(gateway: string, request: ReceiptRequest, client: { addressBucket: string }): Promise<void>
 }
 

@@ -44,7 +44,6 @@ export interface ContactsService {
     body: { contact: string } & OwnerProof,
     client: { addressBucket: string },
   ): Promise<void>
-  /** Throws `invalid_code`, `too_many_attempts`, `too_many_requests`. */
   confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
   /**
    * Returns the account without this contact. Every verified contact gets a notice, the removed one too. Throws

@@ -9,7 +9,6 @@ import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { MembershipStore } from './store.ts'
 
 export interface Memberships {
-  /** Throws `invalid_invitation`, `group_limit`, `too_many_requests`, `invalid_token`. */
   accept(signedIn: Authenticated, typed: string, client: { addressBucket: string }): Promise<Account>
 }
 

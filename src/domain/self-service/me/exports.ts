@@ -14,9 +14,8 @@ import type { ExportedDocument, ExportStore } from './export-store.ts'
 import { type AccountExport, exportRecord } from './me-schema.ts'
 
 export interface Exports {
-  /** The owner is told. Throws `reauthentication_required`, `too_many_requests`, `invalid_token`. */
+  /** The owner is told. */
   ofOwner(signedIn: Authenticated, refreshToken: string | undefined): Promise<AccountExport>
-  /** Throws `account_not_found`. */
   ofAccount(account: Account): Promise<AccountExport>
 }
 

@@ -37,10 +37,10 @@ export interface OwnPatch {
 export interface MeService {
   /** The current record, in the form in which login returns it, and what the account carries beside it. */
   describe(signedIn: Authenticated): OwnAccount
-  /** The language of messages to the owner, and the profile. Throws `invalid_token`, `validation_failed`, `terms_required`. */
+  /** The language of messages to the owner, and the profile. */
   change(signedIn: Authenticated, patch: OwnPatch): Promise<OwnAccount>
   describeSecurity(signedIn: Authenticated): Promise<Security>
-  /** What happened to the account, newest first. Throws `validation_failed`. */
+  /** What happened to the account, newest first. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
   /** Cannot be undone. Throws what Reauthentication throws. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>

@@ -59,7 +59,7 @@ export interface AccountClaims {
   isComplete(account: ClaimAccount): boolean
   /** For a token that is signed now. Throws `account_incomplete`; the operator is told of that and of what did not fit. */
   of(account: ClaimAccount): Record<string, ClaimValue>
-  /** Before anything is written for a token that could not be signed. Throws `account_incomplete`. */
+  /** Before anything is written for a token that could not be signed. */
   require(account: ClaimAccount): void
   /** Of a change by an administrator: the first claim that fitted before and does not after it; null: none. */
   findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null

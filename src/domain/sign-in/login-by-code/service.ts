@@ -37,17 +37,13 @@ export interface VerifyBody {
 }
 
 export interface LoginByCodeService {
-  /** Reveals nothing of the account without its `login_token`. Throws `use_another_method`, `too_many_requests`, `country_not_allowed`. */
+  /** Reveals nothing of the account without its `login_token`. */
   requestCode(
     body: { identifier?: string | null | undefined; login_token?: string | null | undefined },
     client: ProvingClient,
   ): Promise<void>
-  /**
-   * Inside a session: sends a code that confirms a change of the account. Throws `two_factor_not_enabled`,
-   * `use_another_method`, `too_many_requests`, `country_not_allowed`.
-   */
+  /** Inside a session: sends a code that confirms a change of the account. */
   requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
-  /** Throws `login_expired`, `invalid_code`, `too_many_attempts`, `too_many_requests`, `account_locked`, `server_busy`. */
   verify(
     body: VerifyBody,
     device: Device,

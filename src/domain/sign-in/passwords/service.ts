@@ -49,7 +49,7 @@ interface ResettingClient {
 }
 
 export interface PasswordsService {
-  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
+  /** Does not reveal whether the identifier has an account. */
   forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
   /**
    * `otp` may also be a recovery or invitation code, and `identifier` then the account's uuid. A rejected password

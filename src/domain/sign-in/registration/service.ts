@@ -61,16 +61,14 @@ export interface WaitingPassword {
 }
 
 export interface RegistrationService {
-  /** Throws `validation_failed`, `country_not_allowed`, `too_many_requests`, `identifier_taken`, `server_busy`. */
   register(
     body: RegistrationBody,
     client: Client,
   ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }>
   /**
-   * A password that is sent with the code becomes the password of the account. A rejected one (`validation_failed`)
-   * or a full queue (`server_busy`) leaves the code unused. `waiting`: the caller is the browser that registered, and
-   * names the password of then. Throws `invalid_code`, `too_many_attempts`,
-   * `too_many_requests`.
+   * A password that is sent with the code becomes the password of the account. A rejected one (`validation_failed`) or
+   * a full queue (`server_busy`) leaves the code unused. `waiting`: the caller is the browser that registered, and
+   * names the password of then.
    */
   confirm(
     body: ConfirmBody,
@@ -78,7 +76,7 @@ export interface RegistrationService {
     client: Pick<Client, 'address' | 'addressBucket'>,
     waiting?: WaitingPassword,
   ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
-  /** Does not reveal whether the identifier has an account. Throws `too_many_requests`, `country_not_allowed`. */
+  /** Does not reveal whether the identifier has an account. */
   resend(
     body: { identifier: string },
     client: { addressBucket: string; fingerprint: string | null },

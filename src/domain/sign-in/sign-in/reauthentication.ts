@@ -32,7 +32,7 @@ export interface OwnerProof {
   refresh_token?: string | null | undefined
 }
 
-/** Uses the signature up. Throws `invalid_passkey` or `unknown_passkey`. */
+/** Uses the signature up. */
 export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBody) => Promise<void>
 
 export interface Reauthentication {

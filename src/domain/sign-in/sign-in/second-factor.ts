@@ -41,15 +41,15 @@ export interface SecondFactor {
   /** Throws `use_another_method` if no codes are sent to the account. Call it only after the first factor was verified. */
   requireSentCodes(held: HeldFactors): void
   /**
-   * Takes a code that `sendCode` sent, a code of the app or a recovery code. Throws `invalid_code`,
-   * `too_many_attempts`, `too_many_requests`. Returns whether the operator counts it as a second factor.
+   * Takes a code that `sendCode` sent, a code of the app or a recovery code. Returns whether the operator counts it as
+   * a second factor.
    */
   takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean>
   /** The methods that can confirm a change inside a session while two-factor login is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
-   * Sends a code that confirms a change inside a session to the first verified contact; none if two-factor login is off.
-   * Throws `use_another_method`, `too_many_requests`, `country_not_allowed`.
+   * Sends a code that confirms a change inside a session to the first verified contact; none if two-factor login is
+   * off.
    */
   sendStepUpCode(account: Account, caller: Caller): Promise<void>
   /** As `takeCode`, for a change inside a session. */

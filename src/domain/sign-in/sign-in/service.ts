@@ -44,7 +44,6 @@ export interface ProvedFirstFactor {
 }
 
 export interface SignInService {
-  /** Throws `account_unconfirmed`, `account_locked`, `account_incomplete`. */
   continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
 }
 

@@ -56,26 +56,22 @@ export type SocialOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue & { 
 
 export interface SocialService {
   list(): { name: string; authorize_url: string }[]
-  /** `toOwnPage`: the address is one of this service, whatever the configuration lists. Throws `provider_not_found`, `invalid_redirect_uri`, `provider_unavailable`, `too_many_requests`. */
+  /** `toOwnPage`: the address is one of this service, whatever the configuration lists. */
   authorize(
     provider: string,
     query: AuthorizeQuery,
     client: SocialClient,
     options?: { toOwnPage: boolean },
   ): Promise<BrowserRedirect>
-  /** Goes back to the client with a code or an error. Throws `provider_not_found`, `invalid_sign_in_state`, `too_many_requests`. */
+  /** Goes back to the client with a code or an error. */
   finish(
     provider: string,
     answer: ProviderAnswer,
     cookies: ReadonlyMap<string, string>,
     client: SocialClient,
   ): Promise<BrowserRedirect>
-  /**
-   * Where the browser takes an answer that came as a form: a cookie comes along only with a GET. Throws
-   * `provider_not_found`.
-   */
+  /** Where the browser takes an answer that came as a form: a cookie comes along only with a GET. */
   callbackUrl(provider: string, answer: ProviderAnswer): string
-  /** Throws `invalid_code`, `account_exists`, `account_locked`, `too_many_requests`, `provider_not_found`. */
   exchange(
     body: { code: string; code_verifier: string } & EntryBody,
     device: Device,

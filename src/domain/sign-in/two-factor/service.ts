@@ -35,25 +35,20 @@ export interface NewApp {
  * `invalid_code`.
  */
 export interface TwoFactorService {
-  /**
-   * Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. Throws `two_factor_already_enabled`, `no_verified_contact`,
-   * `country_not_allowed`.
-   */
+  /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
   requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
   /**
    * Turns two-factor login on for an account with a passkey, which counts as the second factor. Returns the recovery
-   * codes. Throws `two_factor_already_enabled`, `passkey_not_found`.
+   * codes.
    */
   enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
-  /** Returns the recovery codes. Throws `two_factor_already_enabled`, `too_many_attempts`. */
+  /** Returns the recovery codes. */
   confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
   /** An app that was confirmed earlier stays in use until `confirmApp`. */
   requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp>
-  /** Returns the recovery codes; older ones stop working. Throws `too_many_attempts`. */
+  /** Returns the recovery codes; older ones stop working. */
   confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
-  /** Throws `two_factor_not_enabled`, `too_many_attempts`. */
   disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
-  /** Throws `two_factor_not_enabled`. */
   replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
 }
 

@@ -41,9 +41,8 @@ export interface UndoService {
     kind: Identifier['kind'],
     client: { address: string },
   ): Promise<{ kept: KeepParams; notice: UndoNotice | null }>
-  /** Changes nothing, since whatever checks mail follows links. Throws `too_many_requests`. */
+  /** Changes nothing, since whatever checks mail follows links. */
   show(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
-  /** Throws `too_many_requests`. */
   use(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
 }
 
