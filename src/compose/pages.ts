@@ -1,6 +1,8 @@
 /** The pages for people, on top of the services. Only an installation that has them makes them. */
 import type { FormRoutes } from '../app.ts'
 import type { ClientSettings } from '../domain/operations/client-settings/routes.ts'
+import { createAccountRoutes } from '../domain/pages/account/routes.ts'
+import { createAccountPages } from '../domain/pages/account/service.ts'
 import { createApplicationRoutes } from '../domain/pages/applications/routes.ts'
 import { createHandOverScreen } from '../domain/pages/applications/screens.ts'
 import { createApplicationService } from '../domain/pages/applications/service.ts'
@@ -51,6 +53,12 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
         ...{ visits, waysIn, offered, clock },
         home: destinations.home,
         handOverScreen: createHandOverScreen({ visits, applications }),
+      }),
+    (httpBase) =>
+      createAccountRoutes(httpBase, {
+        ...{ visits, clock },
+        account: createAccountPages({ ...services, visits }),
+        offered: { ...offered, languages: settings.languages },
       }),
     ...(applications.list.length === 0
       ? []

@@ -34,8 +34,8 @@ export interface PageBrowser {
   forms: Form[]
   cookies: Map<string, string>
   open(path: string, headers?: Record<string, string>): Promise<PageBrowser>
-  /** Fills the form that has the button, and presses it. */
-  press(label: string, typed?: Record<string, string>): Promise<PageBrowser>
+  /** Fills the form that has the button, and presses it. `action`: how its address begins, where several have that label. */
+  press(label: string, typed?: Record<string, string>, action?: string): Promise<PageBrowser>
   /** Sends a form as it is, following no redirect. */
   post(path: string, body: Record<string, string>, headers?: Record<string, string>): Promise<Response>
   /** Where the last redirect to another origin led. */
@@ -117,9 +117,11 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     async open(path, headers) {
       return settle(this, await send(path, {}, headers), path)
     },
-    async press(label, typed = {}) {
-      const form = this.forms.find(({ buttons }) => buttons.some((button) => button.label === label))
-      const button = form?.buttons.find((each) => each.label === label)
+    async press(label, typed = {}, action = '') {
+      const isMeant = (button: Button) => button.label === label && button.action.startsWith(action)
+      const forms = this.forms.filter(({ buttons }) => buttons.some(isMeant))
+      const form = forms.find(({ fields }) => Object.keys(typed).every((name) => name in fields)) ?? forms[0]
+      const button = form?.buttons.find(isMeant)
       if (!form || !button) throw new Error(`the page "${this.title}" has no button "${label}"`)
       const unknown = Object.keys(typed).find((name) => !(name in form.fields))
       if (unknown) throw new Error(`the form of "${label}" has no field "${unknown}"`)
@@ -143,6 +145,11 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
     .on('form', {
       element: (form) =>
         void forms.push({ action: decode(form.getAttribute('action') ?? address), fields: {}, buttons: [] }),
+    })
+    .on('form select', {
+      element(select) {
+        forms.at(-1)!.fields[select.getAttribute('name') ?? ''] = ''
+      },
     })
     .on('form input', {
       element(input) {

@@ -40,18 +40,19 @@ for (const button of document.querySelectorAll('[data-print]')) {
 
 // A form with data-passkey names where its options come from; the answer goes into its field `credential`.
 const Key = window.PublicKeyCredential
-const ask = async (form) => {
-  const answer = await fetch(form.dataset.options, { method: 'POST', body: new URLSearchParams() })
-  if (!answer.ok) throw new Error(String(answer.status))
+const ask = async (form, from = form.dataset.options) => {
+  const answer = await fetch(from, { method: 'POST', body: new URLSearchParams(new FormData(form)) })
+  // What is wrong with the form is on the page that it leads back to.
+  if (answer.redirected) location.assign(answer.url)
+  if (!answer.ok || answer.redirected) throw new DOMException('', 'AbortError')
   return answer.json()
 }
 const finish = (form, credential) => {
   form.elements.credential.value = JSON.stringify(credential.toJSON())
   form.submit()
 }
-const get = async (form, more) => {
-  const { signal: _, ...options } = await ask(form)
-  const publicKey = Key.parseRequestOptionsFromJSON(options)
+const get = async (form, more, from) => {
+  const publicKey = Key.parseRequestOptionsFromJSON(await ask(form, from))
   finish(form, await navigator.credentials.get({ publicKey, ...more }))
 }
 const create = async (form) => {
@@ -80,6 +81,15 @@ if (Key && Key.parseRequestOptionsFromJSON) {
         conditional = new AbortController()
         get(form, { mediation: 'conditional', signal: conditional.signal }).catch(() => {})
       })
+  }
+  // A form that asks for a password takes a passkey instead.
+  for (const button of document.querySelectorAll('[data-step-up]')) {
+    button.hidden = false
+    const failed = byId(button.dataset.failed)
+    button.addEventListener('click', () => {
+      failed.hidden = true
+      get(button.form, {}, button.dataset.stepUp).catch(() => (failed.hidden = false))
+    })
   }
   // The browser forgets a passkey that is unknown here, and those that were removed.
   const told = byId('passkey-signal')

@@ -42,6 +42,7 @@ export interface Visit {
   /** The path of the page that is shown, or to which a refused form goes back. */
   path: string
   flow: Flow
+  query: URLSearchParams
   /** What was proved or sent on this way; null where there is no ticket any more. */
   ticket: Record<string, string> | null
   session: BrowserSession | null
@@ -157,6 +158,7 @@ export function createVisits(needs: Needs): Visits {
       texts: catalog.of(language),
       path,
       flow,
+      query: url.searchParams,
       ticket: read?.isFresh ? await readTicket(flow.ticket) : null,
       session,
       fingerprint: fingerprintOf(browser),

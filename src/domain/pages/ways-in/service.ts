@@ -1,9 +1,7 @@
 /** The steps of the ways in. Each calls the service of the JSON route that does the same, and says where the browser goes. */
 import { createHash, randomBytes } from 'node:crypto'
-import { Value } from '@sinclair/typebox/value'
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
 import type { LoginService } from '../../sign-in/login/service.ts'
 import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
@@ -11,6 +9,7 @@ import type { PasswordsService } from '../../sign-in/passwords/service.ts'
 import type { RegistrationService, WaitingPassword } from '../../sign-in/registration/service.ts'
 import type { SignInOutcome, TwoFactorDue } from '../../sign-in/sign-in/service.ts'
 import type { SocialService } from '../../sign-in/social/service.ts'
+import { readAssertion } from '../visits/credential.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 
@@ -111,7 +110,7 @@ export function createWaysIn(needs: Needs) {
     passkeyOptions: (visit: Visit) => passkeys.loginOptions(visit.caller),
 
     async usePasskey(visit: Visit, typed: Typed): Promise<Response> {
-      const credential = readCredential(typed.credential)
+      const credential = readAssertion(typed.credential)
       return visits.signIn(visit, await passkeys.logIn(credential, visit.device(stays(visit)), visit.caller))
     },
 
@@ -238,19 +237,3 @@ const readWaiting = ({ digest = '', email_tag, phone_tag }: Record<string, strin
   emailTag: decode(email_tag),
   phoneTag: decode(phone_tag),
 })
-
-/** Throws `invalid_passkey` for what no browser writes. */
-function readCredential(text: string | undefined): AssertionBody {
-  const credential = parse(text)
-  if (!Value.Check(assertionField, credential))
-    throw new AppError('invalid_passkey', { cause: 'no_assertion' })
-  return credential
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return null
-  }
-}

@@ -1,0 +1,104 @@
+/** What the pages of an account have in common: rows, times, and the fields that prove who sits there. */
+import type { Security } from '../../self-service/me/me-schema.ts'
+import { field, hiddenUsername, notice, otherWay } from '../frame/elements.ts'
+import { type Html, html } from '../frame/html.ts'
+import type { Screen } from '../visits/service.ts'
+import { type ShownProblem, showProblem } from '../ways-in/problems.ts'
+import type { OwnVisit } from './service.ts'
+
+export interface Drawing {
+  now: Date
+  /** The address of a path with the flow of the visit. */
+  to(path: string): string
+}
+
+/** A page below `/account`, with the way back, what was done, and the way to sign out. */
+export function page(
+  visit: OwnVisit,
+  drawing: Drawing,
+  title: string,
+  content: Html,
+  problem: ShownProblem | null = null,
+): Screen {
+  const { pages } = visit.texts
+  const done = visit.flow.notice as keyof typeof pages | undefined
+  const isOverview = visit.path === '/account'
+  return {
+    title,
+    wide: true,
+    aside: html`<form method="post" action="${drawing.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
+    content: html`${!isOverview && html`<p class="small"><a href="/account">${pages.account}</a></p>`}
+<h1>${title}</h1>
+${problem?.above ?? (done && done in pages ? notice(pages[done], 'good') : null)}
+${content}`,
+  }
+}
+
+/** What is wrong with a form of somebody who is signed in. A sign-in that is too old leads to the sign-in page. */
+export function problemOf(visit: OwnVisit, { now, to }: Drawing, fields: readonly string[]): ShownProblem {
+  const shown = showProblem(visit, fields, now)
+  if (visit.flow.problem?.code !== 'reauthentication_required') return shown
+  const { errors, pages } = visit.texts
+  const again = html`${errors.reauthentication_required}</p><p>
+<form method="post" action="${to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
+  return { ...shown, above: notice(again, 'bad') }
+}
+
+export const row = (label: Html | string, detail: Html | string | null, action: Html | null = null): Html =>
+  html`<div class="row"><div><div>${label}</div>${detail !== null && html`<div class="soft small">${detail}</div>`}</div>${action}</div>`
+
+export const linkButton = (label: string, href: string): Html =>
+  html`<a class="button quiet" href="${href}">${label}</a>`
+
+/** In the reader's language, with the exact time for programs. */
+export function time({ client }: OwnVisit, at: Date | string): Html {
+  const date = new Date(at)
+  const text = new Intl.DateTimeFormat(client.language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  }).format(date)
+  return html`<time datetime="${date.toISOString()}">${text} UTC</time>`
+}
+
+/**
+ * Password and second factor, whichever the account has, or one of its passkeys instead. `page`: where a code is asked for,
+ * and where the browser comes back.
+ */
+export function proofFields(
+  visit: OwnVisit,
+  { to }: Drawing,
+  { account, methods, counts }: Security,
+  problem: ShownProblem,
+): Html {
+  const { pages } = visit.texts
+  const sends = methods.includes('email') || methods.includes('sms')
+  const send = sends
+    ? otherWay(pages.send_code, to('/account/code'), 'link', html` name="page" value="${visit.path}"`)
+    : null
+  const password =
+    account.passwordDigest !== null &&
+    html`${hiddenUsername(account.email ?? account.phone ?? '')}${field({
+      name: 'password',
+      label: pages.current_password,
+      type: 'password',
+      autocomplete: 'current-password',
+      wrong: problem.of('password', 'current_password'),
+    })}`
+  const otp =
+    account.twoFactorEnabled &&
+    field({
+      name: 'otp',
+      label: pages.second_factor_code,
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      wrong: problem.of('otp'),
+      maxlength: 64,
+      aside: send,
+    })
+  const passkey =
+    counts.passkeys > 0 &&
+    html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>
+<p class="wrong" id="step-up-failed" role="alert" hidden>${pages.passkey_failed}</p>`
+  return html`${password}${otp}${passkey}`
+}

@@ -1,0 +1,422 @@
+/** The overview of an account, and its pages that hold one form or one list. */
+import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
+import type { EventRecord } from '../../foundation/events/event-schema.ts'
+import type { Security } from '../../self-service/me/me-schema.ts'
+import type { SessionRecord } from '../../sessions/sessions/service.ts'
+import { field, notice, submit } from '../frame/elements.ts'
+import { Html, html } from '../frame/html.ts'
+import type { Screen } from '../visits/service.ts'
+import { type Drawing, linkButton, page, problemOf, proofFields, row, time } from './elements.ts'
+import type { OwnVisit } from './service.ts'
+
+/** What the configuration offers. */
+export interface AccountOffered {
+  phone: boolean
+  email: boolean
+  passkeys: boolean
+  providers: readonly string[]
+  languages: readonly string[]
+  minimumLength: number
+}
+
+interface Profile {
+  name?: string | undefined
+  given_name?: string | undefined
+  family_name?: string | undefined
+}
+
+const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
+
+export function overviewScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  offered: AccountOffered,
+  { security, account, profile }: { security: Security; account: AccountRecord; profile: Profile | null },
+): Screen {
+  const { pages } = visit.texts
+  const { counts, methods, recoveryCodesLeft, removalAt } = security
+  const change = (path: string, has = true) => linkButton(has ? pages.change : pages.add, path)
+  const contact = (kind: 'email' | 'phone') =>
+    (account[kind] !== null || offered[kind]) &&
+    row(pages[kind], account[kind] ?? pages.none, change(`/account/${kind}`, account[kind] !== null))
+  const factors = methods.map((method) => pages[`method_${method}` as keyof typeof pages]).join(', ')
+  return page(
+    visit,
+    drawing,
+    pages.account,
+    html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
+${visit.session.account.twoFactorEnabled && recoveryCodesLeft < 3 && notice(pages.few_recovery_codes, 'bad')}
+<div class="section"><h2>${pages.profile}</h2>
+${row(pages.name, profile?.name ?? pages.none, change('/account/profile', profile?.name !== undefined))}
+${contact('email')}${contact('phone')}
+${row(pages.language, nameOfLanguage(security.account.language), change('/account/language'))}</div>
+<div class="section"><h2>${pages.security}</h2>
+${row(pages.password, security.account.passwordDigest === null ? pages.none : '••••••••', change('/account/password', security.account.passwordDigest !== null))}
+${row(pages.two_factor, security.account.twoFactorEnabled ? factors : pages.off, linkButton(pages.manage, '/account/two-factor'))}
+${offered.passkeys && row(pages.passkeys, String(counts.passkeys), linkButton(pages.manage, '/account/passkeys'))}
+${offered.providers.length > 0 && row(pages.providers, String(counts.identities), linkButton(pages.manage, '/account/providers'))}
+${row(pages.sessions, String(counts.sessions), linkButton(pages.manage, '/account/sessions'))}
+${row(pages.history, pages.history_lead, linkButton(pages.show, '/account/history'))}</div>
+<div class="section"><h2>${pages.data}</h2>
+${row(pages.export, pages.export_lead, linkButton(pages.download, '/account/export'))}
+${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/account/delete'))}</div>`,
+  )
+}
+
+export function profileScreen(visit: OwnVisit, drawing: Drawing, profile: Profile | null): Screen {
+  const { pages } = visit.texts
+  const problem = problemOf(visit, drawing, [
+    'profile',
+    'profile.name',
+    'profile.given_name',
+    'profile.family_name',
+  ])
+  const text = (name: keyof Profile, label: string, autocomplete: string) =>
+    field({
+      name,
+      label,
+      autocomplete,
+      required: false,
+      maxlength: 200,
+      value: profile?.[name] ?? '',
+      wrong: problem.of(`profile.${name}`),
+    })
+  return page(
+    visit,
+    drawing,
+    pages.profile,
+    html`<form method="post" action="${drawing.to('/account/profile')}">
+${text('name', pages.name, 'name')}${text('given_name', pages.given_name, 'given-name')}${text('family_name', pages.family_name, 'family-name')}
+${submit(pages.save)}</form>`,
+    problem,
+  )
+}
+
+export function languageScreen(visit: OwnVisit, drawing: Drawing, { languages }: AccountOffered): Screen {
+  const { pages } = visit.texts
+  const present = visit.session.account.language
+  return page(
+    visit,
+    drawing,
+    pages.language,
+    html`<form method="post" action="${drawing.to('/account/language')}"><div class="field"><label for="language">${pages.language}</label>
+<select id="language" name="language" autocomplete="language">${languages.map(
+      (tag) =>
+        html`<option value="${tag}" lang="${tag}"${tag === present && html` selected`}>${nameOfLanguage(tag)}</option>`,
+    )}</select></div>${submit(pages.save)}</form>`,
+  )
+}
+
+export function passwordScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  security: Security,
+  { minimumLength }: AccountOffered,
+): Screen {
+  const { pages } = visit.texts
+  const problem = problemOf(visit, drawing, ['password', 'current_password', 'new_password', 'otp'])
+  // The service names the new password `password`, and the present one `current_password`.
+  const wrongNew = problem.of('password')
+  const present = {
+    ...problem,
+    of: (...names: string[]) => (names.includes('otp') ? problem.of('otp') : problem.of('current_password')),
+  }
+  return page(
+    visit,
+    drawing,
+    pages.password,
+    html`<form method="post" action="${drawing.to('/account/password')}">
+${proofFields(visit, drawing, security, present)}
+${field({
+  name: 'new_password',
+  label: pages.new_password,
+  type: 'password',
+  autocomplete: 'new-password',
+  wrong: wrongNew,
+  hint: pages.password_hint.replace('{count}', String(minimumLength)),
+})}${submit(pages.save_password)}</form>`,
+    problem,
+  )
+}
+
+export function contactScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  security: Security,
+  kind: 'email' | 'phone',
+): Screen {
+  const { pages } = visit.texts
+  const present = security.account[kind]
+  const problem = problemOf(visit, drawing, [kind, 'contact', 'password', 'otp'])
+  const change = html`<form method="post" action="${drawing.to(`/account/${kind}`)}">
+${field({
+  name: 'contact',
+  label: kind === 'email' ? pages.new_email : pages.new_phone,
+  type: kind === 'email' ? 'email' : 'tel',
+  autocomplete: kind === 'email' ? 'email' : 'tel',
+  wrong: problem.of(kind, 'contact'),
+})}${proofFields(visit, drawing, security, problem)}${submit(pages.send_code)}
+${present !== null && html`<p class="next"><button class="link" formaction="${drawing.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
+  return page(
+    visit,
+    drawing,
+    pages[kind],
+    html`${present !== null && html`<p class="lead">${present}</p>`}${change}`,
+    problem,
+  )
+}
+
+/** Six digits that were sent, or that an app shows. */
+export function codeScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  { title, lead, action, before }: { title: string; lead: string; action: string; before?: Html },
+): Screen {
+  const { pages } = visit.texts
+  const problem = problemOf(visit, drawing, ['otp'])
+  return page(
+    visit,
+    drawing,
+    title,
+    html`<p class="lead">${lead}</p>${before}<form method="post" action="${drawing.to(action)}">
+${field({ name: 'otp', label: pages.code, autocomplete: 'one-time-code', inputmode: 'numeric', kind: 'code', wrong: problem.of('otp'), autofocus: true, maxlength: 64 })}
+${submit(pages.confirm)}</form>`,
+    problem,
+  )
+}
+
+/** A form that needs nothing but the proof of who sits there. */
+export function proofScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  security: Security,
+  {
+    title,
+    lead,
+    action,
+    button,
+    danger = false,
+    before = null,
+  }: { title: string; lead: string; action: string; button: string; danger?: boolean; before?: Html | null },
+): Screen {
+  const problem = problemOf(visit, drawing, ['password', 'otp'])
+  return page(
+    visit,
+    drawing,
+    title,
+    html`<p class="lead">${lead}</p><form method="post" action="${drawing.to(action)}">${before}
+${proofFields(visit, drawing, security, problem)}${submit(button, danger ? 'danger' : '')}</form>`,
+    problem,
+  )
+}
+
+export function twoFactorScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  { account, methods, recoveryCodesLeft }: Security,
+): Screen {
+  const { pages } = visit.texts
+  const on = account.twoFactorEnabled
+  const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
+  return page(
+    visit,
+    drawing,
+    pages.two_factor,
+    html`<p class="lead">${on ? pages.two_factor_on_lead : pages.two_factor_lead}</p>
+<div class="section">${row(pages.method_totp, methods.includes('totp') ? pages.on : pages.app_lead, linkButton(methods.includes('totp') ? pages.change : pages.add, '/account/two-factor/app'))}
+${!on && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
+${on && row(pages.recovery_codes, left, linkButton(pages.new_codes, '/account/two-factor/codes'))}</div>
+${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkButton(pages.turn_off, '/account/two-factor/off'))}</div>`}`,
+    problemOf(visit, drawing, []),
+  )
+}
+
+/** Shown once: nothing keeps them. */
+export function recoveryCodesScreen(visit: OwnVisit, drawing: Drawing, codes: readonly string[]): Screen {
+  const { pages } = visit.texts
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(codes.join('\n'))}`
+  return page(
+    visit,
+    drawing,
+    pages.recovery_codes,
+    html`<p class="lead">${pages.recovery_codes_lead}</p>
+<ul class="codes" id="codes">${codes.map((code) => html`<li>${code}</li>`)}</ul>
+<button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${pages.copy}</button>
+<button class="button quiet" type="button" data-print hidden>${pages.print}</button>
+<a class="button quiet" href="${file}" download="recovery-codes.txt">${pages.save_file}</a>
+<a class="button" href="/account/two-factor">${pages.codes_kept}</a>`,
+  )
+}
+
+export function appScreen(visit: OwnVisit, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { ticket } = visit
+  if (ticket?.kind !== 'app') return page(visit, drawing, pages.method_totp, notice(pages.start_again, 'bad'))
+  return codeScreen(visit, drawing, {
+    title: pages.method_totp,
+    lead: pages.scan_lead,
+    action: '/account/two-factor/app/confirm',
+    before: html`<div class="qr" role="img" aria-label="${pages.qr}">${new Html(ticket.picture ?? '')}</div>
+<p class="small">${pages.app_secret} <code>${ticket.secret}</code></p>`,
+  })
+}
+
+export function passkeysScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  passkeys: readonly { id: string; name: string; createdAt: Date; lastUsedAt: Date | null }[],
+): Screen {
+  const { pages } = visit.texts
+  return page(
+    visit,
+    drawing,
+    pages.passkeys,
+    html`<p class="lead">${pages.passkeys_lead}</p>
+<div class="section">${
+      passkeys.length === 0
+        ? html`<p class="soft">${pages.no_passkeys}</p>`
+        : passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
+            row(
+              name,
+              html`${pages.added} ${time(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${time(visit, lastUsedAt)}`}`,
+              html`<form method="post" action="${drawing.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet" name="passkey" value="${id}">${pages.change}</button></form>`,
+            ),
+          )
+    }</div>
+${linkButton(pages.add_passkey, '/account/passkeys/add')}`,
+    problemOf(visit, drawing, []),
+  )
+}
+
+export function addPasskeyScreen(visit: OwnVisit, drawing: Drawing, security: Security): Screen {
+  const { pages } = visit.texts
+  const problem = problemOf(visit, drawing, ['password', 'otp'])
+  return page(
+    visit,
+    drawing,
+    pages.add_passkey,
+    html`<p class="lead">${pages.add_passkey_lead}</p><noscript><div class="notice">${pages.needs_script}</div></noscript>
+<form method="post" action="${drawing.to('/account/passkeys/add')}" data-passkey="create" data-options="${drawing.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
+${proofFields(visit, drawing, { ...security, counts: { ...security.counts, passkeys: 0 } }, problem)}
+<input type="hidden" name="credential">${submit(pages.add_passkey)}
+<p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`,
+    problem,
+  )
+}
+
+export function editPasskeyScreen(visit: OwnVisit, drawing: Drawing, security: Security): Screen {
+  const { pages } = visit.texts
+  const { passkey = '', name = '' } = visit.flow.typed ?? {}
+  const id = html`<input type="hidden" name="passkey" value="${passkey}">`
+  const problem = problemOf(visit, drawing, ['name', 'password', 'otp'])
+  return page(
+    visit,
+    drawing,
+    name || pages.passkeys,
+    html`<form method="post" action="${drawing.to('/account/passkeys/rename')}">${id}
+${field({ name: 'name', label: pages.name, autocomplete: 'off', value: name, maxlength: 60, wrong: problem.of('name') })}${submit(pages.save)}</form>
+<div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${drawing.to('/account/passkeys/remove')}">${id}
+${proofFields(visit, drawing, security, problem)}${submit(pages.remove_passkey, 'danger')}</form></div>`,
+    problem,
+  )
+}
+
+export function providersScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  offered: AccountOffered,
+  linked: readonly { provider: string; email: string | null; createdAt: Date }[],
+): Screen {
+  const { pages } = visit.texts
+  const title = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+  return page(
+    visit,
+    drawing,
+    pages.providers,
+    html`<p class="lead">${pages.providers_lead}</p><div class="section">${offered.providers.map((name) => {
+      const identity = linked.find(({ provider }) => provider === name)
+      const [action, label] = identity
+        ? ['/account/providers/choose', pages.unlink]
+        : ['/account/providers/link', pages.link]
+      return row(
+        title(name),
+        identity ? (identity.email ?? pages.linked) : pages.none,
+        html`<form method="post" action="${drawing.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
+      )
+    })}</div>`,
+    problemOf(visit, drawing, []),
+  )
+}
+
+export function sessionsScreen(visit: OwnVisit, drawing: Drawing, list: readonly SessionRecord[]): Screen {
+  const { pages } = visit.texts
+  return page(
+    visit,
+    drawing,
+    pages.sessions,
+    html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
+      row(
+        html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
+        html`${session.ip ?? ''} · ${time(visit, session.last_used_at)}`,
+        session.current
+          ? null
+          : html`<form method="post" action="${drawing.to('/account/sessions/end')}"><button class="button quiet" name="session" value="${session.id}">${pages.end}</button></form>`,
+      ),
+    )}</div>
+<form method="post" action="${drawing.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
+    problemOf(visit, drawing, []),
+  )
+}
+
+/** The events that owners know a sentence for; the others are for programs. */
+export function historyScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  events: readonly EventRecord[],
+  next: string | null,
+): Screen {
+  const { pages } = visit.texts
+  const sentence = (type: string) =>
+    pages[`event_${type.replaceAll('.', '_')}` as keyof typeof pages] as string | undefined
+  const rows = events.flatMap((event) => {
+    const what = sentence(event.type)
+    if (what === undefined) return []
+    const where = [event.device, event.address].filter((part) => part !== null).join(' · ')
+    return [row(what, html`${where}${where !== '' && ' · '}${time(visit, event.created_at)}`)]
+  })
+  return page(
+    visit,
+    drawing,
+    pages.history,
+    html`<p class="lead">${pages.history_lead}</p><div class="section">${rows.length > 0 ? rows : html`<p class="soft">${pages.none}</p>`}</div>
+${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
+  )
+}
+
+/** A form that needs no proof beside the session. */
+export function plainScreen(
+  visit: OwnVisit,
+  drawing: Drawing,
+  { title, lead, action, button }: { title: string; lead: string; action: string; button: string },
+): Screen {
+  return page(
+    visit,
+    drawing,
+    title,
+    html`<p class="lead">${lead}</p><form method="post" action="${drawing.to(action)}">${submit(button)}</form>`,
+    problemOf(visit, drawing, []),
+  )
+}
+
+export function unlinkScreen(visit: OwnVisit, drawing: Drawing, security: Security): Screen {
+  const { pages } = visit.texts
+  const provider = visit.flow.typed?.provider ?? ''
+  return proofScreen(visit, drawing, security, {
+    title: pages.providers,
+    lead: pages.unlink_lead,
+    action: '/account/providers/remove',
+    button: pages.unlink,
+    danger: true,
+    before: html`<input type="hidden" name="provider" value="${provider}">`,
+  })
+}

@@ -1,0 +1,262 @@
+/** What people do with their own account on the pages. Each step calls the service of the JSON route that does the same. */
+import { createHash, randomBytes } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import type { ContactsService } from '../../self-service/contacts/service.ts'
+import type { Exports } from '../../self-service/me/exports.ts'
+import type { MeService } from '../../self-service/me/service.ts'
+import type { BrowserSession } from '../../sessions/browser-sessions/service.ts'
+import type { SessionService } from '../../sessions/sessions/service.ts'
+import type { IdentityService } from '../../sign-in/identities/service.ts'
+import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
+import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
+import type { PasswordsService } from '../../sign-in/passwords/service.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
+import type { SocialService } from '../../sign-in/social/service.ts'
+import type { TwoFactorService } from '../../sign-in/two-factor/service.ts'
+import { readAssertion, readAttestation } from '../visits/credential.ts'
+import type { Typed, Visit, Visits } from '../visits/service.ts'
+
+interface Needs {
+  visits: Visits
+  catalog: Catalog
+  config: Config
+  me: MeService
+  exports: Exports
+  contacts: ContactsService
+  passwords: PasswordsService
+  twoFactor: TwoFactorService
+  passkeys: PasskeyService
+  identities: IdentityService
+  social: SocialService
+  sessions: SessionService
+  loginByCode: LoginByCodeService
+}
+
+export type AccountPages = ReturnType<typeof createAccountPages>
+
+/** A visit of somebody who is signed in. */
+export interface OwnVisit extends Visit {
+  session: BrowserSession
+}
+
+/** What a form was answered with: recovery codes and the new app are shown once, since nothing keeps them. */
+export type Done = Response | { recoveryCodes: string[] }
+
+const PROVIDER_SECONDS = 600
+const APP_SECONDS = 900
+
+/** The fields that prove who sits there, besides the session. */
+function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
+  return {
+    ...(typed.password && { password: typed.password }),
+    ...(typed.otp && { otp: typed.otp.replace(/\s/g, '') }),
+    ...(typed.credential && { credential: readAssertion(typed.credential) }),
+    refresh_token: session.cookie,
+  }
+}
+
+export function createAccountPages(needs: Needs) {
+  const { visits, catalog, config, me, exports, contacts, passwords, twoFactor, passkeys } = needs
+  const { identities, social, sessions, loginByCode } = needs
+
+  /** Back to a page, with a sentence that says what was done. */
+  const back = (visit: OwnVisit, path: string, notice?: string): Response =>
+    visits.go(visit, path, {
+      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
+      ...(notice !== undefined && { notice }),
+    })
+
+  return {
+    back,
+
+    async sendCode(visit: OwnVisit, path: string): Promise<Response> {
+      await loginByCode.requestStepUpCode(visit.session, visit.caller)
+      return visits.go(visit, path, { ...visit.flow, notice: 'code_on_its_way' })
+    },
+
+    async changeProfile(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { name, given_name, family_name } = typed
+      await me.change(visit.session, { profile: { name, given_name, family_name } })
+      return back(visit, '/account/profile', 'saved')
+    },
+
+    async changeLanguage(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { language = '' } = typed
+      if (!catalog.has(language)) {
+        throw new AppError('validation_failed', { fields: [{ field: 'language', code: 'invalid_value' }] })
+      }
+      await me.change(visit.session, { language })
+      return visits.go(visit, '/account', { language, notice: 'saved' })
+    },
+
+    async changePassword(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { new_password: password = '', ...rest } = typed
+      const { password: current_password, ...proof } = proofOf(visit, rest)
+      await passwords.change(
+        visit.session,
+        { password, password_confirmation: password, current_password, ...proof },
+        visit.caller,
+      )
+      return back(visit, '/account', 'password_changed')
+    },
+
+    async changeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+      const { contact = '' } = typed
+      await contacts.change(visit.session, kind, { contact, ...proofOf(visit, typed) }, visit.caller)
+      return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact } })
+    },
+
+    async confirmContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+      const otp = (typed.otp ?? '').replace(/\s/g, '')
+      await contacts.confirm(visit.session, kind, { otp }, visit.caller)
+      return back(visit, '/account', 'saved')
+    },
+
+    async removeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+      await contacts.remove(visit.session, kind, proofOf(visit, typed), visit.caller)
+      return back(visit, '/account', 'removed')
+    },
+
+    async enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/two-factor/confirm')
+    },
+
+    async confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
+      const otp = (typed.otp ?? '').replace(/\s/g, '')
+      return { recoveryCodes: await twoFactor.confirmEnabling(visit.session, otp, visit.caller) }
+    },
+
+    /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
+    async beginApp(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { secret, picture } = await twoFactor.requestApp(
+        visit.session,
+        proofOf(visit, typed),
+        visit.caller,
+      )
+      const ticket = await visits.keep({ kind: 'app', secret, picture }, APP_SECONDS)
+      return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
+    },
+
+    async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
+      const otp = (typed.otp ?? '').replace(/\s/g, '')
+      return { recoveryCodes: await twoFactor.confirmApp(visit.session, otp, visit.caller) }
+    },
+
+    async disableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await twoFactor.disable(visit.session, proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/two-factor', 'two_factor_off')
+    },
+
+    async newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
+      const proof = proofOf(visit, typed)
+      return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
+    },
+
+    stepUpOptions: (visit: OwnVisit) => passkeys.stepUpOptions(visit.session, visit.caller),
+
+    newPasskeyOptions: (visit: OwnVisit, typed: Typed) =>
+      passkeys.registrationOptions(visit.session, proofOf(visit, typed), visit.caller),
+
+    async addPasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const credential = readAttestation(typed.credential)
+      await passkeys.register(visit.session, credential, null, visit.caller)
+      return back(visit, '/account/passkeys', 'saved')
+    },
+
+    async renamePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await passkeys.rename(visit.session, typed.passkey ?? '', typed.name ?? '')
+      return back(visit, '/account/passkeys', 'saved')
+    },
+
+    async removePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await passkeys.remove(visit.session, typed.passkey ?? '', proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/passkeys', 'removed')
+    },
+
+    /** What proves the owner is checked when the browser comes back, so it is kept until then. */
+    async beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const verifier = randomBytes(32).toString('base64url')
+      const { provider = '' } = typed
+      const ticket = await visits.keep({ kind: 'link', verifier, provider }, PROVIDER_SECONDS)
+      const returning = visits.address(visit, '/account/providers/linked', { ticket })
+      const { location, cookie } = await social.authorize(
+        provider,
+        {
+          redirect_uri: `${config.server.baseUrl}${returning}`,
+          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        },
+        visit.caller,
+        { toOwnPage: true },
+      )
+      visits.setCookie(visit, cookie)
+      const leaving = await visits.keep({ kind: 'leave', to: location }, PROVIDER_SECONDS)
+      return visits.go(visit, '/leave', { ticket: leaving })
+    },
+
+    /** The identity is proved; what the account asks for is asked now. */
+    async linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { ticket } = visit
+      if (ticket?.kind !== 'linked') throw new AppError('invalid_sign_in_state')
+      const { provider = '', code = '', verifier = '' } = ticket
+      const body = { code, code_verifier: verifier, ...proofOf(visit, typed) }
+      await identities.link(visit.session, provider, body, visit.caller)
+      return back(visit, '/account/providers', 'saved')
+    },
+
+    async returnFromProvider(visit: OwnVisit, { code }: { code?: string | undefined }): Promise<Response> {
+      const { ticket } = visit
+      if (ticket?.kind !== 'link' || code === undefined)
+        return back(visit, '/account/providers', 'provider_failed')
+      const { provider = '', verifier = '' } = ticket
+      const next = await visits.keep({ kind: 'linked', provider, verifier, code }, PROVIDER_SECONDS)
+      return visits.go(visit, '/account/providers/confirm', { ticket: next })
+    },
+
+    async unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await identities.unlink(visit.session, typed.provider ?? '', proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/providers', 'removed')
+    },
+
+    async endSession(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await sessions.end(visit.session, typed.session ?? '')
+      return back(visit, '/account/sessions', 'session_ended')
+    },
+
+    async endAllSessions(visit: OwnVisit): Promise<Response> {
+      await sessions.logOutAll(visit.session)
+      await visits.signOut(visit)
+      return visits.go(visit, '/signed-out', {})
+    },
+
+    /** A file, which nothing keeps. */
+    async exportAccount(visit: OwnVisit): Promise<Response> {
+      const document = await exports.ofOwner(visit.session, visit.session.cookie)
+      return new Response(JSON.stringify({ status: 200, ...document }, null, 2), {
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'content-disposition': 'attachment; filename="account.json"',
+        },
+      })
+    },
+
+    async eraseAccount(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await me.erase(visit.session, proofOf(visit, typed), visit.caller)
+      await visits.signOut(visit)
+      return visits.go(visit, '/signed-out', { notice: 'account_erased' })
+    },
+
+    /** What the screens show. */
+    read: {
+      security: (visit: OwnVisit) => me.describeSecurity(visit.session),
+      account: (visit: OwnVisit) => me.describe(visit.session),
+      sessions: (visit: OwnVisit) => sessions.list(visit.session),
+      passkeys: (visit: OwnVisit) => passkeys.list(visit.session),
+      identities: (visit: OwnVisit) => identities.list(visit.session),
+      events: (visit: OwnVisit, cursor: string | undefined) =>
+        me.listEvents(visit.session, { limit: '50', ...(cursor !== undefined && { cursor }) }),
+    },
+  }
+}

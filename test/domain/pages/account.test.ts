@@ -1,0 +1,170 @@
+/** One's own account on the pages, through forms and without script, on every storage shape. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone } from '../../helpers/api-client.ts'
+import { appCode, protectBySentCodes } from '../../helpers/authenticator.ts'
+import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { differingShapes, type TestService } from '../../helpers/service.ts'
+import { useService } from '../../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
+
+const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
+const NEW_PASSWORD = 'an entirely new phrase'
+
+async function signedIn(service: TestService, identifier = newEmail()) {
+  const person = await service.signUp(identifier)
+  const browser = await openBrowser(service.url).open('/sign-in')
+  await browser.press('Sign in', { identifier, password: person.password })
+  expect(browser.path).toBe('/account')
+  return { person, browser, password: person.password }
+}
+
+describe.each(differingShapes)('the pages of an account on %s', (shape) => {
+  const service = useService({ shape, settings })
+
+  test('a stranger is asked to sign in, and comes back to the page', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await openBrowser(service.url).open('/account/sessions')
+    expect(browser.path).toBe('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    expect(browser.path).toBe('/account/sessions')
+  })
+
+  test('the password is changed, and other sessions end', async () => {
+    const { person, browser, password } = await signedIn(service)
+    const elsewhere = await service.logIn(person)
+    await browser.open('/account/password')
+    await browser.press('Save password', { password: 'wrong one here', new_password: NEW_PASSWORD })
+    expect(browser.said).toBe('This is not your password.')
+    await browser.press('Save password', { password, new_password: 'short' })
+    expect(browser.said).toContain('too short')
+    await browser.press('Save password', { password, new_password: NEW_PASSWORD })
+    expect(browser.said).toBe('Your password is changed. Other devices were signed out.')
+    expect((await service.get('me', { bearer: elsewhere.access_token })).status).toBe(401)
+    expect((await browser.open('/account')).path).toBe('/account')
+    await service.logIn({ ...person, password: NEW_PASSWORD })
+  })
+
+  test('an e-mail address is changed, a phone number added and removed', async () => {
+    const { browser, password } = await signedIn(service)
+    const [email, phone] = [newEmail(), newPhone()]
+    await browser.open('/account/email')
+    await browser.press('Send a code', { contact: email, password })
+    expect(browser.path).toBe('/account/email/confirm')
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect(browser.html).toContain(email)
+    await browser.open('/account/phone')
+    await browser.press('Send a code', { contact: phone, password })
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(phone) })
+    expect(browser.html).toContain(phone)
+    await browser.open('/account/phone')
+    await browser.press('Remove the phone number', { password })
+    expect(browser.said).toBe('Removed.')
+    expect(browser.html).not.toContain(phone)
+  })
+
+  test('two factors are turned on by a code, new codes are made, and it is turned off', async () => {
+    const email = newEmail()
+    const { browser, password } = await signedIn(service, email)
+    await browser.open('/account/two-factor/on')
+    await browser.press('Send a code', { password })
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect(browser.title).toBe('Recovery codes')
+    const codes = [...browser.html.matchAll(/<li>([\w-]+)<\/li>/g)].map(([, code]) => code as string)
+    expect(codes.length).toBeGreaterThanOrEqual(8)
+    await browser.open('/account/two-factor/codes')
+    await browser.press('New codes', { password, otp: codes[0]! })
+    expect(browser.title).toBe('Recovery codes')
+    await browser.open('/account/two-factor/off')
+    await browser.press('Send a code')
+    expect([browser.path, browser.said]).toEqual(['/account/two-factor/off', 'A code is on its way.'])
+    await browser.press('Turn off', { password, otp: await service.inbox.nextCode(email) })
+    expect(browser.said).toBe('Two-factor sign-in is off.')
+  })
+
+  test('an app is added by its key, and its secret is shown once', async () => {
+    const { browser, password } = await signedIn(service)
+    await browser.open('/account/two-factor/app')
+    await browser.press('Continue', { password })
+    expect(browser.html).toContain('<svg')
+    const [, secret = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(browser.html) ?? []
+    await browser.press('Confirm', { otp: '000000' })
+    expect(browser.said).toBe('This code is not valid or has expired.')
+    await browser.press('Confirm', { otp: appCode(secret, service.clock.now()) })
+    expect(browser.title).toBe('Recovery codes')
+    await browser.open('/account/two-factor')
+    expect(browser.html).toContain('Authenticator app')
+  })
+
+  test('another device is listed and signed out', async () => {
+    const { browser, person } = await signedIn(service)
+    const elsewhere = await service.logIn(person, { device_name: 'Old phone' })
+    await browser.open('/account/sessions')
+    expect(browser.html).toContain('Firefox on Linux')
+    expect(browser.html).toContain('Old phone')
+    await browser.press('Sign out', {}, '/account/sessions/end')
+    expect(browser.said).toBe('That device is signed out.')
+    expect((await service.get('me', { bearer: elsewhere.access_token })).status).toBe(401)
+  })
+
+  test('the account is deleted with the password, and nothing before', async () => {
+    const { browser, person, password } = await signedIn(service)
+    await browser.open('/account/delete')
+    await browser.press('Delete your account', { password: 'wrong one here' })
+    expect(browser.said).toBe('This is not your password.')
+    await browser.press('Delete your account', { password })
+    expect(browser.path).toBe('/signed-out')
+    expect((await service.post('login', person)).status).toBe(401)
+  })
+})
+
+describe('what the pages of an account show', () => {
+  const service = useService({ settings })
+
+  test('profile and language', async () => {
+    const { browser } = await signedIn(service)
+    await browser.open('/account/profile')
+    await browser.press('Save', { name: 'Ada <b>', given_name: 'Ada' })
+    expect(browser.said).toBe('Saved.')
+    await browser.open('/account')
+    expect(browser.html).toContain('Ada &lt;b&gt;')
+    await browser.open('/account/language')
+    await browser.press('Save', { language: 'fr' })
+    expect(browser.title).toBe('Votre compte')
+  })
+
+  test('the history says what happened, in sentences', async () => {
+    const { browser } = await signedIn(service)
+    await browser.open('/account/history')
+    expect(browser.html).toContain('Somebody signed in')
+    expect(browser.html).toContain('Firefox on Linux')
+  })
+
+  test('the export is a file, and an old sign-in has to be repeated', async () => {
+    const { browser, person } = await signedIn(service)
+    await browser.open('/account/export')
+    const form = browser.forms.find(({ action }) => action.startsWith('/account/export'))!
+    const file = await browser.post(form.action, {})
+    expect(file.headers.get('content-disposition')).toContain('account.json')
+    expect(((await file.json()) as { account: { email: string } }).account.email).toBe(person.identifier)
+    service.clock.advance(10 * 60_000)
+    await browser.open('/account/export')
+    await browser.press('Download')
+    expect(browser.said).toContain('your last sign-in is too long ago')
+    await browser.press('Sign in')
+    expect(browser.path).toBe('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    expect(browser.path).toBe('/account/export')
+  })
+
+  test('with two factors, a form without the code says which one is missing', async () => {
+    const { person } = await protectBySentCodes(service, newEmail())
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
+    await browser.open('/account/password')
+    await browser.press('Save password', { password: person.password, new_password: NEW_PASSWORD })
+    expect(browser.said).not.toBe('')
+    expect(browser.path).toBe('/account/password')
+  })
+})
