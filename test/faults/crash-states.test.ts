@@ -75,8 +75,15 @@ describe('a crash of the machine', () => {
     await service.kill('SIGKILL')
     expect(acknowledged.length).toBeGreaterThan(20)
     const dataDir = dataDirOf(service)
-    const model = createCrashModel(await recorder.read(dataDir), dataDir)
+    const operations = await recorder.read(dataDir)
+    const model = createCrashModel(operations, dataDir)
     await tryStates({ service, model, acknowledged }, STATES, 'soon')
+    const unflushed = createCrashModel(
+      operations.filter(({ kind }) => kind !== 'sync'),
+      dataDir,
+    )
+    const withoutFlushes = tryStates({ service, model: unflushed, acknowledged }, 1, 'soon')
+    await expect(withoutFlushes, 'the test would see nothing').rejects.toThrow('1 of 1')
     await service.close()
   })
 

@@ -1,10 +1,11 @@
 /** What the embedded database acknowledges is flushed, and a disk that fails ends the instance instead of the promise. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, mock, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
 import { type EmbeddedOptions, openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import type { FileOperation } from '../../src/platform/postgres/embedded-files.ts'
+import { type FileOperation, FlushedFiles } from '../../src/platform/postgres/embedded-files.ts'
 import { openInstance } from '../../src/platform/postgres/embedded-instance.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
@@ -82,6 +83,36 @@ const note = defineStatement({
   mayBeForgotten: true,
   sql: (p, unawaited) => sql`
     with ${unawaited} insert into notes select ${p.note} from unawaited where unawaited.off is not null`,
+})
+
+describe('a PGlite that would let nothing be flushed', () => {
+  type Module = { NODEFS: { stream_ops: Record<string, unknown> } }
+  afterEach(() => mock.restore())
+  /** The files of an instance, changed as another version of PGlite might change them. */
+  function change(place: 'before' | 'after', preRun: (module: Module) => void): void {
+    const { init } = FlushedFiles.prototype
+    // What NodeFS adds runs before the hook is installed.
+    const owner = place === 'before' ? NodeFS.prototype : FlushedFiles.prototype
+    const original = place === 'before' ? NodeFS.prototype.init : init
+    spyOn(owner, 'init').mockImplementation(async function (this: FlushedFiles, ...args) {
+      const { emscriptenOpts } = await original.apply(this, args)
+      const all = [...(emscriptenOpts.preRun ?? []), preRun as never]
+      return { emscriptenOpts: { ...emscriptenOpts, preRun: all } }
+    })
+  }
+
+  test.each([
+    ['that forgets the hook', 'after', (module: Module) => delete module.NODEFS.stream_ops.fsync],
+    ['that never calls it', 'after', (module: Module) => (module.NODEFS.stream_ops.fsync = () => 0)],
+    ['that has other files', 'before', (module: Module) => delete (module as Partial<Module>).NODEFS],
+    ['that writes in another way', 'before', (module: Module) => delete module.NODEFS.stream_ops.write],
+  ] as const)('%s is refused by the start', async (_, place, take) => {
+    const { settings } = await createStorage('embedded')
+    change(place, take)
+    await expect(openEmbedded(settings.storage?.data_dir as string)).rejects.toThrow(
+      /this PGlite does not let files be flushed/,
+    )
+  })
 })
 
 describe('what is not on the disk', () => {

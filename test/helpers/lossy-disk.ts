@@ -16,7 +16,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { waitFor } from './wait.ts'
 
 const SHUTDOWN = 0x8004587d
 const WITHOUT_JOURNAL = 2
@@ -30,9 +29,9 @@ export interface LossyDisk {
   writeBack(random: () => number, share: number): void
   /** From now on nothing reaches the device any more. */
   cut(): void
-  /** After the cut, once nobody uses it: as the machine finds it when it starts again. */
-  mountAgain(): Promise<void>
-  remove(): Promise<void>
+  /** After the cut: as the machine finds it when it starts again. */
+  mountAgain(): void
+  remove(): void
 }
 
 const run = (...command: [string, ...string[]]) =>
@@ -53,7 +52,7 @@ export function obstacleToLossyDisks(directory: string): string | null {
   if (run('mkfs.ext4', '-V').error) return 'mkfs.ext4 is missing'
   try {
     const disk = makeLossyDisk(join(directory, 'trial'), 16)
-    run('umount', disk.path)
+    disk.remove()
     return null
   } catch (error) {
     return (error as Error).message
@@ -63,22 +62,21 @@ export function obstacleToLossyDisks(directory: string): string | null {
 export function makeLossyDisk(directory: string, mebibytes = 768): LossyDisk {
   mkdirSync(directory, { recursive: true })
   const [image, path] = [join(directory, 'image'), join(directory, 'disk')]
+  let present = image
+  let cuts = 0
   writeFileSync(image, '')
   truncateSync(image, mebibytes * 2 ** 20)
-  const made = run('mkfs.ext4', '-q', '-F', image)
-  if (made.status !== 0) throw new Error(`mkfs.ext4: ${made.stderr}`)
-  mkdirSync(path, { recursive: true })
-  const mount = () => {
-    const { status, stderr } = run('mount', '-o', 'loop', image, path)
-    if (status !== 0) throw new Error(`mount: ${stderr}`)
+  const succeed = (...command: [string, ...string[]]) => {
+    const { status, stderr } = run(...command)
+    if (status !== 0) throw new Error(`${command[0]}: ${stderr}`)
   }
-  /** The process that was killed may need a moment until its files are closed. */
-  const unmount = () =>
-    waitFor(() => run('umount', path).status === 0 || run('mountpoint', '-q', path).status !== 0, {
-      what: 'the disk to be unmounted',
-      timeoutMs: 20_000,
-      intervalMs: 50,
-    })
+  succeed('mkfs.ext4', '-q', '-F', image)
+  mkdirSync(path, { recursive: true })
+  const mount = () => succeed('mount', '-o', 'loop', present, path)
+  /** Also from below processes that have files open there. */
+  const unmount = () => {
+    while (run('mountpoint', '-q', path).status === 0) succeed('umount', '--lazy', path)
+  }
   mount()
   const { ioctl, sync_file_range } = libc()
   return {
@@ -98,12 +96,18 @@ export function makeLossyDisk(directory: string, mebibytes = 768): LossyDisk {
       closeSync(descriptor)
       if (answer !== 0) throw new Error('the disk could not be shut down')
     },
-    async mountAgain() {
-      await unmount()
+    mountAgain() {
+      // Every mount namespace that another program made meanwhile (unshare, a browser's sandbox) holds the file system
+      // that was shut down, and the kernel would give it for the same image again.
+      const copy = join(directory, `image-${++cuts}`)
+      succeed('cp', '--sparse=always', present, copy)
+      unmount()
+      rmSync(present)
+      present = copy
       mount()
     },
-    async remove() {
-      await unmount()
+    remove() {
+      unmount()
       rmSync(directory, { recursive: true, force: true })
     },
   }
