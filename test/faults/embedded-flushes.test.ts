@@ -246,6 +246,26 @@ describe('an exception that leaves WebAssembly', () => {
     expect(await database.first(count, {})).toEqual({ notes: 2 })
   })
 
+  test('is not reached by brackets that a statement or a value nests too deep', async () => {
+    const disk = await open()
+    const nested = '['.repeat(200_000)
+    const json = statement<{ json: unknown }, { kind: string }>(
+      sql`select jsonb_typeof(${param('json', 'jsonb')}) as kind`,
+    )
+    let deep: unknown = []
+    for (let depth = 0; depth < 2000; depth++) deep = [deep]
+    for (const refused of [
+      () => run(`select '${nested}'::jsonb`),
+      () => run(`select ${'('.repeat(200_000)}1${')'.repeat(200_000)}`),
+      () => database.first(json, { json: deep }),
+    ])
+      await expect(refused()).rejects.toMatchObject({ code: '54001' })
+    expect(disk.ended).toEqual([])
+    expect(await database.first(json, { json: { [nested]: `"\\${nested}` } })).toEqual({ kind: 'object' })
+    await database.all(add, { note: 1 })
+    expect(await database.first(count, {})).toEqual({ notes: 1 })
+  })
+
   test('is not reached by a recursion, which is an error of the statement alone', async () => {
     const disk = await open()
     await run(

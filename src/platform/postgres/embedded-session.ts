@@ -22,6 +22,9 @@ export interface Session {
 
 /** WebAssembly's memory grows for a large value and is never given back. No value of ours comes near it. */
 const MOST_BYTES = 16 * 1024 * 1024
+/** PostgreSQL reads JSON by recursion, and WebAssembly's own stack ends before max_stack_depth: at some 10,000. */
+const MOST_NESTED = 1000
+const JSON_TYPES = new Set([114 /* json */, 3802 /* jsonb */])
 /** Texts that carry no parameter in their place; there are some 300. */
 const MOST_PREPARED = 2000
 
@@ -38,8 +41,13 @@ const BOUNDS = /^(begin|commit|rollback|set|deallocate)\b/
 interface Prepared {
   name: string
   mayHaveWritten: boolean
-  serializers: (((value: unknown) => unknown) | undefined)[]
+  parameters: Parameter[]
   fields: { key: string; parse: ((text: string) => unknown) | undefined }[]
+}
+
+interface Parameter {
+  isJson: boolean
+  serialize: ((value: unknown) => unknown) | undefined
 }
 
 interface Reply {
@@ -88,6 +96,7 @@ export async function createSession(instance: PGlite): Promise<Session> {
   }
 
   function prepare(text: string): Prepared {
+    requireShallow(text, false)
     const name = WORTH_PREPARING.test(text) ? `s${names++}` : ''
     const { parameterTypes, fields } = exchange([
       serialize.parse({ name, text }),
@@ -98,7 +107,10 @@ export async function createSession(instance: PGlite): Promise<Session> {
       name,
       mayHaveWritten:
         !(READS.test(text) || BOUNDS.test(text)) || WRITES.test(text) || ownFunctions().test(text),
-      serializers: parameterTypes.map((type) => instance.serializers[type]),
+      parameters: parameterTypes.map((type) => ({
+        isJson: JSON_TYPES.has(type),
+        serialize: instance.serializers[type],
+      })),
       fields: fields.map(({ name: column, dataTypeID }) => ({
         key: camelCase(column),
         parse: instance.parsers[dataTypeID],
@@ -127,12 +139,12 @@ export async function createSession(instance: PGlite): Promise<Session> {
   return {
     run(text, values) {
       if (prepared.size > MOST_PREPARED) forgetAll()
-      const { name, serializers, fields, mayHaveWritten } = prepared.get(text) ?? prepare(text)
+      const { name, parameters, fields, mayHaveWritten } = prepared.get(text) ?? prepare(text)
       const rows: Result['rows'] = []
       try {
         exchange(
           [
-            serialize.bind({ statement: name, values: serializeAll(values, serializers) }),
+            serialize.bind({ statement: name, values: serializeAll(values, parameters) }),
             serialize.execute({}),
             serialize.sync(),
           ],
@@ -149,23 +161,47 @@ export async function createSession(instance: PGlite): Promise<Session> {
   }
 }
 
-/** A value is refused before it reaches WebAssembly. */
-class ValueTooLarge extends Error {
-  readonly code = '54000'
+/** A statement is refused before it reaches WebAssembly. */
+class StatementRefused extends Error {
+  constructor(
+    readonly code: '54000' | '54001',
+    message: string,
+  ) {
+    super(message)
+  }
 }
 
 function serializeAll(
   values: readonly unknown[],
-  serializers: Prepared['serializers'],
+  parameters: Prepared['parameters'],
 ): (string | Buffer | null)[] {
   let bytes = 0
   return values.map((value, index) => {
     if (value === null || value === undefined) return null
-    const serialized = (serializers[index]?.(value) ?? String(value)) as string | Buffer
+    const { serialize, isJson = false } = parameters[index] ?? {}
+    const serialized = (serialize?.(value) ?? String(value)) as string | Buffer
     bytes += typeof serialized === 'string' ? serialized.length : serialized.byteLength
-    if (bytes > MOST_BYTES) throw new ValueTooLarge(`the values of a statement exceed ${MOST_BYTES} bytes`)
+    if (bytes > MOST_BYTES)
+      throw new StatementRefused('54000', `the values of a statement exceed ${MOST_BYTES} bytes`)
+    if (isJson && typeof serialized === 'string') requireShallow(serialized, true)
     return serialized
   })
+}
+
+/** Strings of JSON hold any number of brackets; those of a statement may be JSON themselves. */
+function requireShallow(text: string, skipStrings: boolean): void {
+  if (text.length <= MOST_NESTED) return
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const sign = text[index]!
+    if (inString && sign === '\\') index += 1
+    else if (sign === '"') inString = skipStrings && !inString
+    else if (inString) continue
+    else if (']})'.includes(sign)) depth -= 1
+    else if ('[{('.includes(sign) && ++depth > MOST_NESTED)
+      throw new StatementRefused('54001', `brackets of a statement are nested deeper than ${MOST_NESTED}`)
+  }
 }
 
 function decode(row: (string | null)[], fields: Prepared['fields']): Record<string, unknown> {
