@@ -147,7 +147,7 @@ async function load(
     await target.query('begin')
     await loadBackup(target, file, { keys, manifest, now, onProgress, signal })
     await target.query('commit')
-    await target.query('vacuum (freeze)')
+    await target.query('vacuum (freeze, analyze)')
   } finally {
     await target.close()
   }

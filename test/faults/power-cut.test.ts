@@ -245,5 +245,6 @@ describe.skipIf(obstacle !== null)('when the power is cut', () => {
       run,
     )
 
-  if (soaking || areWanted) test('a service whose flushes do nothing loses what was acknowledged', withoutFlushes)
+  if (soaking || areWanted)
+    test('a service whose flushes do nothing loses what was acknowledged', withoutFlushes)
 })

@@ -4,13 +4,14 @@ import { readdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
-import { type EmbeddedOptions, openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import { type EmbeddedOptions, openEmbedded, openEmbeddedCopy } from '../../src/platform/postgres/embedded.ts'
 import { findNeglect } from '../../src/platform/postgres/embedded-upkeep.ts'
 import { createStorage } from '../helpers/service.ts'
+import { reduced, soaking } from '../helpers/soak.ts'
 import { skipTransactions } from '../helpers/transaction-numbers.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(reduced(120_000, 1_200_000))
 
 const run = (database: Database, text: string) =>
   database.all(statement<object, Record<string, unknown>>(sql.raw(text)), {})
@@ -52,6 +53,64 @@ describe('the embedded database', () => {
     await turns(2)
     // Two and a half megabytes each, and nothing of them stays.
     expect(one.size() - before).toBeLessThanOrEqual(Math.max(once, 1_000_000) * 1.2)
+    await one.database.close()
+  })
+
+  test('finds the rows of a restore or a move frozen, so that its first vacuum reads none of them', async () => {
+    const { settings } = await createStorage('embedded')
+    const dataDir = settings.storage?.data_dir as string
+    const copy = await openEmbeddedCopy(dataDir)
+    await copy.query('begin')
+    await copy.query('create table restored as select generate_series(1, 50000) as number')
+    await copy.query('commit')
+    await copy.close()
+    const one = await open({}, dataDir)
+    const [found] = await one.run(`
+      select relallfrozen::float8 / relpages as frozen, reltuples::int as rows
+        from pg_class where relname = 'restored'`)
+    expect(found!.rows).toBe(50_000)
+    expect(found!.frozen as number).toBeGreaterThan(0.95)
+    await one.database.close()
+  })
+
+  /** Each day brings rows, some are used again, half go after a twelfth of the time, and all after a quarter. */
+  test('after a year of days in quick motion is hardly larger than a fresh copy of what is left', async () => {
+    const [days, rows] = reduced([40, 300], [365, 3000])
+    const upkeep = { freezeAge: 20_000, logBytes: 8 * 1024 * 1024 }
+    const one = await open({ upkeep })
+    await one.run('create table kept (day int, number int, used_at timestamptz, text text)')
+    await one.run('create index on kept (day)')
+    await one.run('create index on kept (text)')
+    const empty = one.size()
+    const most = { age: 0, logBytes: 0, workMs: 0 }
+    for (let day = 0; day < days; day++) {
+      await one.run(`insert into kept select ${day}, i, now(), md5(i::text || ${day}) || repeat('x', 300)
+        from generate_series(1, ${rows}) i`)
+      await one.run(`update kept set used_at = now() where day > ${day - 5} and number % 5 = 0`)
+      await one.run(
+        `delete from kept where day <= ${day - days / 4} or (number % 2 = 0 and day <= ${day - days / 12})`,
+      )
+      // Every transaction of its own has a number.
+      await one.run(`do $$ begin for i in 1..1000 loop begin
+        update kept set number = number where false; perform pg_current_xact_id();
+        exception when others then null; end; end loop; end $$`)
+      await one.everything()
+      const { transactionAge, logBytes, longestWorkMs } = await one.database.upkeep!.condition()
+      most.age = Math.max(most.age, transactionAge)
+      most.logBytes = Math.max(most.logBytes, logBytes)
+      most.workMs = Math.max(most.workMs, longestWorkMs)
+    }
+    const used = one.size() - empty
+    const [left] = await one.run('select count(*)::int as rows from kept')
+    await one.run('create table fresh (like kept including indexes)')
+    const before = one.size()
+    await one.run('insert into fresh select * from kept order by day')
+    const fresh = one.size() - before
+    if (soaking)
+      process.stdout.write(`${JSON.stringify({ days, left, used, fresh, share: used / fresh, most })}\n`)
+    expect(used).toBeLessThan(fresh * 1.5)
+    expect(most.age).toBeLessThan(upkeep.freezeAge + 5000)
+    expect(most.logBytes).toBeLessThan(upkeep.logBytes * 2)
     await one.database.close()
   })
 

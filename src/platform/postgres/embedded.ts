@@ -155,6 +155,7 @@ export async function openEmbeddedCopy(
     beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
     const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
     return createEmbeddedCopy(instance, async () => {
+      if (options.bulk) await vacuumAll(instance)
       await instance.close()
       unlock()
     })
@@ -162,6 +163,12 @@ export async function openEmbeddedCopy(
     unlock()
     throw error
   }
+}
+
+/** Otherwise the first upkeep of the service would read and freeze every row in one go, while nobody is answered. */
+async function vacuumAll(instance: PGlite): Promise<void> {
+  // What fails here, the service's upkeep does later; a copy that was given up is still in its transaction.
+  await instance.query('vacuum (freeze, analyze)').catch(() => {})
 }
 
 async function keepOpen(
