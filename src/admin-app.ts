@@ -69,6 +69,7 @@ const table = `
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
   POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration/people
   DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
+  DELETE  /accounts/:uuid/two-factor/removal       cancelTwoFactorRemoval   accounts:recover  administration/factors
   GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration/factors
   DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration/factors
   GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration/factors

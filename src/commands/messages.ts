@@ -21,6 +21,7 @@ const channels = ['email', 'sms']
 
 interface ListOptions extends Options {
   account?: string
+  to?: string
   state?: string
   channel?: string
   gateway?: string
@@ -32,6 +33,7 @@ export function messagesCommand(): Command {
   const command = new Command('messages').description('see what became of messages, and send one again')
   addDoorCommand(command, 'list', 'print messages, newest first; never a code')
     .option('--account <account>', `to this person: ${NAME}`)
+    .option('--to <text>', 'to whom: any part of a contact or a name')
     .option('--state <state>', listed(messageStates), oneOf('--state', messageStates))
     .option('--channel <channel>', listed(channels), oneOf('--channel', channels))
     .option('--gateway <name>', 'taken by this gateway')
@@ -55,12 +57,12 @@ export function limitsCommand(): Command {
   return command
 }
 
-async function list({ account, limit, state, channel, gateway, since, ...options }: ListOptions) {
+async function list({ account, limit, to, state, channel, gateway, since, ...options }: ListOptions) {
   const most = readLimit(limit)
   const messages = await throughDoor(options, async (call) => {
     const path =
       account === undefined ? 'messages' : `accounts/${(await findAccount(call, account)).uuid}/messages`
-    return listAll<MessageRecord>(call, path, { state, channel, gateway, since }, most)
+    return listAll<MessageRecord>(call, path, { to, state, channel, gateway, since }, most)
   })
   if (options.json) return printJson(messages)
   printTable(

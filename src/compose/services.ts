@@ -254,7 +254,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     administrationTokens: createTokenService(below),
     people: createPeopleService({ ...below, directory, administrators }),
     accountFactors: createAccountFactors({ ...below, directory }),
-    auditTrail: createAuditTrail(below),
+    auditTrail: createAuditTrail({ ...below, directory }),
     overview: createOverview(below),
     limitLifts: createLimitLifts(below),
     messageLog: createMessageLog({ ...below, directory }),

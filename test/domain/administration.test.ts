@@ -25,7 +25,14 @@ describe.each(shapes)('administration on %s', (shape) => {
     const { person, uuid } = await signedIn()
     const id = (await call('GET', `accounts/${uuid}`)).body.account.id
     const { identifier } = person
-    for (const query of [identifier, identifier.toUpperCase(), uuid, String(id), identifier.slice(0, 12)]) {
+    for (const query of [
+      identifier,
+      identifier.toUpperCase(),
+      uuid,
+      String(id),
+      identifier.slice(0, 12),
+      identifier.slice(2, 14),
+    ]) {
       const { status, body } = await call('GET', `accounts?query=${encodeURIComponent(query)}`)
       expect([status, body.items.map((item: { uuid: string }) => item.uuid)]).toEqual([200, [uuid]])
     }
@@ -34,6 +41,53 @@ describe.each(shapes)('administration on %s', (shape) => {
     const national = `0${phone.slice(3).replace(/(..)/g, '$1 ')}`
     const { body } = await call('GET', `accounts?query=${encodeURIComponent(national)}`)
     expect(body.items.map((item: { phone: string }) => item.phone)).toEqual([phone])
+  })
+
+  test('any part of an e-mail address, a phone number, a name or a username finds the account, as one types', async () => {
+    const word = crypto.randomUUID().replaceAll('-', '')
+    const { uuid } = (
+      await call('POST', 'accounts', {
+        email: `Before.${word}.after@shop.example`,
+        phone: newPhone(),
+        verified: true,
+      })
+    ).body.account
+    const { phone } = (
+      await call('PATCH', `accounts/${uuid}`, {
+        username: `u${word.slice(0, 20)}`,
+        profile: { name: `Zoé ${word.slice(8, 20)} Fontaine` },
+      })
+    ).body.account
+    const made = async (name: string) =>
+      (
+        await call('POST', 'accounts', {
+          email: `${name}.${crypto.randomUUID()}@shop.example`,
+          verified: true,
+        })
+      ).body.account.uuid
+    await made('a')
+    const last = await made('b')
+    const find = async (query: string, more = '') =>
+      (await call('GET', `accounts?query=${encodeURIComponent(query)}${more}`)).body.items.map(
+        (item: { uuid: string }) => item.uuid,
+      )
+    for (const query of [
+      word.slice(5, 12),
+      `${word}.AFTER@shop.e`,
+      `before.${word}.after@shop.exampl`,
+      phone.slice(-6),
+      `${phone.slice(-6, -4)} ${phone.slice(-4, -2)} ${phone.slice(-2)}`,
+      `zoé ${word.slice(8, 14)}`,
+      `ZOÉ ${word.slice(8, 14)}`,
+      `u${word.slice(0, 9)}`,
+      uuid.slice(0, 12),
+    ])
+      expect([query, await find(query)]).toEqual([query, [uuid]])
+    expect(await find(`before.${word}`, '&locked=true')).toEqual([])
+    const [newest] = await find('@shop.example', '&limit=1')
+    expect(newest).toBe(last)
+    expect(await find(`${word}%`)).toEqual([])
+    expect(await find('____')).toEqual([])
   })
 
   test('it is shown with its fields, and the look is recorded once an hour', async () => {

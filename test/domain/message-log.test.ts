@@ -50,6 +50,27 @@ describe('messages', () => {
       expectRefusal(await call('GET', `messages?${query}`), 'validation_failed')
   })
 
+  test('messages are found by any part of the recipient, and events by the e-mail address', async () => {
+    const { identifier, uuid } = await person()
+    await person()
+    const part = identifier.slice(3, -5)
+    const found = (await call('GET', `messages?to=${part}`)).body.items
+    expect(found.map(({ account }: Message) => account)).toEqual([uuid])
+    const sent = (await call('GET', `messages?to=${identifier.toUpperCase()}`)).body.items
+    expect(sent.map(({ destination }: Message) => destination)).toEqual([identifier])
+    for (const typed of [identifier, part, uuid]) {
+      const { items } = (await call('GET', `events?account=${typed}&type=account.registered`)).body
+      expect(items.map(({ account }: Message) => account)).toEqual([uuid])
+    }
+    expect((await call('GET', `messages?to=nobody-${crypto.randomUUID()}`)).body.items).toEqual([])
+    expect((await call('GET', `events?account=nobody-${crypto.randomUUID()}`)).body.items).toEqual([])
+    const first = (await call('GET', `events?account=${part}&limit=1`)).body
+    const second = (await call('GET', `events?account=${part}&limit=1&cursor=${first.next_cursor}`)).body
+    expect(second.items[0].id).toBeLessThan(first.items[0].id)
+    expectRefusal(await call('GET', 'messages?to=ab'), 'validation_failed')
+    expectRefusal(await call('GET', `events?account=${part}&after=0`), 'validation_failed')
+  })
+
   test('pages follow each other while messages are added', async () => {
     await person()
     const first = (await call('GET', 'messages?limit=1')).body

@@ -180,6 +180,23 @@ describe('support', () => {
       expect(service.log.join('\n')).not.toContain(token)
     })
 
+    test('an administrator sees the removal that waits, and keeps two factors on', async () => {
+      const { uuid } = await protectedAccount()
+      const removalAt = async () => (await call('GET', `accounts/${uuid}`)).body.account.removal_at
+      expect(await removalAt()).toBeUndefined()
+      const { dueAt } = await delayed(uuid)
+      expect(await removalAt()).toBe(dueAt?.toISOString())
+      for (let count = 0; count < 2; count++)
+        expect((await call('DELETE', `accounts/${uuid}/two-factor/removal`)).status).toBe(200)
+      expect(await removalAt()).toBeUndefined()
+      await keepHouse(25)
+      expect(await isOn(uuid)).toBe(true)
+      const stopped = (await typesOf(uuid)).filter((type: string) => type === 'undo.used')
+      expect(stopped).toHaveLength(1)
+      const nobody = await call('DELETE', `accounts/${crypto.randomUUID()}/two-factor/removal`)
+      expectRefusal(nobody, 'account_not_found')
+    })
+
     test('a link that nobody made here has no button', async () => {
       for (const token of ['', 'x', 'A'.repeat(43)]) {
         const page = await fetch(`${service.url}/stop?t=${token}`)

@@ -116,6 +116,7 @@ const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, un
     'POST /admin/v1/accounts/:uuid/recovery': ({ send, remove_factors } = {}) =>
       (send === 'email' || send === 'sms') && remove_factors !== true,
     'DELETE /admin/v1/accounts/:uuid/two-factor': () => true,
+    'DELETE /admin/v1/accounts/:uuid/two-factor/removal': () => true,
   },
 }
 

@@ -5,12 +5,14 @@ import { invalid, readNumber, readTime } from '../../../platform/http/read-value
 import { currentRequest } from '../../../platform/request-context.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
-import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import { mergeNewest, type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { Directory } from '../directory/service.ts'
 import type { AuditTrailStore } from './store.ts'
 
 export interface EventQuery extends PageQuery {
+  /** A uuid; or, without `after`, any part of a contact or a name: the events of at most 20 accounts that it finds. */
   account?: string | undefined
   type?: string | undefined
   actor?: string | undefined
@@ -27,6 +29,7 @@ export interface AuditTrail {
 }
 
 interface Needs {
+  directory: Pick<Directory, 'uuidsOf'>
   eventTail: EventTail
   stores: { auditTrail: AuditTrailStore; events: EventStore }
 }
@@ -34,7 +37,7 @@ interface Needs {
 /** The most calls of one caller that wait for an event at the same time: each holds a connection. */
 const MAXIMUM_FOLLOWERS = 16
 
-export function createAuditTrail({ eventTail, stores }: Needs): AuditTrail {
+export function createAuditTrail({ directory, eventTail, stores }: Needs): AuditTrail {
   const { auditTrail: store, events } = stores
   const followers = new Map<string, number>()
 
@@ -69,7 +72,8 @@ export function createAuditTrail({ eventTail, stores }: Needs): AuditTrail {
   return {
     async list({ account, type, actor, since, after: afterId, wait, ...query }, { signal } = {}) {
       const { limit, after } = readPage(query)
-      if (account !== undefined && !isUuid(account)) throw invalid('account')
+      const isOne = account === undefined || isUuid(account)
+      if (!isOne && afterId !== undefined) throw invalid('account')
       const filter = { account, type, actor, since: readTime('since', since) }
       if (afterId !== undefined) {
         const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', { maximum: 25 })]
@@ -78,7 +82,11 @@ export function createAuditTrail({ eventTail, stores }: Needs): AuditTrail {
         return { items: await withNames(found.map(eventRecord)), next_cursor: null }
       }
       if (wait !== undefined) throw invalid('after')
-      const page = toPage(await events.list(filter, after, limit + 1), limit, eventRecord)
+      const people = isOne ? [account] : await directory.uuidsOf(account)
+      const lists = await Promise.all(
+        people.map((one) => events.list({ ...filter, account: one }, after, limit + 1)),
+      )
+      const page = toPage(mergeNewest(lists, limit + 1), limit, eventRecord)
       return { ...page, items: await withNames(page.items) }
     },
   }

@@ -36,6 +36,12 @@ export const accountDetails = component(
         identities: integer(),
         sessions: integer(),
         email_refused_at: emailRefusedAtField,
+        removal_at: t.Optional(
+          t.String({
+            format: 'date-time',
+            description: 'When two factors will be turned off: only there while a removal waits',
+          }),
+        ),
       }),
     ],
     { description: 'An account with all that administration knows of it.' },
@@ -56,6 +62,8 @@ export type AccountDetails = ListedAccount & {
   sessions: number
   /** Only where a mail server refused the e-mail address for good within the last day. */
   email_refused_at?: string
+  /** Only while a removal of two factors waits. */
+  removal_at?: string
 }
 
 export function listedRecord(

@@ -9,7 +9,10 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'
 
 export interface AccountQuery extends PageQuery {
-  /** An e-mail address, a phone number in any spelling, a uuid, an id, or at least three characters to begin with. */
+  /**
+   * An e-mail address, a phone number in any spelling, a uuid or an id; or at least three characters of a contact, a name
+   * or a username, or the first ones of a uuid.
+   */
   query?: string | undefined
   locked?: string | undefined
   confirmed?: string | undefined
@@ -24,9 +27,10 @@ export function readSearch(
   { query, ...typed }: AccountQuery,
   defaultCountry: DefaultCountry,
   roles: Pick<Roles, 'read'>,
-): { search: AccountSearch; filter: AccountFilter } {
+): { searches: AccountSearch[]; filter: AccountFilter } {
   const filter = readFilter(typed, roles)
-  return { search: searchOf(query, filter, defaultCountry), filter }
+  const text = query?.trim() ?? ''
+  return { searches: text === '' ? [listOf(filter)] : searchesFor(text, defaultCountry), filter }
 }
 
 /** The index that a list without a query is read by. */
@@ -36,24 +40,27 @@ function listOf({ locked, roleId, createdAfter, createdBefore }: AccountFilter):
   return createdAfter || createdBefore ? { by: 'creation' } : { by: 'all' }
 }
 
-function searchOf(
-  query: string | undefined,
-  filter: AccountFilter,
-  defaultCountry: DefaultCountry,
-): AccountSearch {
-  if (query === undefined || query.trim() === '') return listOf(filter)
-  const typed = query.trim()
-  const email = parseEmail(typed)
-  if (email) return { by: 'email', key: email.key }
-  const phone = parsePhone(typed, defaultCountry)
-  if (phone) return { by: 'phone', key: phone.key }
-  if (isUuid(typed)) return { by: 'uuid', uuid: typed }
-  const phonePrefix = parsePhonePrefix(typed, defaultCountry)
-  if (phonePrefix !== null) return { by: 'prefix', prefix: phonePrefix }
+/** The next one is tried where the one before finds nothing: what looks complete may be the beginning of more. */
+function searchesFor(typed: string, defaultCountry: DefaultCountry): AccountSearch[] {
+  if (isUuid(typed)) return [{ by: 'uuid', uuid: typed }]
   const id = parseWholeNumber(typed)
-  if (id !== null) return { by: 'id', id }
-  if (typed.length < 3) throw invalid('query')
-  return { by: 'prefix', prefix: typed.toLowerCase() }
+  if (typed.length < 3) {
+    if (id === null) throw invalid('query')
+    return [{ by: 'id', id }]
+  }
+  const email = parseEmail(typed)
+  const phone = parsePhone(typed, defaultCountry)
+  const phonePrefix = parsePhonePrefix(typed, defaultCountry)
+  const uuidPrefix = /^[0-9a-f-]{3,36}$/i.test(typed) ? typed : null
+  const digits = /^[+\d\s().-]+$/.test(typed) ? typed.replace(/[^+\d]/g, '') : typed
+  return [
+    ...(email ? [{ by: 'email', key: email.key } as const] : []),
+    ...(phone ? [{ by: 'phone', key: phone.key } as const] : []),
+    // Four digits are more often the end of a phone number than an id.
+    ...(id !== null && typed.length < 4 ? [{ by: 'id', id } as const] : []),
+    ...(phonePrefix ? [{ by: 'part', part: phonePrefix, id, uuidPrefix } as const] : []),
+    { by: 'part', part: (digits.length < 3 ? typed : digits).toLowerCase(), id, uuidPrefix },
+  ]
 }
 
 function readFilter(query: Omit<AccountQuery, 'query'>, roles: Pick<Roles, 'read'>): AccountFilter {

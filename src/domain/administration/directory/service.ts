@@ -39,7 +39,13 @@ import {
 } from './administered-account-schema.ts'
 import { createLooks } from './looks.ts'
 import { type AccountQuery, readSearch } from './search.ts'
-import type { AccountChange, AdministeredAccount, DirectoryStore } from './store.ts'
+import type {
+  AccountChange,
+  AccountFilter,
+  AccountSearch,
+  AdministeredAccount,
+  DirectoryStore,
+} from './store.ts'
 
 /** As the body of PATCH has it. */
 export interface AccountPatch {
@@ -59,6 +65,8 @@ export interface AccountPatch {
 
 export interface Directory {
   list(query: AccountQuery): Promise<Page<ListedAccount>>
+  /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. Throws `validation_failed`. */
+  uuidsOf(query: string): Promise<string[]>
   /** Throws `account_not_found`, as all that follow. */
   find(uuid: string): Promise<AdministeredAccount>
   /** The same for a look at the person, which is recorded once an hour for each who looks. */
@@ -104,10 +112,16 @@ interface Needs {
   }
 }
 
-/** A search by one of these shows the person who was meant: it is a look. */
 const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id'])
 
+/** Whether the search meant this very person: showing them is a look. */
+const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
+  search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
+
 const MAXIMUM_SESSIONS = 1000
+/** Whose messages or events are read at once. */
+const MAXIMUM_PEOPLE = 20
+
 export function createDirectory(needs: Needs): Directory {
   const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
   const { refusedAddresses, clock, config, stores } = needs
@@ -123,6 +137,18 @@ export function createDirectory(needs: Needs): Directory {
     return account
   }
 
+  async function firstThatFinds(
+    searches: AccountSearch[],
+    filter: AccountFilter,
+    before: number | null,
+    limit: number,
+  ): Promise<{ search: AccountSearch; found: AdministeredAccount[] }> {
+    const [search, ...others] = searches as [AccountSearch, ...AccountSearch[]]
+    const found = await store.list(search, filter, before, limit)
+    if (found.length > 0 || others.length === 0) return { search, found }
+    return firstThatFinds(others, filter, before, limit)
+  }
+
   async function describe(account: AdministeredAccount): Promise<AccountDetails> {
     const [held, counts, refusedAt] = await Promise.all([
       secondFactor.find(account),
@@ -135,6 +161,7 @@ export function createDirectory(needs: Needs): Directory {
       factors,
       ...counts,
       ...refusedAtRecord(refusedAt),
+      ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
     }
   }
 
@@ -206,12 +233,19 @@ export function createDirectory(needs: Needs): Directory {
     describe,
     async list(query) {
       const { limit, after } = readPage(query)
-      const { search, filter } = readSearch(query, defaultCountry, roles)
-      const found = await store.list(search, filter, after, limit + 1)
+      const { searches, filter } = readSearch(query, defaultCountry, roles)
+      const { search, found } = await firstThatFinds(searches, filter, after, limit + 1)
       const page = toPage(found, limit, listed)
-      if (NAMES_PERSON.has(search.by)) for (const account of page.items) await looks.record(account)
+      for (const account of page.items) if (isMeant(search, account)) await looks.record(account)
       await looks.recordList(page.items.length)
       return page
+    },
+    async uuidsOf(query) {
+      if (isUuid(query)) return [query]
+      const { searches, filter } = readSearch({ query }, defaultCountry, roles)
+      const { found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
+      await looks.recordList(found.length)
+      return found.map(({ uuid }) => uuid)
     },
     get: async (uuid) => describe(await view(uuid)),
     async change(uuid, patch) {

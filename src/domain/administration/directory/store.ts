@@ -38,8 +38,8 @@ export type AccountSearch =
   | { by: 'email' | 'phone'; key: string }
   | { by: 'uuid'; uuid: string }
   | { by: 'id'; id: number }
-  /** Of the e-mail address or of the phone number, in comparable form. */
-  | { by: 'prefix'; prefix: string }
+  /** Three or more characters of a contact, a name or a username; beside them an id, and the beginning of a uuid. */
+  | { by: 'part'; part: string; id: number | null; uuidPrefix: string | null }
   | { by: 'locked' }
   | { by: 'role'; roleId: number }
   /** All of the filter's span of time. */
@@ -146,22 +146,46 @@ const listWhere = (name: string, where: SQL) =>
      order by id desc limit ${p.limit}`,
   })
 
-/** Only so many of the accounts that begin with it are looked at: whoever searches types another character. */
-const SEARCHED = 1000
+/** What the index `accounts_parts` is made of, in the same words. */
+const searchText = sql`account_search_text(email_key, phone, username, profile)`
 
-/** `text_pattern_ops` orders by bytes; the last character of UTF-8 is after every address that begins with the prefix. */
-const begins = (column: SQL, value: SQL) =>
-  sql`${column} ~>=~ ${value} and ${column} ~<~ (${value} || chr(1114111))`
+/** So many of the newest accounts are read first: parts that many contacts share, such as a domain, are found here. */
+const NEWEST = 2000
+/** Only so many of the others are looked at: who searches types another character. */
+const SEARCHED = 200
 
-const byPrefix = defineStatement({
-  name: 'administration_accounts.list_by_prefix',
-  params: { value: 'text', ...listParams },
+/**
+ * Every third trigram of the part leads to it in the index; the text itself decides. `id + 0` keeps the primary key out
+ * of the plan, by which the whole table would be read.
+ */
+const byPart = defineStatement({
+  name: 'administration_accounts.list_by_part',
+  params: {
+    value: 'text',
+    id: 'bigint?',
+    uuidFrom: 'uuid?',
+    uuidTo: 'uuid?',
+    ...listParams,
+  },
   row: administeredRow,
   sql: (p) => sql`
-  with found as materialized (
-    (select id from ${accounts} where ${begins(sql`email_key`, p.value)} limit ${sql.raw(String(SEARCHED))})
-    union
-    (select id from ${accounts} where ${begins(sql`phone`, p.value)} limit ${sql.raw(String(SEARCHED))}))
+  with newest as materialized (
+    select id from (
+      select * from ${accounts}
+       where id < coalesce(${p.before}, 9223372036854775807) order by id desc limit ${sql.raw(String(NEWEST))}) one
+     where position(${p.value} in ${searchText}) > 0 and ${filter(p)} limit ${p.limit}),
+  indexed as materialized (
+    select id from ${accounts}
+     where (select count(*) from newest) < ${p.limit}
+       and account_trigrams(${searchText}) @> array(
+         select substr(${p.value}, least(place, length(${p.value}) - 2), 3)
+           from generate_series(1, length(${p.value}), 3) place)
+       and position(${p.value} in ${searchText}) > 0
+       and id + 0 < coalesce(${p.before}, 9223372036854775807) and ${filter(p)} limit ${sql.raw(String(SEARCHED))}),
+  found as (
+    select id from newest union select id from indexed
+    union select id from ${accounts} where id = ${p.id}
+    union (select id from ${accounts} where uuid between ${p.uuidFrom} and ${p.uuidTo} limit ${sql.raw(String(SEARCHED))}))
   select ${columns} from found join ${accounts} account using (id)
    where id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
    order by id desc limit ${p.limit}`,
@@ -289,8 +313,11 @@ function runSearch(database: Database, search: AccountSearch, params: ValuesOf<t
       return database.all(byUuid, { value: search.uuid, ...params })
     case 'id':
       return database.all(byId, { value: search.id, ...params })
-    case 'prefix':
-      return database.all(byPrefix, { value: search.prefix, ...params })
+    case 'part':
+      return database.all(byPart, {
+        ...{ value: search.part, id: search.id, ...uuidsFrom(search.uuidPrefix) },
+        ...params,
+      })
     case 'role':
       return database.all(byRole, { value: search.roleId, ...params })
     case 'locked':
@@ -300,6 +327,13 @@ function runSearch(database: Database, search: AccountSearch, params: ValuesOf<t
     case 'all':
       return database.all(all, params)
   }
+}
+
+/** The span of the uuids that begin so; both null where there is none. */
+function uuidsFrom(prefix: string | null): { uuidFrom: string | null; uuidTo: string | null } {
+  if (prefix === null) return { uuidFrom: null, uuidTo: null }
+  const digits = prefix.replaceAll('-', '').slice(0, 32)
+  return { uuidFrom: digits.padEnd(32, '0'), uuidTo: digits.padEnd(32, 'f') }
 }
 
 const filterParams = ({ locked, confirmed, roleId, createdAfter, createdBefore }: AccountFilter) => ({

@@ -90,6 +90,17 @@ export function createAccountFactorRoutes(
         detail: detail('removeAccountTwoFactor', 'Turn two factors off for somebody who lost them'),
       },
     )
+    .delete(
+      '/accounts/:uuid/two-factor/removal',
+      async ({ params }) => {
+        await factors.cancelRemoval(params.uuid)
+        return done
+      },
+      {
+        response: { 200: doneAnswer, ...errorResponses('account_not_found') },
+        detail: detail('cancelTwoFactorRemoval', 'Keep two factors on whose removal waits'),
+      },
+    )
     .get(
       '/accounts/:uuid/passkeys',
       async ({ params, query }) => ({

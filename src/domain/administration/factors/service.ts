@@ -14,6 +14,8 @@ import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 export interface AccountFactors {
   /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
   removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
+  /** Keeps them on: a removal that waits is not done. */
+  cancelRemoval(uuid: string): Promise<void>
   /** Oldest first. */
   listPasskeys(uuid: string, query: PageQuery): Promise<Page<Passkey>>
   listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>>
@@ -39,6 +41,9 @@ export function createAccountFactors(needs: Needs): AccountFactors {
     async removeTwoFactor(uuid, { delayed }) {
       const account = await directory.find(uuid)
       return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
+    },
+    async cancelRemoval(uuid) {
+      await twoFactorRemovals.cancel(await directory.find(uuid))
     },
     async listPasskeys(uuid, query) {
       const { id } = await directory.view(uuid)

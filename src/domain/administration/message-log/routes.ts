@@ -72,6 +72,13 @@ const reportRow = component(
   ),
 )
 const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: timeText() }
+const recipient = t.Optional(
+  t.String({
+    description: 'Any part of a contact or a name of the person, or the whole destination',
+    minLength: 3,
+    maxLength: 300,
+  }),
+)
 
 const messageRecord = (
   { createdAt, nextAttemptAt, finishedAt, isReplaced, ...message }: ListedMessage,
@@ -103,7 +110,7 @@ export function createMessageRoutes(
         ...recordsOf(await messages.list(query), inLanguage(client.language)),
       }),
       {
-        query: t.Object(filter),
+        query: t.Object({ ...filter, to: recipient }),
         response: { 200: messagePage, ...errorResponses('validation_failed') },
         detail: detail('listMessages', 'List messages, newest first'),
       },

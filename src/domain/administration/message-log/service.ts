@@ -4,13 +4,21 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
-import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
+import {
+  mergeNewest,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readPage,
+  toPage,
+} from '../../foundation/events/page.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
 import type { Directory } from '../directory/service.ts'
-import type { MessageLogStore } from './store.ts'
+import type { MessageFilter, MessageLogStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
 export interface MessageQuery extends PageQuery {
@@ -18,6 +26,8 @@ export interface MessageQuery extends PageQuery {
   channel?: string | undefined
   gateway?: string | undefined
   since?: string | undefined
+  /** Any part of a contact or a name of the person; or the whole destination, where no account has it. */
+  to?: string | undefined
 }
 
 export interface SmsReportQuery extends PageQuery {
@@ -61,9 +71,20 @@ export function createMessageLog(needs: Needs): MessageLog {
     const state = readOneOf<MessageState>('state', query.state, messageStates)
     const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
     const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
-    const page = toPage(await store.list(filter, after, limit + 1), limit, (row) => row)
+    const page = toPage(await read(filter, query.to, after, limit + 1), limit, (row) => row)
     if (account === undefined) await directory.recordList(page.items.length)
     return page
+  }
+
+  async function read(filter: MessageFilter, to: string | undefined, after: number | null, limit: number) {
+    if (to === undefined) return store.list(filter, after, limit)
+    const destination = parseIdentifier(to, config.accounts.defaultCountry)?.destination ?? to
+    const people = await directory.uuidsOf(to)
+    const lists = await Promise.all([
+      store.list({ ...filter, destination }, after, limit),
+      ...people.map((account) => store.list({ ...filter, account }, after, limit)),
+    ])
+    return mergeNewest(lists, limit)
   }
 
   return {

@@ -37,6 +37,8 @@ export interface ListedMessage {
 
 export interface MessageFilter {
   account?: string | undefined
+  /** The whole of it, in any case. */
+  destination?: string | undefined
   state?: MessageState | undefined
   channel?: Channel | undefined
   gateway?: string | undefined
@@ -115,6 +117,13 @@ const listOfAccount = defineStatement({
   sql: (p) => listWhere(sql`${aboutAccount} = ${p.account}`, p),
 })
 
+const listTo = defineStatement({
+  name: 'administration_messages.list_to',
+  params: { destination: 'text', ...listParams },
+  row: listedRow,
+  sql: (p) => listWhere(sql`lower(destination) = lower(${p.destination}) and destination <> ''`, p),
+})
+
 const find = defineStatement({
   name: 'administration_messages.find',
   params: { id: 'bigint' },
@@ -146,11 +155,12 @@ const retry = defineStatement({
 
 export function createMessageLogStore(database: Database): MessageLogStore {
   return {
-    list({ account, state, channel, gateway, since }, before, limit) {
+    list({ account, destination, state, channel, gateway, since }, before, limit) {
       const params = {
         ...{ state: state ?? null, channel: channel ?? null, gateway: gateway ?? null, since: since ?? null },
         ...{ before, limit },
       }
+      if (destination !== undefined) return database.all(listTo, { destination, ...params })
       return account === undefined
         ? database.all(listAll, params)
         : database.all(listOfAccount, { account, ...params })

@@ -81,3 +81,9 @@ export const recordsOf = <Item, Record>(page: Page<Item>, record: (item: Item) =
   ...page,
   items: page.items.map(record),
 })
+
+/** One list of several that are each sorted from the newest row on; a row that is in two of them is once in it. */
+export function mergeNewest<Row extends { id: number }>(lists: Row[][], limit: number): Row[] {
+  const rows = new Map(lists.flat().map((row) => [row.id, row]))
+  return [...rows.values()].toSorted((one, other) => other.id - one.id).slice(0, limit)
+}

@@ -29,6 +29,8 @@ export interface TwoFactorRemovals {
   isLink(token: string): boolean
   /** By the token of a link. False where there is nothing to stop (any more). */
   stop(token: string): Promise<boolean>
+  /** The removal that waits for the account, by an administrator. False where none waits (any more). */
+  cancel(account: Account): Promise<boolean>
   /** Does what is due; gives how many. For housekeeping. */
   removeDue(now: Date, limit: number): Promise<number>
 }
@@ -104,6 +106,10 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
       const stopped = id !== null && (await store.stop(id, clock.now()))
       if (stopped) tellOperator('operator_removal_stopped')
       return stopped
+    },
+    async cancel(account) {
+      const waiting = await store.find(account.id)
+      return waiting !== null && store.stop(waiting.id, clock.now())
     },
     async removeDue(now, limit) {
       const due = await store.listDue(now, limit)

@@ -1,0 +1,2 @@
+-- concurrently
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "accounts_parts" ON "accounts" USING gin (account_trigrams(account_search_text("email_key", "phone", "username", "profile"))) WITH (fastupdate=false);
