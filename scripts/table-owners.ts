@@ -45,6 +45,7 @@ export const tableOwners: Record<string, string> = {
   tickets: 'foundation/tickets',
   totpEnrolments: 'credentials/authenticators',
   totpFactors: 'credentials/authenticators',
+  trustedDevices: 'accounts/devices',
   twoFactorRemovals: 'credentials/authenticators',
   undoLinks: 'sign-in/undo',
   usernames: 'accounts/accounts',

@@ -106,6 +106,7 @@ const table = `
   POST    /api/v1/auth/logout-all                  logOutEverywhere         bearer    sessions/sessions
   GET     /api/v1/auth/sessions                    listSessions             bearer    sessions/sessions
   DELETE  /api/v1/auth/sessions/:id                endSession               bearer    sessions/sessions
+  DELETE  /api/v1/auth/sessions/:id/trusted-device    forgetTrustedDevice      bearer    sessions/sessions
   GET     /api/v1/auth/me                          getAccount               bearer    self-service/me
   PATCH   /api/v1/auth/me                          changeOwnAccount         bearer    self-service/me
   GET     /api/v1/auth/me/security                 getAccountSecurity       bearer    self-service/me

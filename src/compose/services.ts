@@ -5,6 +5,7 @@ import { createRoles } from '../domain/accounts/accounts/roles.ts'
 import { createUsernames } from '../domain/accounts/accounts/usernames.ts'
 import { createAdmission } from '../domain/accounts/admission/service.ts'
 import { createKnownDevices } from '../domain/accounts/devices/service.ts'
+import { createTrustedDevices } from '../domain/accounts/devices/trusted-devices.ts'
 import { createAdministratorSessions } from '../domain/administration/administrator-sessions/service.ts'
 import { createAdministratorReach } from '../domain/administration/administrators/reach.ts'
 import { createAdministratorService } from '../domain/administration/administrators/service.ts'
@@ -174,13 +175,15 @@ function createMessages(below: ReturnType<typeof createLimits>) {
 
 function createAccounts(below: ReturnType<typeof createMessages>) {
   const notices = createOwnerNotices(below)
+  const devices = createKnownDevices({ ...below, store: below.stores.devices })
   return {
     ...below,
     notices,
     roles: createRoles(below.config.roles),
     usernames: createUsernames(below),
     admission: createAdmission(below),
-    devices: createKnownDevices({ ...below, store: below.stores.devices }),
+    devices,
+    trustedDevices: createTrustedDevices({ ...below, devices }),
     accountCodes: createAccountCodes({ ...below, notices }),
   }
 }

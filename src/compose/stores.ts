@@ -1,8 +1,10 @@
 /** Every store, made once. */
+
 import { createAccountCodeStore } from '../domain/accounts/account-codes/store.ts'
 import { createAccountStore } from '../domain/accounts/accounts/store.ts'
 import { createInvitationStore } from '../domain/accounts/admission/store.ts'
 import { createKnownDeviceStore } from '../domain/accounts/devices/store.ts'
+import { createTrustedDeviceStore } from '../domain/accounts/devices/trusted-device-store.ts'
 import { createAdministratorSessionStore } from '../domain/administration/administrator-sessions/store.ts'
 import { createAdministratorStore } from '../domain/administration/administrators/store.ts'
 import { createTokenStore } from '../domain/administration/api-tokens/store.ts'
@@ -101,6 +103,7 @@ export function createStores(
     smsFunnel: createSmsFunnelStore(database),
     spentTokens: createSpentTokenStore(database),
     tickets: redis ? createRedisTicketStore(redis) : createPostgresTicketStore(database),
+    trustedDevices: createTrustedDeviceStore(database),
     twoFactorRemovals: createTwoFactorRemovalStore(database),
     undo: createUndoStore(database),
   }
@@ -131,6 +134,7 @@ export const choresOf = (stores: Stores): Record<string, Sweep> => ({
   tickets: stores.tickets.sweep,
   wrong_codes: stores.attempts.sweep,
   known_devices: stores.devices.sweep,
+  trusted_devices: stores.trustedDevices.sweep,
   spent_id_tokens: stores.spentTokens.sweep,
   spent_challenges: stores.passkeys.sweep,
   idempotency_keys: stores.idempotency.sweep,

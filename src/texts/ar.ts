@@ -127,6 +127,7 @@ export const ar: Texts = {
     logged_out: 'تم تسجيل خروجك.',
     logged_out_everywhere: 'تم تسجيل خروجك من جميع أجهزتك.',
     session_ended: 'تم تسجيل الخروج من هذا الجهاز.',
+    device_forgotten: 'لم يعد هذا الجهاز موثوقًا به.',
     removal_asked: 'سيُوقف التحقق بخطوتين لحسابك.',
     removal_stop: 'إبقاؤه.',
     removal_stopped: 'يبقى التحقق بخطوتين مفعّلًا.',

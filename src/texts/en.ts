@@ -124,6 +124,7 @@ export const en: Texts = {
     logged_out: 'You are signed out.',
     logged_out_everywhere: 'You are signed out on all your devices.',
     session_ended: 'This device has been signed out.',
+    device_forgotten: 'This device is no longer trusted.',
     removal_asked: 'Two-factor sign-in of your account is about to be turned off.',
     removal_stop: 'Keep it on.',
     removal_stopped: 'Two-factor sign-in stays on.',

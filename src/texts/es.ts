@@ -131,6 +131,7 @@ export const es: Texts = {
     logged_out: 'Ha cerrado la sesión.',
     logged_out_everywhere: 'Ha cerrado la sesión en todos sus dispositivos.',
     session_ended: 'Se ha cerrado la sesión en este dispositivo.',
+    device_forgotten: 'Este dispositivo ya no es de confianza.',
     removal_asked: 'La verificación en dos pasos de su cuenta se va a desactivar.',
     removal_stop: 'Mantenerla.',
     removal_stopped: 'La verificación en dos pasos sigue activa.',

@@ -12,10 +12,10 @@ const smsRestore = "Si ce n'était pas vous, annulez sous 7 jours : {link}"
 export const fr = {
   errors: {
     malformed_json: 'Le corps de la requête n’est pas un document JSON valide.',
-    invalid_request: "Cette requête est incomplète ou n'est pas valide.",
-    invalid_grant: "Ce code ou ce jeton n'est pas valide ou a expiré.",
-    unsupported_grant_type: "Ce type d'autorisation n'est pas proposé.",
-    invalid_client: "Cette application n'est pas connue ici.",
+    invalid_request: 'Cette requête est incomplète ou n’est pas valide.',
+    invalid_grant: 'Ce code ou ce jeton n’est pas valide ou a expiré.',
+    unsupported_grant_type: 'Ce type d’autorisation n’est pas proposé.',
+    invalid_client: 'Cette application n’est pas connue ici.',
     invalid_credentials: 'Identifiant ou mot de passe incorrect.',
     invalid_token: 'Le jeton présenté n’est pas valide.',
     token_expired: 'Le jeton présenté a expiré.',
@@ -130,6 +130,7 @@ export const fr = {
     logged_out: 'Déconnexion effectuée.',
     logged_out_everywhere: 'Déconnexion effectuée sur tous vos appareils.',
     session_ended: 'Cet appareil est maintenant déconnecté.',
+    device_forgotten: 'Cet appareil n’est plus de confiance.',
     removal_asked: 'La double authentification de votre compte va être désactivée.',
     removal_stop: 'La garder.',
     removal_stopped: 'La double authentification reste active.',
@@ -367,7 +368,7 @@ export const fr = {
         email: [
           'L’information {about} manque dans les jetons d’accès d’au moins un compte : le compte n’en a pas, ou toutes ensemble sont trop volumineuses. Là où elle est exigée, ce compte ne peut pas se connecter. Le journal et poterne doctor nomment les comptes.',
         ],
-        sms: '{service}: {about} manque dans des jetons.',
+        sms: '{service} : {about} manque dans des jetons.',
       },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',

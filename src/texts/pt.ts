@@ -132,6 +132,7 @@ export const pt: Texts = {
     logged_out: 'A sessão foi terminada.',
     logged_out_everywhere: 'A sessão foi terminada em todos os seus dispositivos.',
     session_ended: 'A sessão foi terminada neste dispositivo.',
+    device_forgotten: 'Este dispositivo já não é de confiança.',
     removal_asked: 'Os dois fatores da sua conta vão ser desativados.',
     removal_stop: 'Mantê-los.',
     removal_stopped: 'Os dois fatores continuam ativos.',

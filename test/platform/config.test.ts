@@ -71,7 +71,7 @@ describe('without anything set', () => {
         layoutHtml: null,
       },
       codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20, login: true },
-      twoFactor: { allowEmail: true },
+      twoFactor: { allowEmail: true, trustDevice: null },
       tokens: {
         accessLifetimeSeconds: 900,
         refreshLifetimeSeconds: 2_592_000,

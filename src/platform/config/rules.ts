@@ -119,6 +119,19 @@ export function duration(initial: string, bounds: [string, string], doc: string)
   return durationRule(initial, bounds, doc, 1000, 'Seconds')
 }
 
+/** The same, or "never", which is null and the default. */
+export function durationOrNever(bounds: [string, string], doc: string): Rule<number | null> {
+  const rule = durationRule('1d', bounds, doc, 1000, 'Seconds')
+  return {
+    ...rule,
+    kind: `${rule.kind}, or "never"`,
+    initial: 'never',
+    expected: `"never", or ${rule.expected}`,
+    suffix: '',
+    read: (raw) => (raw === 'never' ? { value: null } : rule.read(raw)),
+  }
+}
+
 /** The same in milliseconds. */
 export function shortDuration(initial: string, bounds: [string, string], doc: string): Rule<number, 'Ms'> {
   return durationRule(initial, bounds, doc, 1, 'Ms')

@@ -10,6 +10,7 @@ import {
   bytes,
   choice,
   duration,
+  durationOrNever,
   integer,
   list,
   type Rule,
@@ -376,6 +377,10 @@ export const schema = {
     allow_email: boolean(
       true,
       'false: a code sent by e-mail is no second factor. Nobody turns two-factor login on with one; an account that did so before keeps it until it has an app, a passkey or a number that SMS can reach.',
+    ),
+    trust_device: durationOrNever(
+      ['1h', '365d'],
+      'How long a device on which somebody proved two factors may be trusted, if they wish: its logins then need no second step. "never": not at all. docs/people.md says what ends it.',
     ),
   }),
   tokens: section('Access and refresh tokens.', {

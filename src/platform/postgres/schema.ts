@@ -89,6 +89,10 @@ export const accounts = pgTable(
     groups: jsonb('groups').$type<string[]>(),
     /** Access tokens of before are refused; a whole second. */
     tokensNotBefore: time('tokens_not_before'),
+    /** Raised by what ends every trusted device: a change of password or of two factors, a lock. */
+    trustEpoch: integer('trust_epoch').notNull().default(0),
+    /** Opened by one of `[[test_identities]]`: its code is published, so the account can do next to nothing, for good. */
+    testIdentity: boolean('test_identity').notNull().default(false),
     /** The invitation that a registration named, or that opened the account. */
     invitationId: bigint('invitation_id', { mode: 'number' }),
     /** Which version of the terms was accepted, and when; of a registration: by whoever sent it. */
@@ -155,6 +159,32 @@ export const invitations = pgTable(
     creatorName: text('creator_name'),
   },
   (table) => [index('invitations_expires_at').on(table.expiresAt)],
+)
+
+/** Devices on which a login needs no second step, until `expiresAt` or until something changes that protects the account. */
+export const trustedDevices = pgTable(
+  'trusted_devices',
+  {
+    /** SHA-256 of the token. */
+    hash: bytea('hash').primaryKey(),
+    accountId: bigint('account_id', { mode: 'number' })
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    /** As in `known_devices`. */
+    deviceTag: bytea('device_tag').notNull(),
+    /** A hash of the contacts and factors that the account had then. */
+    bound: text('bound').notNull(),
+    /** The session that made it, and the one that used it last; no references, since sessions are swept. */
+    sessionId: uuid('session_id').notNull(),
+    lastSessionId: uuid('last_session_id'),
+    createdAt: time('created_at').notNull(),
+    lastUsedAt: time('last_used_at'),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [
+    index('trusted_devices_account').on(table.accountId),
+    index('trusted_devices_expires_at').on(table.expiresAt),
+  ],
 )
 
 /**

@@ -41,19 +41,22 @@ export const changeOwnFields = (
 
 /** `source`: from where the condition reads, if it is more than the account. */
 export const setTwoFactors = (isOn: boolean, p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
-    update ${accounts} set two_factor_enabled = ${sql.raw(String(isOn))}, updated_at = ${p.now} ${source ? sql`from ${source}` : sql``}
+    update ${accounts} set two_factor_enabled = ${sql.raw(String(isOn))}, trust_epoch = ${accounts}.trust_epoch + 1, updated_at = ${p.now} ${source ? sql`from ${source}` : sql``}
      where ${where}
     returning id`
 
 export const changePassword = (p: Placeholders<'digest' | 'now'>, where: SQL): SQL => sql`
-    update ${accounts} set password_digest = ${p.digest}, password_changed_at = ${p.now}, updated_at = ${p.now}
+    update ${accounts}
+       set password_digest = ${p.digest}, password_changed_at = ${p.now}, trust_epoch = ${accounts}.trust_epoch + 1,
+           updated_at = ${p.now}
      where ${where}
     returning id, uuid`
 
 /** As `changePassword`, by somebody who did not know the old one; says since when the account is theirs. */
 export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>): SQL => sql`
       update ${accounts}
-         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now}
+         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0,
+             trust_epoch = ${accounts}.trust_epoch + 1, updated_at = ${p.now}
        where id = ${p.accountId}
       returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact`
 
@@ -93,6 +96,7 @@ export const administerAccount = (
            language = coalesce(${p.language}, language),
            locked_at = case when ${p.locked} then coalesce(${accounts}.locked_at, ${p.now})
                             when ${p.locked} is null then ${accounts}.locked_at end,
+           trust_epoch = ${accounts}.trust_epoch + case when ${p.locked} then 1 else 0 end,
            locked_reason = case when ${p.locked} = false then null
                                 when ${p.setsReason} then ${p.reason}
                                 else locked_reason end,
@@ -108,7 +112,8 @@ export const administerAccount = (
 
 /** `locked`: rows with `uuid`, `locked_at` and `locked_reason`. */
 export const lockAccounts = (source: SQL, locked: SQL): SQL => sql`
-    update ${accounts} set locked_at = ${locked}.locked_at, locked_reason = ${locked}.locked_reason
+    update ${accounts}
+       set locked_at = ${locked}.locked_at, locked_reason = ${locked}.locked_reason, trust_epoch = ${accounts}.trust_epoch + 1
       from ${source}
      where ${accounts}.uuid = ${locked}.uuid and ${accounts}.locked_at is null
     returning ${accounts}.id, ${accounts}.uuid`

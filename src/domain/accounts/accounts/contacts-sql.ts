@@ -126,7 +126,8 @@ export function restoreContact(
                select ${values}, ${link}.verified_at, ${link}.added_at, ${link}.added_by),
              ${keepOther(other, old, sql`not ${old}.has_recent`)},
              password_digest = null, password_changed_at = ${p.now}, failed_attempts = 0,
-             two_factor_enabled = ${link}.had_two_factors, updated_at = ${p.now}
+             two_factor_enabled = ${link}.had_two_factors, trust_epoch = ${accounts}.trust_epoch + 1,
+             updated_at = ${p.now}
         from ${old}, ${link} where ${accounts}.id = ${old}.id
       returning ${accounts}.id, ${accounts}.uuid, ${link}.verified_at as since, ${link}.replaced_at,
                 ${link}.had_two_factors, ${link}.had_app,

@@ -14,6 +14,7 @@ import {
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import { holdAccount } from '../../accounts/accounts/account-sql.ts'
+import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'
 import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
 import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
@@ -103,6 +104,7 @@ const put = defineStatement({
        and password_digest is not null and (email_confirmed_at is not null or phone_confirmed_at is not null)`,
   )}),
   added as (select account_id from written where account_id not in (select account_id from before)),
+  untrusted as (${forgetTrusted(sql`account_id in (select account_id from written)`)}),
   codes_gone as (${deleteAccountCodes(sql`${accountCodes}.account_id = added.account_id`, sql`added`)}),
   removals_gone as (
     ${deleteRemovals(sql`${twoFactorRemovals}.account_id = added.account_id`, sql`added`)})

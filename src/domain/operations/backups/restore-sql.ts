@@ -19,6 +19,7 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import { lockAccounts } from '../../accounts/accounts/changes-sql.ts'
 import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
+import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'
 import { changeRoles, deleteAdministrators } from '../../administration/administrators/administrator-sql.ts'
 import { revokeTokens } from '../../credentials/administrator-means/token-sql.ts'
 import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
@@ -268,6 +269,7 @@ export const forgetUnderWay = defineStatement({
   tickets_gone as (${deleteTickets}),
   open as materialized (select value::uuid as id from jsonb_array_elements_text(${p.open}::jsonb) as value),
   account_codes_gone as (${deleteAccountCodes(sql`id not in (select id from open)`)}),
-  removals_gone as (${deleteRemovals(sql`id not in (select id from open)`)})
+  removals_gone as (${deleteRemovals(sql`id not in (select id from open)`)}),
+  untrusted as (${forgetTrusted(sql`true`)})
   select count(*)::int as messages from gone`,
 })

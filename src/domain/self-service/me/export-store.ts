@@ -20,6 +20,7 @@ import {
   replacedContacts,
   sessions,
   totpFactors,
+  trustedDevices,
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
@@ -31,6 +32,7 @@ import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/out
 export const exportedLists = [
   'sessions',
   'known_devices',
+  'trusted_devices',
   'passkeys',
   'identities',
   'authenticator_apps',
@@ -117,6 +119,7 @@ const aboutMe: Record<keyof ExportedDocument, SQL> = {
     [...session, 'created_at', 'last_used_at', 'expires_at', 'revoked_at'],
     'created_at',
   ),
+  trusted_devices: rowsOf(trustedDevices, ['created_at', 'last_used_at', 'expires_at'], 'created_at'),
   known_devices: rowsOf(knownDevices, ['kind', 'last_sign_in_at'], 'last_sign_in_at'),
   passkeys: rowsOf(
     passkeys,

@@ -33,6 +33,7 @@ export const exportAnswer = component(
       password_changed_at: time(),
       recovery_codes_left: integer(),
       sessions: rows('Where the account is, and was, signed in'),
+      trusted_devices: rows('Devices on which a login needs no second step'),
       known_devices: rows('When each known device and address signed in last'),
       passkeys: rows('Passkeys'),
       identities: rows('Linked identities of other providers'),

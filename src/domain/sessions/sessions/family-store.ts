@@ -10,6 +10,7 @@ import { accounts, passkeys, sessions } from '../../../platform/postgres/schema.
 import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import { forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
@@ -245,6 +246,7 @@ const endReused = defineStatement({
   with revoked as (
     ${endSessions(p, sql`id = ${p.sessionId} and ${lives(p)}`)}
     returning id, account_id),
+  untrusted as (${forgetTrustedOf(sql`revoked`)}),
   notices as (${queueNotices(p, sql`revoked`)})
   select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
 })

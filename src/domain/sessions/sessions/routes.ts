@@ -24,6 +24,12 @@ const sessionSchema = component(
       last_used_at: timeField(),
       expires_at: timeField(),
       current: t.Boolean({ description: 'Whether it is the session of this access token' }),
+      trusted_device: t.Optional(
+        t.Boolean({
+          description:
+            'Whether a login on its device needs no second step (`device_token`); only there where the operator lets devices be trusted',
+        }),
+      ),
     },
     { description: 'A device that is signed in.' },
   ),
@@ -90,6 +96,24 @@ export function createSessionRoutes(
           tags: ['Sessions'],
           operationId: 'endSession',
           summary: 'End one session of the account',
+          security: bearerSecurity,
+        },
+      },
+    )
+    .delete(
+      '/sessions/:id/trusted-device',
+      async ({ signedIn, params, client }) => {
+        await sessions.forgetDevice(signedIn, params.id)
+        return { status: 200 as const, message: client.texts.sentences.device_forgotten }
+      },
+      {
+        params: t.Object({ id: t.String({ description: 'As in the list' }) }),
+        response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
+        detail: {
+          tags: ['Sessions'],
+          operationId: 'forgetTrustedDevice',
+          summary: 'Trust the device of a session no longer',
+          description: 'Its next login needs the second step again. The session goes on.',
           security: bearerSecurity,
         },
       },

@@ -9,6 +9,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { bucketAddress } from '../../../platform/http/client-address.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
@@ -46,13 +47,16 @@ export interface SessionService {
   list(signedIn: Authenticated): Promise<SessionRecord[]>
   /** Throws `session_not_found`, also for a session of another account. */
   end(signedIn: Authenticated, sessionId: string): Promise<void>
+  /** Ends the trust in the device of a session, which goes on. Throws `session_not_found` where it is not trusted. */
+  forgetDevice(signedIn: Authenticated, sessionId: string): Promise<void>
 }
 
-export type SessionRecord = ReturnType<typeof ownSessionRecord>
+export type SessionRecord = ReturnType<typeof ownSessionRecord> & { trusted_device?: boolean }
 
 interface Needs {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
+  trustedDevices: TrustedDevices
   refreshTokens: RefreshTokens
   notices: OwnerNotices
   clock: Clock
@@ -79,7 +83,8 @@ const LATE_LOGOUT_SECONDS = 3600
 const MAXIMUM_LISTED = 100
 
 export function createSessionService(needs: Needs): SessionService {
-  const { accessTokens, accountClaims, refreshTokens, notices, clock, config, metrics } = needs
+  const { trustedDevices, accessTokens, accountClaims, refreshTokens, notices, clock, config, metrics } =
+    needs
   const { sessions: store, families } = needs.stores
 
   /** Where claims are required, a refusal is decided before the session is rotated. */
@@ -149,16 +154,25 @@ export function createSessionService(needs: Needs): SessionService {
       const presented = refreshToken === null ? null : refreshTokens.read(refreshToken)
       if (presented !== null) await families.endFamily(presented.familyHash, now)
       const claims = await readClaims(authorization)
-      if (claims !== null) await store.end(claims.sessionId, claims.accountUuid, now)
+      if (claims !== null) await store.end(claims.sessionId, claims.accountUuid, now, { bySelf: true })
     },
     logOutAll: ({ account }) => store.endAll(account.id, clock.now()),
     async list({ account, sessionId }) {
       const sessions = await store.list(account.id, MAXIMUM_LISTED, clock.now())
-      return sessions.map((session) => ownSessionRecord(session, sessionId))
+      const trusted = await trustedDevices.sessionsOf(account)
+      return sessions.map((session) => ({
+        ...ownSessionRecord(session, sessionId),
+        ...(trusted && { trusted_device: trusted.has(session.id) }),
+      }))
     },
-    async end({ account }, sessionId) {
-      const ended = isUuid(sessionId) && (await store.end(sessionId, account.uuid, clock.now()))
+    async end({ account, sessionId: own }, sessionId) {
+      const bySelf = sessionId === own
+      const ended = isUuid(sessionId) && (await store.end(sessionId, account.uuid, clock.now(), { bySelf }))
       if (!ended) throw new AppError('session_not_found')
+    },
+    async forgetDevice({ account }, sessionId) {
+      const forgotten = isUuid(sessionId) && (await trustedDevices.forget(account, sessionId))
+      if (!forgotten) throw new AppError('session_not_found')
     },
   }
 

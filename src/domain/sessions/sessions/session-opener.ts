@@ -20,6 +20,8 @@ import type { Device, NewSession } from './session.ts'
 import type { SessionStore } from './store.ts'
 
 export interface SignIn {
+  /** Of the session; default: a new one. */
+  id?: string
   account: Account
   device: Device
   address: string
@@ -105,10 +107,9 @@ export function createSessionOpener(needs: Needs): SessionOpener {
   }
 
   return {
-    async open({ account, device, address, amr, newDigest = null, write }) {
+    async open({ id = randomUUID(), account, device, address, amr, newDigest = null, write }) {
       accountClaims.require(account)
       const now = clock.now()
-      const id = randomUUID()
       const refreshToken = refreshTokens.create()
       const tags = devices.tagsOf(account.uuid, { fingerprint: device.fingerprint, address })
       const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)

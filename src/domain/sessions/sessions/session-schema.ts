@@ -25,6 +25,7 @@ export interface DeviceFields {
   device_name?: string | null | undefined
   device_os?: string | null | undefined
   device_fingerprint?: string | null | undefined
+  device_token?: string | null | undefined
 }
 
 /** The device that a body describes. */
@@ -34,7 +35,18 @@ export function deviceOf(body: DeviceFields) {
     name: body.device_name ?? null,
     os: body.device_os ?? null,
     fingerprint: body.device_fingerprint || null,
+    ...(typeof body.device_token === 'string' && { trust: body.device_token }),
   }
+}
+
+/** Of logins that it spares the second step. */
+export const deviceTokenField = {
+  device_token: t.Optional(
+    t.Union([t.String({ maxLength: 100 }), t.Null()], {
+      description:
+        'What `2fa/verify` gave to this device for `trust_device`: with the same `device_fingerprint` it takes the place of the second step. One that does not hold is passed over',
+    }),
+  ),
 }
 
 export const tokenFields = {

@@ -11,6 +11,8 @@ export interface Device {
   name: string | null
   os: string | null
   fingerprint: string | null
+  /** The token of a trusted device. */
+  trust?: string
   /** The pages open a session that their cookie names; absent: the client gets refresh tokens. */
   browser?: { stays: boolean }
 }

@@ -11,6 +11,7 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import { forgetTrusted, forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { ListedSession, NewSession, SignedInAccount } from './session.ts'
@@ -45,8 +46,8 @@ export interface SessionStore {
     newDigest: string | null,
     now: Date,
   ): Promise<SignedInAccount | null>
-  /** False if this account has no such session. */
-  end(sessionId: string, accountUuid: string, now: Date): Promise<boolean>
+  /** False if this account has no such session. Its device is trusted no longer, unless it signs out itself. */
+  end(sessionId: string, accountUuid: string, now: Date, options?: { bySelf?: boolean }): Promise<boolean>
   endAll(accountId: number, now: Date): Promise<void>
   /** The fingerprints of the devices of its sessions, ended ones included. */
   listFingerprints(accountId: number): Promise<string[]>
@@ -89,16 +90,19 @@ const findSignedIn = defineStatement({
 
 const end = defineStatement({
   name: 'sessions.end',
-  params: { now: 'timestamptz', sessionId: 'uuid', accountUuid: 'uuid' },
+  params: { now: 'timestamptz', sessionId: 'uuid', accountUuid: 'uuid', bySelf: 'boolean' },
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
-  ${endSessions(
-    p,
-    sql`${sessions}.id = ${p.sessionId} and ${lives(p)}
+  with ended as (
+    ${endSessions(
+      p,
+      sql`${sessions}.id = ${p.sessionId} and ${lives(p)}
      and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}`,
-    sql`${accounts}`,
-  )}
-  returning ${sessions}.id, uuid`,
+      sql`${accounts}`,
+    )}
+    returning ${sessions}.id, uuid),
+  untrusted as (${forgetTrustedOf(sql`ended`, sql`not ${p.bySelf}`)})
+  select id, uuid from ended`,
 })
 
 const endAll = defineStatement({
@@ -108,7 +112,8 @@ const endAll = defineStatement({
   sql: (p) => sql`
   with ended as (
     ${endSessions(p, sql`account_id = ${p.accountId} and revoked_at is null`)}
-    returning 1)
+    returning 1),
+  untrusted as (${forgetTrusted(sql`account_id = ${p.accountId}`)})
   select uuid, (select count(*)::int from ended) as ended from ${accounts}
    where id = ${p.accountId}`,
 })
@@ -198,11 +203,11 @@ export function createSessionStore(database: Database): SessionStore {
       await endTooMany(database, account.id, others, now)
       return signedIn
     },
-    end: async (sessionId, accountUuid, now) =>
+    end: async (sessionId, accountUuid, now, { bySelf = false } = {}) =>
       (await changeAndRecord(
         database,
         end,
-        { sessionId, accountUuid, now },
+        { sessionId, accountUuid, now, bySelf },
         {
           at: now,
           eventsOf: ({ id, uuid }) => [{ type: 'session.ended', account: uuid, sessionId: id }],

@@ -1,14 +1,30 @@
 /** Requesting a code and logging in with it, on its own or as the second factor. */
 import { Elysia, t } from 'elysia'
 import { bearerSecurity } from '../../../platform/http/bearer.ts'
+import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
-import { identifierField } from '../../accounts/accounts/account-schema.ts'
+import { accountSchema, identifierField } from '../../accounts/accounts/account-schema.ts'
 import type { Authentication } from '../../sessions/sessions/authentication.ts'
-import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
-import { loginTokenField, otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import { deviceFields, deviceOf, tokenFields } from '../../sessions/sessions/session-schema.ts'
+import { loginTokenField, otpField } from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
+
+const verifiedAnswer = component(
+  'SignedInByCode',
+  t.Object(
+    {
+      status: t.Literal(200),
+      ...tokenFields,
+      account: accountSchema,
+      device_token: t.Optional(
+        t.String({ description: 'Only where `trust_device` was true and the device is trusted now' }),
+      ),
+    },
+    { description: 'Signed in: the tokens of the new session, and the account.' },
+  ),
+)
 
 export function createLoginByCodeRoutes(
   httpBase: HttpBase,
@@ -77,9 +93,15 @@ export function createLoginByCodeRoutes(
           ),
           login_token: optionalField(loginTokenField),
           ...deviceFields,
+          trust_device: t.Optional(
+            t.Union([t.Boolean(), t.Null()], {
+              description:
+                'Trust this device, if `two_factor.trust_device` allows it: the answer then has a `device_token`, which takes the place of the second step of later logins here. Without effect for a recovery code, and without `device_fingerprint`',
+            }),
+          ),
         }),
         response: {
-          200: signedInAnswer,
+          200: verifiedAnswer,
           ...errorResponses(
             'login_expired',
             'invalid_code',

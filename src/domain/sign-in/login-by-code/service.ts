@@ -4,11 +4,13 @@
  * does not hold is named, alike for every account, before the code is looked at.
  */
 
+import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { decoyIdentifier } from '../../foundation/decoys/decoys.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -34,7 +36,11 @@ export interface VerifyBody {
   password?: string | null | undefined
   /** The token of the login that verified the first factor. */
   login_token?: string | null | undefined
+  /** Whether later logins on this device shall need no second step. */
+  trust_device?: boolean | null | undefined
 }
+
+export type VerifyAnswer = LogInAnswer & { device_token?: string }
 
 export interface LoginByCodeService {
   /** Reveals nothing of the account without its `login_token`. */
@@ -48,12 +54,13 @@ export interface LoginByCodeService {
     body: VerifyBody,
     device: Device,
     client: { address: string; addressBucket: string },
-  ): Promise<LogInAnswer>
+  ): Promise<VerifyAnswer>
 }
 
 interface Needs {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
+  trustedDevices: TrustedDevices
   passwordCheck: PasswordCheck
   firstFactorProofs: FirstFactorProofs
   secondFactor: SecondFactor
@@ -65,7 +72,8 @@ interface Needs {
 }
 
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
-  const { sessionOpener, accountClaims, passwordCheck, firstFactorProofs, secondFactor } = needs
+  const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorProofs, secondFactor } =
+    needs
   const { limits, devices, events, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
@@ -103,6 +111,21 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     if (error instanceof AppError)
       events.add(account?.twoFactorEnabled ? 'two_factor.failed' : 'login.failed', account)
     throw error
+  }
+
+  /** A device is trusted after two factors, and not after a recovery code, which somebody types who lost theirs. */
+  async function openSession(
+    { account, first, isSecondFactor, device, address, newDigest }: ProvedByCode,
+    { otp, trust_device }: VerifyBody,
+  ): Promise<VerifyAnswer> {
+    const hasBoth = first !== null && isSecondFactor
+    const amr = [...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])]
+    const id = randomUUID()
+    const answer = await sessionOpener.open({ id, account, device, address, amr, newDigest })
+    if (!trust_device || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
+    const { fingerprint } = device
+    const token = await trustedDevices.trust(account, { id, fingerprint })
+    return token === null ? answer : { ...answer, device_token: token }
   }
 
   return {
@@ -153,8 +176,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       if (tried.lockedAt !== null) throw new AppError('account_locked')
       accountClaims.require(tried)
       if (proof !== null) await spend(proof)
-      const amr = [...(first ? [first] : []), 'otp', ...(first && isSecondFactor ? ['mfa'] : [])]
-      return sessionOpener.open({ account: tried, device, address, amr, newDigest })
+      return openSession({ account: tried, first, isSecondFactor, device, address, newDigest }, body)
     },
   }
 
@@ -194,6 +216,15 @@ function withFirstFactor(
 ): Caller {
   if (recognized.group === 'owner' || first === null || account === null) return recognized
   return withPassword(account, client)
+}
+
+interface ProvedByCode {
+  account: Account
+  first: FirstFactor | null
+  isSecondFactor: boolean
+  device: Device
+  address: string
+  newDigest: string | null
 }
 
 interface FirstFactorResult {

@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
-import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
 import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { LoginService } from './service.ts'
 
@@ -16,7 +16,12 @@ export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
       return status(202, twoFactorDue(outcome.due, client.texts))
     },
     {
-      body: t.Object({ identifier: identifierField, password: passwordField, ...deviceFields }),
+      body: t.Object({
+        identifier: identifierField,
+        password: passwordField,
+        ...deviceFields,
+        ...deviceTokenField,
+      }),
       response: {
         200: signedInAnswer,
         202: twoFactorAnswer,

@@ -8,6 +8,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
@@ -28,6 +29,7 @@ import { createSignInService } from './service.ts'
 
 interface Needs {
   accountClaims: AccountClaims
+  trustedDevices: TrustedDevices
   attempts: Attempts
   authenticators: Authenticators
   clock: Clock

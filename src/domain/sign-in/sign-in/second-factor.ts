@@ -45,6 +45,8 @@ export interface SecondFactor {
    * a second factor.
    */
   takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean>
+  /** Whether the typed text has the form of a recovery code. */
+  isRecoveryCode(typed: string): boolean
   /** The methods that can confirm a change inside a session while two-factor login is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
@@ -307,6 +309,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
+    isRecoveryCode: authenticators.isRecoveryCode,
     requireSentCodes,
     async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier) {
       const sendsTo = acceptsSentCodes ? account : null

@@ -3,10 +3,12 @@
  * asks for the second factor.
  */
 
+import { randomUUID } from 'node:crypto'
 import { AppError, type TwoFactorMethod } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Account, Contact } from '../../accounts/accounts/account.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import type { HeldFactors } from '../../credentials/authenticators/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
@@ -50,6 +52,7 @@ export interface SignInService {
 interface Needs {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
+  trustedDevices: TrustedDevices
   firstFactorProofs: FirstFactorProofs
   secondFactor: SecondFactor
   limits: LimitService
@@ -58,7 +61,16 @@ interface Needs {
 }
 
 export function createSignInService(needs: Needs): SignInService {
-  const { sessionOpener, accountClaims, firstFactorProofs, secondFactor, limits, devices, config } = needs
+  const {
+    sessionOpener,
+    accountClaims,
+    trustedDevices,
+    firstFactorProofs,
+    secondFactor,
+    limits,
+    devices,
+    config,
+  } = needs
 
   /** The contact to which the code was sent; null if no code can be sent now, so that the other methods remain. */
   async function sendCode(
@@ -80,6 +92,17 @@ export function createSignInService(needs: Needs): SignInService {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       accountClaims.require(account)
+      const id = randomUUID()
+      if (
+        account.twoFactorEnabled &&
+        device.trust !== undefined &&
+        (await trustedDevices.use(account, device, id))
+      ) {
+        const { address } = client
+        return {
+          signedIn: await sessionOpener.open({ id, account, device, address, amr: [factor], newDigest }),
+        }
+      }
       if (!account.twoFactorEnabled) {
         const { address } = client
         return { signedIn: await sessionOpener.open({ account, device, address, amr: [factor], newDigest }) }

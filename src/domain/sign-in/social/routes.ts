@@ -6,7 +6,7 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../../platform/http/redirect.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { providerFailureReasons } from '../../credentials/providers/provider.ts'
-import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
 import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
 import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { SocialService } from './service.ts'
@@ -193,6 +193,7 @@ export function createSocialRoutes(
           code_verifier: codeVerifierField,
           ...entryFields,
           ...deviceFields,
+          ...deviceTokenField,
         }),
         response: {
           200: signedInAnswer,
@@ -215,7 +216,13 @@ export function createSocialRoutes(
       },
       {
         params: providerParams,
-        body: t.Object({ id_token: idTokenField, nonce: nonceField, ...entryFields, ...deviceFields }),
+        body: t.Object({
+          id_token: idTokenField,
+          nonce: nonceField,
+          ...entryFields,
+          ...deviceFields,
+          ...deviceTokenField,
+        }),
         response: {
           200: signedInAnswer,
           202: socialTwoFactorAnswer,

@@ -1,0 +1,157 @@
+/**
+ * Devices on which a login needs no second step. PostgreSQL, in every shape. The table is `trusted_devices`. Whatever
+ * protects the account is part of what a device is bound to, so that a device counts only while nothing of it changed.
+ */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts, sessions, trustedDevices } from '../../../platform/postgres/schema.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { createSweep } from '../../../platform/postgres/sweep.ts'
+import type { EventType } from '../../foundation/events/event.ts'
+import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
+
+/** Of one account; a new one pushes the oldest out. */
+export const MAXIMUM_TRUSTED = 10
+
+export interface NewTrust {
+  hash: Uint8Array
+  accountId: number
+  deviceTag: Uint8Array
+  /** The session that proved two factors. */
+  sessionId: string
+  expiresAt: Date
+}
+
+export interface TrustUse {
+  hash: Uint8Array
+  accountId: number
+  deviceTag: Uint8Array
+  /** Those that were made before it count no longer. */
+  since: Date
+  /** The session that is about to be opened. */
+  sessionId: string
+}
+
+export interface TrustedDeviceStore {
+  /** False where the session ended meanwhile, or the account may have none. */
+  add(trust: NewTrust, now: Date): Promise<boolean>
+  /** Whether it takes the place of the second step now; then the use is recorded. */
+  use(use: TrustUse, now: Date): Promise<boolean>
+  /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
+  listSessions(accountId: number, since: Date, now: Date): Promise<string[]>
+  /** Ends the trust in the device of a session; false if there is none. */
+  remove(accountId: number, sessionId: string, now: Date): Promise<boolean>
+  sweep(now: Date, limit: number): Promise<number>
+}
+
+const add = defineStatement({
+  name: 'trusted_devices.add',
+  params: {
+    hash: 'bytea',
+    accountId: 'bigint',
+    deviceTag: 'bytea',
+    sessionId: 'uuid',
+    expiresAt: 'timestamptz',
+    now: 'timestamptz',
+  },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with account as (
+    select * from ${accounts} where id = ${p.accountId}
+       and exists (select from ${sessions} where ${sessions}.id = ${p.sessionId} and revoked_at is null)),
+  older as (
+    select hash from ${trustedDevices} where account_id = ${p.accountId}
+     order by created_at desc, hash offset ${sql.raw(String(MAXIMUM_TRUSTED - 1))}),
+  pushed_out as (${forgetTrusted(sql`hash in (select hash from older)`)}),
+  added as (
+    insert into ${trustedDevices} (hash, account_id, device_tag, bound, session_id, created_at, expires_at)
+    select ${p.hash}, account.id, ${p.deviceTag}, ${boundTo(sql`account`)}, ${p.sessionId}, ${p.now}, ${p.expiresAt}
+      from account where ${mayTrust(sql`account`)}
+    returning account_id)
+  select uuid from added join ${accounts} on ${accounts}.id = account_id`,
+})
+
+const holds = (p: Placeholders<'accountId' | 'since' | 'now'>) => sql`
+  ${trustedDevices}.account_id = ${p.accountId} and ${accounts}.id = ${trustedDevices}.account_id
+  and ${trustedDevices}.expires_at > ${p.now} and ${trustedDevices}.created_at > ${p.since}
+  and ${mayTrust(sql`${accounts}`)} and bound = ${boundTo(sql`${accounts}`)}`
+
+const use = defineStatement({
+  name: 'trusted_devices.use',
+  params: {
+    hash: 'bytea',
+    accountId: 'bigint',
+    deviceTag: 'bytea',
+    since: 'timestamptz',
+    sessionId: 'uuid',
+    now: 'timestamptz',
+  },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  update ${trustedDevices} set last_used_at = ${p.now}, last_session_id = ${p.sessionId} from ${accounts}
+   where hash = ${p.hash} and device_tag = ${p.deviceTag} and ${holds(p)}
+  returning uuid`,
+})
+
+const listSessions = defineStatement({
+  name: 'trusted_devices.list_sessions',
+  params: { accountId: 'bigint', since: 'timestamptz', now: 'timestamptz' },
+  row: { sessionId: 'uuid', lastSessionId: 'uuid?' },
+  sql: (p) => sql`select session_id, last_session_id from ${trustedDevices}, ${accounts} where ${holds(p)}`,
+})
+
+const remove = defineStatement({
+  name: 'trusted_devices.remove',
+  params: { accountId: 'bigint', sessionId: 'uuid' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  with gone as (
+    ${forgetTrusted(sql`account_id = ${p.accountId} and ${p.sessionId} in (session_id, last_session_id)`)}
+    returning account_id)
+  select uuid from ${accounts} where id in (select account_id from gone)`,
+})
+
+const sweep = createSweep({
+  name: 'trusted_devices.sweep',
+  table: trustedDevices,
+  key: sql`hash`,
+  params: { now: 'timestamptz' },
+  where: (p) => sql`expires_at <= ${p.now}`,
+  order: sql`expires_at`,
+})
+
+export function createTrustedDeviceStore(database: Database): TrustedDeviceStore {
+  const recorded = (type: EventType, at: Date, sessionId: string) => ({
+    at,
+    eventsOf: ({ uuid }: { uuid: string }) => [{ type, account: uuid, sessionId }],
+  })
+  return {
+    add: async (trust, now) =>
+      (await changeAndRecord(
+        database,
+        add,
+        { ...trust, now },
+        recorded('trusted_device.added', now, trust.sessionId),
+      )) !== null,
+    use: async (used, now) =>
+      (await changeAndRecord(
+        database,
+        use,
+        { ...used, now },
+        recorded('trusted_device.used', now, used.sessionId),
+      )) !== null,
+    listSessions: async (accountId, since, now) =>
+      (await database.all(listSessions, { accountId, since, now })).flatMap(({ sessionId, lastSessionId }) =>
+        lastSessionId === null ? [sessionId] : [sessionId, lastSessionId],
+      ),
+    remove: async (accountId, sessionId, now) =>
+      (await changeAndRecord(
+        database,
+        remove,
+        { accountId, sessionId },
+        recorded('trusted_device.removed', now, sessionId),
+      )) !== null,
+    sweep: (now, limit) => sweep(database, { now, limit }),
+  }
+}

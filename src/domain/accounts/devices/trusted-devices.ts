@@ -1,0 +1,65 @@
+/**
+ * A device on which somebody proved two factors can be trusted for a while (`two_factor.trust_device`): its token then takes
+ * the place of the second step of a login, and of nothing else. A session that it opens has proved one factor.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Account } from '../accounts/account.ts'
+import type { KnownDevices } from './service.ts'
+import type { TrustedDeviceStore } from './trusted-device-store.ts'
+
+export interface TrustedDevices {
+  /** The token, of which only a hash is stored. Null where the account, the session or the device cannot be trusted. */
+  trust(account: Account, session: { id: string; fingerprint: string | null }): Promise<string | null>
+  /** Whether the token takes the place of the second step of the session that is opened under this id. */
+  use(
+    account: Account,
+    device: { fingerprint: string | null; trust?: string | null },
+    sessionId: string,
+  ): Promise<boolean>
+  /** The ids of the account's sessions whose device is trusted. Null where devices are not trusted at all. */
+  sessionsOf(account: Account): Promise<ReadonlySet<string> | null>
+  /** False if the device of the session is not trusted. */
+  forget(account: Account, sessionId: string): Promise<boolean>
+}
+
+interface Needs {
+  devices: Pick<KnownDevices, 'tagOf'>
+  clock: Clock
+  config: Pick<Config, 'twoFactor'>
+  stores: { trustedDevices: TrustedDeviceStore }
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+export function createTrustedDevices({ devices, clock, config, stores }: Needs): TrustedDevices {
+  const store = stores.trustedDevices
+  /** Null: off. */
+  const lifetimeSeconds = config.twoFactor.trustDevice
+  const since = (now: Date) => new Date(now.getTime() - (lifetimeSeconds ?? 0) * 1000)
+  return {
+    async trust(account, { id: sessionId, fingerprint }) {
+      const deviceTag = devices.tagOf(account.uuid, fingerprint)
+      if (lifetimeSeconds === null || deviceTag === null) return null
+      const now = clock.now()
+      const token = randomBytes(32).toString('base64url')
+      const expiresAt = new Date(now.getTime() + lifetimeSeconds * 1000)
+      const added = { hash: hashOf(token), accountId: account.id, deviceTag, sessionId, expiresAt }
+      return (await store.add(added, now)) ? token : null
+    },
+    async use(account, { fingerprint, trust }, sessionId) {
+      const deviceTag = devices.tagOf(account.uuid, fingerprint)
+      if (lifetimeSeconds === null || deviceTag === null || typeof trust !== 'string') return false
+      const now = clock.now()
+      const used = { hash: hashOf(trust), accountId: account.id, deviceTag, sessionId }
+      return store.use({ ...used, since: since(now) }, now)
+    },
+    async sessionsOf({ id }) {
+      if (lifetimeSeconds === null) return null
+      const now = clock.now()
+      return new Set(await store.listSessions(id, since(now), now))
+    },
+    forget: ({ id }, sessionId) => store.remove(id, sessionId, clock.now()),
+  }
+}
