@@ -62,7 +62,7 @@ export const domainFolders: Record<string, string[]> = {
     'overview',
     'signing-keys',
   ],
-  pages: ['frame', 'visits', 'ways-in', 'account', 'applications'],
+  pages: ['frame', 'visits', 'ways-in', 'account', 'applications', 'preview'],
   operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev'],
 }
 

@@ -6,14 +6,13 @@ import { createAccountPages } from '../domain/pages/account/service.ts'
 import { createApplicationRoutes } from '../domain/pages/applications/routes.ts'
 import { createHandOverScreen } from '../domain/pages/applications/screens.ts'
 import { createApplicationService } from '../domain/pages/applications/service.ts'
-import { createFrame } from '../domain/pages/frame/frame.ts'
+import { frameOf } from '../domain/pages/frame/frame.ts'
 import { createFrameRoutes } from '../domain/pages/frame/routes.ts'
 import { createDestinations } from '../domain/pages/visits/destinations.ts'
 import { createFlowSeal } from '../domain/pages/visits/flow.ts'
 import { createVisits } from '../domain/pages/visits/service.ts'
 import { createWaysInRoutes } from '../domain/pages/ways-in/routes.ts'
 import { createWaysIn } from '../domain/pages/ways-in/service.ts'
-import { serviceName } from '../platform/config/service-name.ts'
 import type { HttpBase } from '../platform/http/http-base.ts'
 import type { Services } from './services.ts'
 
@@ -25,12 +24,7 @@ interface PageOptions {
 export function createPages(services: Services, { dev, settings }: PageOptions): FormRoutes {
   const { config, clock } = services
   const { pages } = config
-  const frame = createFrame({
-    ...pages,
-    name: pages.name || serviceName(config),
-    colour: pages.colour || config.texts.colour,
-    logo: pages.logoFile,
-  })
+  const frame = frameOf(config)
   const destinations = createDestinations(pages)
   const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
   const applications = createApplicationService(services)

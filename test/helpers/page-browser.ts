@@ -16,6 +16,7 @@ interface Button {
 }
 
 interface Form {
+  id: string | null
   action: string
   fields: Record<string, string>
   buttons: Button[]
@@ -144,7 +145,12 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
   const rewriter = new HTMLRewriter()
     .on('form', {
       element: (form) =>
-        void forms.push({ action: decode(form.getAttribute('action') ?? address), fields: {}, buttons: [] }),
+        void forms.push({
+          id: form.getAttribute('id'),
+          action: decode(form.getAttribute('action') ?? address),
+          fields: {},
+          buttons: [],
+        }),
     })
     .on('form select', {
       element(select) {
@@ -158,9 +164,10 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
         forms.at(-1)!.fields[name] = decode(input.getAttribute('value') ?? '')
       },
     })
-    .on('form button', {
+    .on('form button, button[form]', {
       element(element) {
-        const form = forms.at(-1)!
+        const id = element.getAttribute('form')
+        const form = forms.find((each) => id !== null && each.id === id) ?? forms.at(-1)!
         button = {
           label: '',
           action: decode(element.getAttribute('formaction') ?? form.action),

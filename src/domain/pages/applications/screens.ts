@@ -2,11 +2,11 @@
 import { submit } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
-import type { Screen, Visit, Visits } from '../visits/service.ts'
+import type { Screen, View, Visit, Visits } from '../visits/service.ts'
 import { needsConsent } from './request.ts'
 import type { ApplicationService } from './service.ts'
 
-export function unknownScreen({ texts: { pages } }: Visit, what: 'application' | 'redirect_uri'): Screen {
+export function unknownScreen({ texts: { pages } }: View, what: 'application' | 'redirect_uri'): Screen {
   return {
     title: pages.unknown_application_title,
     content: html`<h1>${pages.unknown_application_title}</h1>
@@ -14,7 +14,7 @@ export function unknownScreen({ texts: { pages } }: Visit, what: 'application' |
   }
 }
 
-export function continueScreen({ texts: { pages }, session }: Visit, name: string, href: string): Screen {
+export function continueScreen({ texts: { pages }, session }: View, name: string, href: string): Screen {
   const title = pages.continue_to.replace('{application}', name)
   const who = session?.account.email ?? session?.account.phone
   return {
@@ -25,7 +25,7 @@ ${who && html`<p class="lead">${pages.signed_in_as.replace('{contact}', who)}</p
   }
 }
 
-export function signOutScreen({ texts: { pages } }: Visit, action: string): Screen {
+export function signOutScreen({ texts: { pages } }: View, action: string): Screen {
   return {
     title: pages.sign_out,
     content: html`<h1>${pages.sign_out}</h1><p class="lead">${pages.sign_out_lead}</p>

@@ -22,6 +22,7 @@ export interface FieldOptions {
 export function field(options: FieldOptions): Html {
   const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, aside } = options
   const { required = true, autofocus = false, maxlength = 512, kind } = options
+  const focused = autofocus || Boolean(wrong)
   const about = [...(wrong ? [`${name}-wrong`] : []), ...(hint ? [`${name}-hint`] : [])].join(' ')
   return html`<div class="field">
 <div class="label"><label for="${name}">${label}</label>${aside}</div>
@@ -29,7 +30,7 @@ export function field(options: FieldOptions): Html {
     value !== undefined && html` value="${value}"`
   }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`}${
     type !== 'password' && html` autocapitalize="none" spellcheck="false"`
-  }${required && html` required`}${autofocus && html` autofocus`}${
+  }${required && html` required`}${focused && html` autofocus`}${
     wrong && html` aria-invalid="true"`
   }${about !== '' && html` aria-describedby="${about}"`}>
 ${wrong && html`<p class="wrong" id="${name}-wrong">${wrong}</p>`}
@@ -55,6 +56,10 @@ export const check = (
 export const submit = (label: string, kind = ''): Html =>
   html`<button class="button${kind && ` ${kind}`}">${label}</button>`
 
+/** The same from anywhere on the page, for the form of this id. */
+export const wayOf = (form: string, label: string, action: string): Html =>
+  html`<button class="link" form="${form}" formaction="${action}" formnovalidate>${label}</button>`
+
 /** Another way on: what was typed comes along, and nothing of it has to be filled in. */
 export const otherWay = (
   label: string,
@@ -63,5 +68,6 @@ export const otherWay = (
   more: Html | null = null,
 ): Html => html`<button class="${kind}" formaction="${action}" formnovalidate${more}>${label}</button>`
 
-export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = ''): Html =>
-  html`<div class="notice${kind && ` ${kind}`}" role="${kind === 'bad' ? 'alert' : 'status'}"><p>${text}</p></div>`
+/** `more`: below the sentence. */
+export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = '', more: Html | null = null): Html =>
+  html`<div class="notice${kind && ` ${kind}`}" role="${kind === 'bad' ? 'alert' : 'status'}"><p>${text}</p>${more}</div>`

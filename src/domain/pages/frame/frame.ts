@@ -1,6 +1,7 @@
 /** What all pages have around their content: title, brand, language and links, and the files that they load. */
 import { createHash } from 'node:crypto'
-import type { LogoFile, PagesConfig } from '../../../platform/config/types.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
+import type { Config, LogoFile, PagesConfig } from '../../../platform/config/types.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { readAssets } from './assets.ts' with { type: 'macro' }
@@ -49,7 +50,16 @@ interface FrameOptions extends Pick<PagesConfig, 'help' | 'terms' | 'privacy'> {
   logo: LogoFile | null
 }
 
-export function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions): Frame {
+/** In the team's colours, as the configuration says. */
+export const frameOf = (config: Config): Frame =>
+  createFrame({
+    ...config.pages,
+    name: config.pages.name || serviceName(config),
+    colour: config.pages.colour || config.texts.colour,
+    logo: config.pages.logoFile,
+  })
+
+function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions): Frame {
   const light = shadesOn(LIGHT_GROUND, colour)
   const dark = shadesOn(DARK_GROUND, colour)
   const variables = ({ accent, onAccent }: typeof light) => `--accent: ${accent}; --on-accent: ${onAccent};`
@@ -85,7 +95,9 @@ export function createFrame({ name, colour, logo, help, terms, privacy }: FrameO
       const { language, texts, title, content, wide, bare, refreshTo, aside } = page
       const { pages: words } = texts
       const brand =
-        logoFile && !bare ? html`<img src="${logoFile.path}" alt="${name}">` : html`<span>${name}</span>`
+        logoFile && !bare
+          ? html`<img src="${logoFile.path}" alt="${name}">`
+          : html`<span class="mark" aria-hidden="true">${initialOf(name)}</span><span>${name}</span>`
       const rendered = html`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>
@@ -104,6 +116,7 @@ ${
 <body${wide && html` class="wide"`}>
 <header class="column top"><span class="brand">${brand}</span>${aside}</header>
 <main class="column">
+${!bare && html`<div class="notice bad" id="offline" role="alert" hidden><p>${words.offline}</p></div>`}
 ${content}
 </main>
 <footer class="column bottom">${link(help, words.help)}${link(terms, words.terms)}${link(privacy, words.privacy)}${!bare && languageMenu(page)}</footer>
@@ -119,3 +132,5 @@ ${content}
 function nameOf(tag: Language): string {
   return new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
 }
+
+const initialOf = (name: string) => [...name.trim()][0]?.toLocaleUpperCase() ?? ''

@@ -2,27 +2,66 @@
 
 const byId = (id) => document.getElementById(id)
 
+// A time that is left counts down.
+const clock = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
+const countDown = (left, show) => {
+  const end = Date.now() + left * 1000
+  const tick = () => {
+    const now = Math.max(0, Math.ceil((end - Date.now()) / 1000))
+    show(now)
+    if (now > 0) setTimeout(tick, 1000)
+  }
+  tick()
+}
+for (const time of document.querySelectorAll('[data-left]'))
+  countDown(Number(time.dataset.left), (left) => {
+    time.textContent = clock(left)
+    const notice = time.closest('.notice')
+    if (left === 0 && notice) notice.hidden = true
+  })
+
 // "Send again" opens when its time has come.
 for (const button of document.querySelectorAll('[data-wait]')) {
   const label = button.textContent
-  let left = Number(button.dataset.wait)
-  const tick = () => {
+  const waits = () => button.getAttribute('aria-disabled') === 'true'
+  button.addEventListener('click', (event) => waits() && event.preventDefault())
+  countDown(Number(button.dataset.wait), (left) => {
     button.setAttribute('aria-disabled', String(left > 0))
-    button.textContent = left > 0 ? `${label} (${left})` : label
-    if (left-- > 0) setTimeout(tick, 1000)
-  }
-  button.addEventListener('click', (event) => left >= 0 && event.preventDefault())
-  tick()
+    button.textContent = left > 0 ? `${label} (${clock(left)})` : label
+  })
 }
 
-// Six digits are a whole code.
+// A form is sent once, and not while the browser is offline.
+const offline = byId('offline')
+addEventListener('online', () => {
+  offline.hidden = true
+})
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  const button = event.submitter
+  if (!navigator.onLine) {
+    offline.hidden = false
+    event.preventDefault()
+  } else if (form.dataset.sent) event.preventDefault()
+  else if (!event.defaultPrevented) {
+    form.dataset.sent = 'yes'
+    if (button) button.setAttribute('aria-busy', 'true')
+    // The answer may be a file, after which the page stays.
+    setTimeout(restore, 10000)
+  }
+})
+const restore = () => {
+  for (const form of document.forms) delete form.dataset.sent
+  for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy')
+}
+addEventListener('pageshow', restore)
+
+// Six digits are a whole code, unless something else has to be filled in.
 const code = document.querySelector('input.code')
 if (code)
   code.addEventListener('input', () => {
-    if (/^\d{6}$/.test(code.value.replace(/\s/g, '')) && !code.form.dataset.sent) {
-      code.form.dataset.sent = 'yes'
-      code.form.requestSubmit()
-    }
+    const whole = /^\d{6}$/.test(code.value.replace(/\s/g, ''))
+    if (whole && code.form.checkValidity() && !code.form.dataset.sent) code.form.requestSubmit()
   })
 
 for (const button of document.querySelectorAll('[data-copy]')) {

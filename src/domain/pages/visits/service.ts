@@ -20,7 +20,7 @@ import type { BrowserSession, BrowserSessions } from '../../sessions/browser-ses
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
-import { type Html, html } from '../frame/html.ts'
+import type { Html } from '../frame/html.ts'
 import {
   BROWSER_SECONDS,
   type CookieJar,
@@ -32,6 +32,7 @@ import {
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import type { Flow, FlowSeal, Problem } from './flow.ts'
+import { failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
 
 export type Typed = Readonly<Record<string, string>>
@@ -51,6 +52,9 @@ export interface Visit {
   /** For services that take the caller. */
   caller: { address: string; addressBucket: string; fingerprint: string; language: string }
 }
+
+/** What a screen is drawn from. */
+export type View = Pick<Visit, 'texts' | 'flow' | 'ticket' | 'session'>
 
 /** A page that is shown: 200 and 400 are pages alike for people. */
 export interface Screen {
@@ -191,9 +195,10 @@ export function createVisits(needs: Needs): Visits {
 
   function render(visit: Visit, screen: Screen, bare = false): string {
     const { client, texts, path, flow } = visit
-    const { language: _, problem: __, ...same } = flow
+    const { language: _, problem, ...same } = flow
     return frame.render({
       ...screen,
+      title: problem === undefined ? screen.title : `${texts.pages.error}: ${screen.title}`,
       bare,
       language: client.language,
       texts,
@@ -218,10 +223,8 @@ export function createVisits(needs: Needs): Visits {
     const { errorCode, retryAfterSeconds } = failure
     const { texts, client } = visit
     const isDown = errorStatus[errorCode] >= 500
-    const content = html`<h1>${texts.pages.failed_title}</h1><p class="lead">${texts.errors[errorCode]}</p>
-<a class="button quiet" href="${visit.path}">${texts.pages.try_again}</a>`
     const page = {
-      html: render(visit, { title: texts.pages.failed_title, content }, isDown),
+      html: render(visit, failedScreen(texts, errorCode, visit.path, retryAfterSeconds), isDown),
       policy: PAGE_POLICY,
       language: client.language,
     }
@@ -237,11 +240,8 @@ export function createVisits(needs: Needs): Visits {
     if (isOwnHost(host)) return null
     logger.warn({ host: host.slice(0, 200), key: 'server.base_url' }, OTHER_HOST)
     const texts = client.texts
-    const content = html`<h1>${texts.pages.other_host_title}</h1>
-<p class="lead">${texts.pages.other_host}</p><a class="button" href="${base.origin}/sign-in">${base.host}</a>`
     const page = {
-      title: texts.pages.other_host_title,
-      content,
+      ...otherHostScreen(texts, base),
       language: client.language,
       texts,
       languages: [],

@@ -1,7 +1,7 @@
 /** The screens of the ways in, as HTML. What they hold depends on the configuration and on the flow, never on an account that was only named. */
-import { check, field, hiddenUsername, notice, otherWay, submit } from '../frame/elements.ts'
+import { check, field, hiddenUsername, notice, otherWay, submit, wayOf } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
-import type { Screen, Visit } from '../visits/service.ts'
+import type { Screen, View } from '../visits/service.ts'
 import { showProblem } from './problems.ts'
 
 /** What the forms offer, from the configuration. */
@@ -25,19 +25,19 @@ export interface Drawing {
   to(path: string): string
 }
 
-const identifierLabel = ({ texts: { pages } }: Visit, { email, phone }: Offered) =>
+const identifierLabel = ({ texts: { pages } }: View, { email, phone }: Offered) =>
   email && phone ? pages.email_or_phone : email ? pages.email : pages.phone
 
 const inputmodeOf = ({ email, phone }: Offered) =>
   email && phone ? undefined : email ? ('email' as const) : ('tel' as const)
 
-const noticeOf = ({ flow, texts }: Visit): Html | null => {
+const noticeOf = ({ flow, texts }: View): Html | null => {
   const sentence =
     flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
   return sentence === undefined ? null : notice(sentence, 'good')
 }
 
-function providerForms({ texts: { pages } }: Visit, { offered, to }: Drawing): Html | null {
+function providerForms({ texts: { pages } }: View, { offered, to }: Drawing): Html | null {
   if (offered.providers.length === 0) return null
   return html`<div class="stack">${offered.providers.map(
     (name) =>
@@ -46,7 +46,7 @@ function providerForms({ texts: { pages } }: Visit, { offered, to }: Drawing): H
 }
 
 /** Without script there are no passkeys, and so without providers nothing to choose from. */
-function otherWays(visit: Visit, drawing: Drawing): Html | null {
+function otherWays(visit: View, drawing: Drawing): Html | null {
   const [passkey, providers] = [passkeyForm(visit, drawing), providerForms(visit, drawing)]
   if (passkey === null && providers === null) return null
   const or = html`<p class="or">${visit.texts.pages.or}</p>`
@@ -57,14 +57,14 @@ function otherWays(visit: Visit, drawing: Drawing): Html | null {
 
 const titleOf = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-function passkeyForm({ texts: { pages } }: Visit, { offered, to }: Drawing): Html | null {
+function passkeyForm({ texts: { pages } }: View, { offered, to }: Drawing): Html | null {
   if (!offered.passkeys) return null
   return html`<form method="post" action="${to('/sign-in/passkey')}" data-passkey="get" data-conditional="yes" data-options="${to('/sign-in/passkey/options')}" data-failed="passkey-failed" hidden>
 <input type="hidden" name="credential"><button class="button quiet">${pages.sign_in_with_passkey}</button>
 <p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`
 }
 
-export function signInScreen(visit: Visit, drawing: Drawing): Screen {
+export function signInScreen(visit: View, drawing: Drawing): Screen {
   const { texts, flow } = visit
   const { pages } = texts
   const { offered, to } = drawing
@@ -74,7 +74,7 @@ export function signInScreen(visit: Visit, drawing: Drawing): Screen {
     content: html`<h1>${pages.sign_in}</h1>
 <p class="lead">${pages.sign_in_lead}</p>
 ${problem.above ?? noticeOf(visit)}
-<form method="post" action="${to('/sign-in')}">
+<form method="post" action="${to('/sign-in')}" id="ways">
 ${field({
   name: 'identifier',
   label: identifierLabel(visit, offered),
@@ -94,15 +94,14 @@ ${field({
 })}
 ${check('stay', pages.stay_signed_in, { checked: flow.typed?.stay === 'yes' })}
 ${submit(pages.sign_in)}
-${offered.signInByCode && otherWay(pages.send_me_a_code, to('/sign-in/code'), 'button quiet')}
-<p class="next">${otherWay(pages.forgot_password, to('/sign-in/forgot'))}</p>
-${offered.registration && html`<p class="next">${pages.no_account} ${otherWay(pages.create_account, to('/sign-in/register'))}</p>`}
+<p class="ways">${otherWay(pages.forgot_password, to('/sign-in/forgot'))}${offered.signInByCode && html` ${otherWay(pages.send_me_a_code, to('/sign-in/code'))}`}</p>
 </form>
-${otherWays(visit, drawing)}`,
+${otherWays(visit, drawing)}
+${offered.registration && html`<p class="foot">${pages.no_account} ${wayOf('ways', pages.create_account, to('/sign-in/register'))}</p>`}`,
   }
 }
 
-export function signUpScreen(visit: Visit, drawing: Drawing): Screen {
+export function signUpScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { offered, to } = drawing
   const { typed = {} } = visit.flow
@@ -112,7 +111,7 @@ export function signUpScreen(visit: Visit, drawing: Drawing): Screen {
     content: html`<h1>${pages.create_account}</h1>
 <p class="lead">${pages.sign_up_lead}</p>
 ${problem.above}
-<form method="post" action="${to('/sign-up')}">
+<form method="post" action="${to('/sign-up')}" id="ways">
 ${field({
   name: 'identifier',
   label: identifierLabel(visit, offered),
@@ -124,12 +123,12 @@ ${field({
 })}
 ${newPassword(visit, drawing, problem.of('password'))}
 ${submit(pages.create_account)}
-<p class="next">${pages.have_account} ${otherWay(pages.sign_in, to('/sign-up/sign-in'))}</p>
-</form>`,
+</form>
+<p class="foot">${pages.have_account} ${wayOf('ways', pages.sign_in, to('/sign-up/sign-in'))}</p>`,
   }
 }
 
-function newPassword({ texts: { pages } }: Visit, { offered }: Drawing, wrong: string | null): Html {
+function newPassword({ texts: { pages } }: View, { offered }: Drawing, wrong: string | null): Html {
   return field({
     name: 'password',
     label: pages.choose_password,
@@ -140,8 +139,14 @@ function newPassword({ texts: { pages } }: Visit, { offered }: Drawing, wrong: s
   })
 }
 
-const codeField = ({ texts: { pages } }: Visit, wrong: string | null, label = pages.code): Html =>
+const codeField = (
+  { texts: { pages } }: View,
+  wrong: string | null,
+  label = pages.code,
+  hint?: string,
+): Html =>
   field({
+    hint,
     name: 'otp',
     label,
     autocomplete: 'one-time-code',
@@ -152,7 +157,7 @@ const codeField = ({ texts: { pages } }: Visit, wrong: string | null, label = pa
     maxlength: 64,
   })
 
-function identifierField(visit: Visit, { offered }: Drawing, wrong: string | null): Html {
+function identifierField(visit: View, { offered }: Drawing, wrong: string | null): Html {
   const { typed } = visit.flow
   if (typed?.identifier) return html`${hiddenUsername(typed.identifier)}`
   return field({
@@ -164,17 +169,17 @@ function identifierField(visit: Visit, { offered }: Drawing, wrong: string | nul
   })
 }
 
-const sendAgain = ({ texts: { pages } }: Visit, { offered, to }: Drawing, path: string, wait: number): Html =>
+const sendAgain = ({ texts: { pages } }: View, { offered, to }: Drawing, path: string, wait: number): Html =>
   html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, to(path), 'link', html` data-wait="${Math.max(wait, offered.resendAfter)}"`)}</p>`
 
 /** Where the code went, for the person who typed the identifier. */
-function sentTo({ texts: { pages }, flow }: Visit, otherwise: string, named = pages.code_sent_if): string {
+function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pages.code_sent_if): string {
   const typed = flow.typed?.identifier
   if (flow.sentTo) return pages.code_sent_to.replace('{contact}', flow.sentTo)
   return typed ? named.replace('{contact}', typed) : otherwise
 }
 
-export function confirmScreen(visit: Visit, drawing: Drawing): Screen {
+export function confirmScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { to } = drawing
   const problem = showProblem(visit, ['identifier', 'otp', 'password'], drawing.now)
@@ -194,13 +199,13 @@ ${sendAgain(visit, drawing, '/confirm/again', problem.wait)}
   }
 }
 
-export function codeScreen(visit: Visit, drawing: Drawing): Screen {
+export function codeScreen(visit: View, drawing: Drawing): Screen {
   return visit.ticket?.kind === 'second_factor'
     ? secondFactorScreen(visit, drawing)
     : signInCodeScreen(visit, drawing)
 }
 
-function signInCodeScreen(visit: Visit, drawing: Drawing): Screen {
+function signInCodeScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { to } = drawing
   const problem = showProblem(visit, ['identifier', 'otp'], drawing.now)
@@ -219,7 +224,7 @@ ${sendAgain(visit, drawing, '/code/again', problem.wait)}
   }
 }
 
-function secondFactorScreen(visit: Visit, drawing: Drawing): Screen {
+function secondFactorScreen(visit: View, drawing: Drawing): Screen {
   const { pages, sentences } = visit.texts
   const { to, offered } = drawing
   const { methods = [], sentTo: contact } = visit.flow
@@ -242,8 +247,7 @@ function secondFactorScreen(visit: Visit, drawing: Drawing): Screen {
 <p class="lead">${lead}</p>
 ${problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/code')}">
-${codeField(visit, problem.of('otp'))}
-<p class="hint">${pages.recovery_code_hint}</p>
+${codeField(visit, problem.of('otp'), pages.code, pages.recovery_code_hint)}
 ${submit(pages.sign_in)}
 ${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}
 <p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>
@@ -251,7 +255,7 @@ ${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}
   }
 }
 
-export function recoverScreen(visit: Visit, drawing: Drawing): Screen {
+export function recoverScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { offered, to } = drawing
   const problem = showProblem(visit, ['identifier'], drawing.now)
@@ -271,13 +275,12 @@ ${field({
   autofocus: true,
 })}
 ${submit(pages.send_code)}
-<p class="next">${otherWay(pages.have_code, to('/recover/code'))}</p>
-<p class="next">${otherWay(pages.back_to_sign_in, to('/recover/sign-in'))}</p>
+<p class="ways">${otherWay(pages.have_code, to('/recover/code'))} ${otherWay(pages.back_to_sign_in, to('/recover/sign-in'))}</p>
 </form>`,
   }
 }
 
-export function choosePasswordScreen(visit: Visit, drawing: Drawing): Screen {
+export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { to } = drawing
   const problem = showProblem(visit, ['identifier', 'otp', 'password', 'password_confirmation'], drawing.now)
@@ -296,7 +299,7 @@ ${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
   }
 }
 
-export function leaveScreen({ texts: { pages } }: Visit, to: string): Screen {
+export function leaveScreen({ texts: { pages } }: View, to: string): Screen {
   return {
     title: pages.leave_title,
     refreshTo: to,
@@ -305,7 +308,7 @@ export function leaveScreen({ texts: { pages } }: Visit, to: string): Screen {
   }
 }
 
-export function signedOutScreen({ texts: { pages } }: Visit, { to }: Drawing): Screen {
+export function signedOutScreen({ texts: { pages } }: View, { to }: Drawing): Screen {
   return {
     title: pages.signed_out_title,
     content: html`<h1>${pages.signed_out_title}</h1><p class="lead">${pages.signed_out_lead}</p>

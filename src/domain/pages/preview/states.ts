@@ -1,0 +1,153 @@
+/** Every state of the pages with invented people, for those who look at them and for the tests of how they look. */
+import type { ErrorCode, FieldError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Texts } from '../../../texts/texts.ts'
+import { continueScreen, signOutScreen, unknownScreen } from '../applications/screens.ts'
+import type { Flow } from '../visits/flow.ts'
+import { failedScreen, otherHostScreen } from '../visits/refusals.ts'
+import type { Screen, View } from '../visits/service.ts'
+import {
+  choosePasswordScreen,
+  codeScreen,
+  confirmScreen,
+  type Drawing,
+  leaveScreen,
+  type Offered,
+  recoverScreen,
+  signedOutScreen,
+  signInScreen,
+  signUpScreen,
+} from '../ways-in/screens.ts'
+
+export interface PageState {
+  name: string
+  /** Shown without its files: the service fails. */
+  bare?: boolean
+  flow?: Flow
+  draw(view: View, drawing: Drawing): Screen
+}
+
+export const PREVIEW_TIME = new Date('2026-01-01T12:00:00Z')
+
+const identifier = 'ada@example.com'
+const typed = { identifier }
+const inTwoMinutes = PREVIEW_TIME.getTime() / 1000 + 118
+const problem = (code: ErrorCode, fields?: FieldError[], until?: number): Flow => ({
+  typed,
+  problem: { code, ...(fields && { fields }), ...(until && { until }) },
+})
+const ticketed = (kind: string, screen: PageState['draw']): PageState['draw'] => {
+  return (view, drawing) => screen({ ...view, ticket: { kind } }, drawing)
+}
+const only =
+  (change: Partial<Offered>, screen: PageState['draw']): PageState['draw'] =>
+  (view, drawing) =>
+    screen(view, { ...drawing, offered: { ...drawing.offered, ...change } })
+
+const secondFactor = ticketed('second_factor', codeScreen)
+const confirmHere = ticketed('registration', confirmScreen)
+const wrongCode = problem('invalid_code')
+
+export const pageStates: PageState[] = [
+  { name: 'sign-in', draw: signInScreen },
+  {
+    name: 'sign-in-simplest',
+    draw: only(
+      { phone: false, providers: [], passkeys: false, signInByCode: false, registration: false },
+      signInScreen,
+    ),
+  },
+  { name: 'sign-in-wrong', flow: problem('invalid_credentials'), draw: signInScreen },
+  { name: 'sign-in-locked', flow: problem('account_locked'), draw: signInScreen },
+  {
+    name: 'sign-in-limited',
+    flow: problem('too_many_requests', undefined, inTwoMinutes),
+    draw: signInScreen,
+  },
+  { name: 'sign-in-provider-away', flow: problem('provider_unavailable'), draw: signInScreen },
+  { name: 'sign-in-cancelled', flow: { typed, notice: 'provider_denied' }, draw: signInScreen },
+  {
+    name: 'sign-in-cookies-blocked',
+    flow: { typed, problem: { code: 'cookies_blocked' } },
+    draw: signInScreen,
+  },
+  { name: 'sign-in-expired', flow: { typed, problem: { code: 'start_again' } }, draw: signInScreen },
+  { name: 'sign-up', draw: signUpScreen },
+  {
+    name: 'sign-up-wrong',
+    flow: problem('validation_failed', [
+      { field: 'email', code: 'invalid_email' },
+      { field: 'password', code: 'weak_password', reason: 'too_short' },
+    ]),
+    draw: signUpScreen,
+  },
+  { name: 'confirm', flow: { typed }, draw: confirmHere },
+  { name: 'confirm-wrong', flow: wrongCode, draw: confirmHere },
+  { name: 'confirm-elsewhere', draw: confirmScreen },
+  { name: 'code', flow: { typed }, draw: codeScreen },
+  { name: 'code-elsewhere', draw: codeScreen },
+  { name: 'code-again', flow: { typed, notice: 'sent_again' }, draw: codeScreen },
+  { name: 'second-factor-app', flow: { methods: ['totp', 'recovery_code', 'passkey'] }, draw: secondFactor },
+  {
+    name: 'second-factor-sent',
+    flow: { methods: ['email', 'recovery_code'], sentTo: 'a••@example.com' },
+    draw: secondFactor,
+  },
+  {
+    name: 'second-factor-wrong',
+    flow: { ...wrongCode, methods: ['totp', 'recovery_code'] },
+    draw: secondFactor,
+  },
+  { name: 'recover', flow: { typed }, draw: recoverScreen },
+  { name: 'choose-password', flow: { typed }, draw: choosePasswordScreen },
+  {
+    name: 'choose-password-wrong',
+    flow: problem('validation_failed', [{ field: 'password', code: 'weak_password', reason: 'common' }]),
+    draw: choosePasswordScreen,
+  },
+  { name: 'choose-password-elsewhere', draw: choosePasswordScreen },
+  { name: 'leave', draw: (view) => withoutRefresh(leaveScreen(view, 'https://app.example.com/')) },
+  { name: 'continue', draw: (view) => continueScreen(view, 'Example', '#') },
+  { name: 'sign-out', draw: (view) => signOutScreen(view, '#') },
+  { name: 'signed-out', draw: signedOutScreen },
+  { name: 'unknown-application', draw: (view) => unknownScreen(view, 'application') },
+  { name: 'unknown-redirect', draw: (view) => unknownScreen(view, 'redirect_uri') },
+  { name: 'limited', draw: ({ texts }) => failedScreen(texts, 'too_many_requests', '#', 118) },
+  { name: 'other-site', draw: ({ texts }) => failedScreen(texts, 'invalid_sign_in_state', '#', undefined) },
+  {
+    name: 'other-host',
+    bare: true,
+    draw: ({ texts }) => otherHostScreen(texts, new URL('https://auth.example.com')),
+  },
+  {
+    name: 'unavailable',
+    bare: true,
+    draw: ({ texts }) => failedScreen(texts, 'unavailable', '#', undefined),
+  },
+]
+
+/** A picture of a page that leads on would be one of the next page. */
+const withoutRefresh = ({ title, content }: Screen): Screen => ({ title, content })
+
+export const viewOf = ({ flow = {} }: PageState, texts: Texts): View => ({
+  texts,
+  flow,
+  ticket: null,
+  session: null,
+})
+
+/** What most installations will offer in the end, with what this one has. */
+export function previewOffered({ password, social, pages }: Config): Offered {
+  const configured = social.providers.map(({ name }) => name)
+  return {
+    email: true,
+    phone: true,
+    signInByCode: true,
+    passkeys: true,
+    providers: configured.length > 0 ? configured : ['google', 'apple'],
+    registration: true,
+    minimumLength: password.minimumLength,
+    resendAfter: 60,
+    terms: pages.terms,
+  }
+}

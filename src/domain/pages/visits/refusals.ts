@@ -1,0 +1,40 @@
+/** The screens that take the place of a page which cannot be drawn, or of a form which cannot be taken. */
+import type { ErrorCode } from '../../../errors.ts'
+import type { Texts } from '../../../texts/texts.ts'
+import { type Html, html } from '../frame/html.ts'
+
+interface Refusal {
+  title: string
+  content: Html
+}
+
+export function failedScreen(
+  texts: Texts,
+  code: ErrorCode,
+  href: string,
+  waitSeconds: number | undefined,
+): Refusal {
+  const { failed_title: title, try_again: again } = texts.pages
+  return {
+    title,
+    content: html`<h1>${title}</h1><p class="lead">${texts.errors[code]}${
+      waitSeconds !== undefined && html` ${waitSentence(texts, waitSeconds)}`
+    }</p>
+<a class="button quiet" href="${href}">${again}</a>`,
+  }
+}
+
+export function otherHostScreen({ pages }: Texts, base: URL): Refusal {
+  return {
+    title: pages.other_host_title,
+    content: html`<h1>${pages.other_host_title}</h1>
+<p class="lead">${pages.other_host}</p><a class="button" href="${base.origin}/sign-in">${base.host}</a>`,
+  }
+}
+
+/** "Try again in 2 min." The script counts it down, silently for screen readers. */
+export function waitSentence({ pages }: Texts, seconds: number): Html {
+  const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${Math.max(1, Math.ceil(seconds / 60))}</span>`
+  const [before, after] = pages.try_again_minutes.split('{minutes}')
+  return html`${before}${left}${after}`
+}
