@@ -180,7 +180,7 @@ export function createAccountPages(needs: Needs) {
     async beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
       const verifier = randomBytes(32).toString('base64url')
       const { provider = '' } = typed
-      const ticket = await visits.keep({ kind: 'link', verifier, provider }, PROVIDER_SECONDS)
+      const ticket = visits.newTicketName()
       const returning = visits.address(visit, '/account/providers/linked', { ticket })
       const { location, cookie } = await social.authorize(
         provider,
@@ -192,8 +192,8 @@ export function createAccountPages(needs: Needs) {
         { toOwnPage: true },
       )
       visits.setCookie(visit, cookie)
-      const leaving = await visits.keep({ kind: 'leave', to: location }, PROVIDER_SECONDS)
-      return visits.go(visit, '/leave', { ticket: leaving })
+      await visits.keep({ kind: 'link', verifier, provider, to: location }, PROVIDER_SECONDS, ticket)
+      return visits.go(visit, '/leave', { ticket })
     },
 
     /** The identity is proved; what the account asks for is asked now. */

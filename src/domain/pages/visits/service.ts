@@ -83,8 +83,10 @@ export interface Visits {
   ): Promise<Response>
   /** 303 to a page of ours. */
   go(visit: Visit, path: string, flow?: Flow): Response
-  /** Keeps what was proved for the next steps, and gives its name. */
-  keep(what: Record<string, string>, seconds: number): Promise<string>
+  /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
+  keep(what: Record<string, string>, seconds: number, name?: string): Promise<string>
+  /** For a ticket that is kept later. */
+  newTicketName(): string
   /** Signs the browser in, and leads to where the way ends. */
   signIn(visit: Visit, answer: LogInAnswer): Promise<Response>
   signOut(visit: Visit): Promise<void>
@@ -307,8 +309,9 @@ export function createVisits(needs: Needs): Visits {
       }
     },
 
-    async keep(what, seconds) {
-      const name = randomBytes(16).toString('base64url')
+    newTicketName,
+
+    async keep(what, seconds, name = newTicketName()) {
       const sealed = secret.seal(TICKET_LABEL, JSON.stringify(what)).toString('base64url')
       const now = clock.now()
       await tickets.put(`page:${name}`, { sealed }, new Date(now.getTime() + seconds * 1000), now)
@@ -340,6 +343,8 @@ export function createVisits(needs: Needs): Visits {
     },
   }
 }
+
+const newTicketName = () => randomBytes(16).toString('base64url')
 
 const OTHER_HOST =
   'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'

@@ -121,7 +121,7 @@ export function createWaysInRoutes(
         visits.show(request, client, (visit) => {
           const { handOver } = visit.flow
           if (handOver) return handOverScreen(visit, handOver)
-          const to = visit.ticket?.kind === 'leave' ? visit.ticket.to : visit.flow.to
+          const to = visit.ticket?.to ?? visit.flow.to
           return to === undefined ? visits.leave(visit, home) : leaveScreen(visit, to)
         }),
       hidden,

@@ -188,7 +188,7 @@ export function createWaysIn(needs: Needs) {
     /** Begins a sign-in through a provider; the browser comes back to `/sign-in/provider`. */
     async beginProvider(visit: Visit, typed: Typed): Promise<Response> {
       const verifier = randomBytes(32).toString('base64url')
-      const ticket = await visits.keep({ kind: 'provider', verifier }, SECOND_FACTOR_SECONDS)
+      const ticket = visits.newTicketName()
       const back = visits.address(visit, '/sign-in/provider', { ...visit.flow, ticket })
       const { location, cookie } = await social.authorize(
         typed.provider ?? '',
@@ -201,8 +201,8 @@ export function createWaysIn(needs: Needs) {
       )
       visits.setCookie(visit, cookie)
       // The address of a provider may be longer than a flow.
-      const leaving = await visits.keep({ kind: 'leave', to: location }, SECOND_FACTOR_SECONDS)
-      return turn(visit, '/leave', { ticket: leaving })
+      await visits.keep({ kind: 'provider', verifier, to: location }, SECOND_FACTOR_SECONDS, ticket)
+      return turn(visit, '/leave', { ticket })
     },
 
     async finishProvider(
