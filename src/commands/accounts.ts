@@ -20,6 +20,7 @@ import {
   type Options,
   readLimit,
   throughDoor,
+  uuidOf,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
@@ -103,7 +104,7 @@ const stateOf = ({ locked_at, account_confirmed }: Account) =>
 
 async function show(name: string, options: Options): Promise<void> {
   const account = await throughDoor(options, async (call) => {
-    const { uuid } = await findAccount(call, name)
+    const uuid = await uuidOf(call, name)
     return (await call<{ account: Account }>('GET', `accounts/${uuid}`)).account
   })
   printAccount(account, options)
@@ -111,7 +112,7 @@ async function show(name: string, options: Options): Promise<void> {
 
 async function change(name: string, patch: Record<string, unknown>, options: Options): Promise<void> {
   const account = await throughDoor(options, async (call) => {
-    const { uuid } = await findAccount(call, name)
+    const uuid = await uuidOf(call, name)
     return (await call<{ account: Account }>('PATCH', `accounts/${uuid}`, patch)).account
   })
   printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}`)

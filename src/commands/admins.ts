@@ -10,6 +10,7 @@ import {
   type Options,
   readLimit,
   throughDoor,
+  uuidOf,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable } from './print.ts'
@@ -47,7 +48,7 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
   if (role === undefined || !ROLES.includes(role))
     throw new CommandFailure(2, `name the role: --role ${ROLES.join(', --role ')}`)
   const answer = await throughDoor(options, async (call) => {
-    const { uuid } = await findAccount(call, name)
+    const uuid = await uuidOf(call, name)
     const body = { account: uuid, role }
     return call<{ administrator: Administrator } & Revoked>('POST', 'administrators', body)
   })

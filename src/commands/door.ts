@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
+import { isUuid } from '../domain/foundation/identifiers/uuid.ts'
 import { answers, isTrusted, type SocketSettings, socketCandidates } from '../platform/admin-socket.ts'
 import type { LoadedConfig } from '../platform/config/load.ts'
 import { nameOfUser } from '../platform/data-directory.ts'
@@ -181,6 +182,14 @@ export async function findAccount(call: Call, name: string): Promise<NamedAccoun
   if (others.length === 0) return only
   const uuids = [only, ...others].map(({ uuid }) => uuid).join(', ')
   throw new CommandFailure(1, `several accounts have ${name}: name one by its uuid (${uuids})`)
+}
+
+/**
+ * The uuid of the account that is meant. A uuid is taken as it is: one call is enough, and nobody looked at the person. An
+ * account that is erased has no other name.
+ */
+export async function uuidOf(call: Call, name: string): Promise<string> {
+  return isUuid(name) ? name : (await findAccount(call, name)).uuid
 }
 
 /** What only begins with the name is not it. A phone number has many spellings, which end alike. */

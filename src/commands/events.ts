@@ -6,7 +6,6 @@ import { version } from '../platform/version.ts'
 import {
   addDoorCommand,
   type Call,
-  findAccount,
   limitOption,
   listAll,
   NAME,
@@ -14,6 +13,7 @@ import {
   readLimit,
   sinceOption,
   throughDoor,
+  uuidOf,
 } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable, toCell } from './print.ts'
@@ -45,12 +45,6 @@ export function eventsCommand(): Command {
   return command
 }
 
-/** An account that is erased has no name any more, but its history can still be read by uuid. */
-async function uuidOf(call: Call, name: string | undefined): Promise<string | undefined> {
-  if (name === undefined || /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(name)) return name
-  return (await findAccount(call, name)).uuid
-}
-
 function readFormat({ format }: EventOptions): boolean {
   if (format === undefined || format === 'ocsf') return format === 'ocsf'
   throw new CommandFailure(2, `--format must be ocsf, not ${format}`)
@@ -70,7 +64,7 @@ async function follow({ account, type, actor, after, ...options }: EventOptions 
     else process.stdout.write(`${cellsOf(event).map(toCell).join('  ')}\n`)
   }
   await throughDoor(options, async (call) => {
-    const filter = { account: await uuidOf(call, account), type, actor }
+    const filter = { account: account && (await uuidOf(call, account)), type, actor }
     let last = after ?? (await newestId(call))
     for (;;) {
       const items = await eventsAfter(call, last, filter)
@@ -95,7 +89,7 @@ async function list({ account, type, actor, since, ...options }: EventOptions): 
   const asOcsf = readFormat(options)
   const limit = readLimit(options.limit)
   const events = await throughDoor(options, async (call) => {
-    const wanted = { account: await uuidOf(call, account), type, actor, since }
+    const wanted = { account: account && (await uuidOf(call, account)), type, actor, since }
     return listAll<EventRecord>(call, 'events', wanted, limit)
   })
   if (asOcsf) for (const event of events) printOcsf(event)

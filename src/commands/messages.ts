@@ -4,7 +4,6 @@ import type { MessageRecord } from '../domain/administration/message-log/routes.
 import { messageStates } from '../domain/administration/message-log/store.ts'
 import {
   addDoorCommand,
-  findAccount,
   limitOption,
   listAll,
   listed,
@@ -14,6 +13,7 @@ import {
   readLimit,
   sinceOption,
   throughDoor,
+  uuidOf,
 } from './door.ts'
 import { printJson, printRecord, printResult, printTable } from './print.ts'
 
@@ -60,8 +60,7 @@ export function limitsCommand(): Command {
 async function list({ account, limit, to, state, channel, gateway, since, ...options }: ListOptions) {
   const most = readLimit(limit)
   const messages = await throughDoor(options, async (call) => {
-    const path =
-      account === undefined ? 'messages' : `accounts/${(await findAccount(call, account)).uuid}/messages`
+    const path = account === undefined ? 'messages' : `accounts/${await uuidOf(call, account)}/messages`
     return listAll<MessageRecord>(call, path, { to, state, channel, gateway, since }, most)
   })
   if (options.json) return printJson(messages)

@@ -1,7 +1,7 @@
 /** `poterne accounts create | invite | recover | remove-two-factor`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
 import { type Account, addFieldOptions, type FieldOptions, fieldsOf, printAccount } from './account-fields.ts'
-import { confirm, findAccount, NAME, type Options, throughDoor } from './door.ts'
+import { confirm, findAccount, NAME, type Options, throughDoor, uuidOf } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
 
@@ -55,7 +55,7 @@ async function create({ email, phone, verified, invite: invites, ...options }: C
 
 async function invite(name: string, { lifetime, ...options }: CodeOptions): Promise<void> {
   const { expires_at } = await throughDoor(options, async (call) => {
-    const { uuid } = await findAccount(call, name)
+    const uuid = await uuidOf(call, name)
     return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
   })
   printResult(options, { expires_at }, `invited ${name}; the code holds until ${expires_at}`)
@@ -100,7 +100,7 @@ async function removeTwoFactor(name: string, options: Options): Promise<void> {
 
 async function exportAccount(name: string, options: Options): Promise<void> {
   const { status: _, ...document } = await throughDoor(options, async (call) => {
-    const { uuid } = await findAccount(call, name)
+    const uuid = await uuidOf(call, name)
     return call<{ status: number }>('GET', `accounts/${uuid}/export`)
   })
   printJson(document)

@@ -10,6 +10,7 @@ import {
   type Options,
   readLimit,
   throughDoor,
+  uuidOf,
 } from './door.ts'
 import { printJson, printResult, printTable } from './print.ts'
 
@@ -37,7 +38,7 @@ export function sessionsCommand(): Command {
 async function list(name: string, { limit, ...options }: Options & { limit?: string }): Promise<void> {
   const most = readLimit(limit)
   const items = await throughDoor(options, async (call) => {
-    const { uuid } = await findAccount(call, name)
+    const uuid = await uuidOf(call, name)
     return listAll<Session>(call, `accounts/${uuid}/sessions`, {}, most)
   })
   if (options.json) return printJson(items)

@@ -293,6 +293,15 @@ describe('over the socket of a service with the embedded database', () => {
     expect([again.exitCode, again.error]).toEqual([1, 'There is no such token.\n'])
   })
 
+  test('an account that is named by its uuid is changed by one call, which looks at nobody', async () => {
+    const { account } = await service.logIn(await service.signUp(newEmail()))
+    expect((await over('accounts', 'lock', account.uuid)).exitCode).toBe(0)
+    const { out } = await over('events', 'list', '--account', account.uuid, '--json')
+    const types = JSON.parse(out).map(({ type }: { type: string }) => type)
+    expect(types).toContain('account.locked')
+    expect(types).not.toContain('account.viewed')
+  })
+
   test('what cannot be is said, with an exit code', async () => {
     const unknown = await over('accounts', 'show', 'nobody@example.com')
     expect([unknown.exitCode, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])
