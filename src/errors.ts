@@ -40,6 +40,7 @@ export const errorStatus = {
   username_taken: 409,
   account_exists: 409,
   last_sign_in_method: 409,
+  no_other_factor: 409,
   passkey_limit: 409,
   identity_limit: 409,
   group_limit: 409,

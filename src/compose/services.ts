@@ -218,10 +218,10 @@ function createWaysIn(credentials: ReturnType<typeof createCredentials>) {
     confirmByPasskey,
     ...createSignIn({ ...credentials, confirmByPasskey }),
   }
-  const below = { ...withFactors, ...createIdentities(withFactors) }
+  const withIdentities = { ...withFactors, ...createIdentities(withFactors) }
+  const below = { ...withIdentities, registration: createRegistrationService(withIdentities) }
   return {
     ...below,
-    registration: createRegistrationService(below),
     login: createLoginService(below),
     loginByCode: createLoginByCodeService(below),
     twoFactor: createTwoFactorService(below),

@@ -49,6 +49,8 @@ export const en: Texts = {
     account_exists:
       'You already have an account with this e-mail address: sign in to it, then link this provider.',
     last_sign_in_method: 'This is your last way to sign in: it cannot be removed.',
+    no_other_factor:
+      'Codes that are sent to this contact sign you in, so they cannot be the second factor as well. Add another contact, an authenticator app or a passkey first.',
     passkey_limit: 'Your account has as many passkeys as it may have: remove one first.',
     identity_limit: 'Your account is linked to as many other accounts as it may be: unlink one first.',
     group_limit: 'Your account would be in too many groups.',

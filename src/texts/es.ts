@@ -53,6 +53,8 @@ export const es: Texts = {
     account_exists:
       'Ya tiene una cuenta con esta dirección de correo: inicie sesión en ella y después vincule este proveedor.',
     last_sign_in_method: 'Es su última forma de iniciar sesión: no se puede quitar.',
+    no_other_factor:
+      'Los códigos enviados a este contacto ya le permiten iniciar sesión, así que no pueden ser también el segundo factor. Añada antes otro contacto, una aplicación de autenticación o una llave de acceso.',
     passkey_limit: 'Su cuenta ya tiene todas las llaves de acceso posibles: quite una primero.',
     identity_limit: 'Su cuenta ya está vinculada a todas las cuentas posibles: desvincule una primero.',
     group_limit: 'Su cuenta estaría en demasiados grupos.',

@@ -55,6 +55,8 @@ export const pt: Texts = {
     account_exists:
       'Já tem uma conta com este endereço de e-mail: inicie sessão nela e depois associe este fornecedor.',
     last_sign_in_method: 'É a sua última forma de iniciar sessão: não pode ser removida.',
+    no_other_factor:
+      'Os códigos enviados para este contacto já iniciam a sua sessão, por isso não podem ser também o segundo fator. Adicione primeiro outro contacto, uma aplicação de autenticação ou uma chave de acesso.',
     passkey_limit: 'A sua conta já tem todas as chaves de acesso possíveis: remova uma primeiro.',
     identity_limit: 'A sua conta já está ligada a todas as contas possíveis: desligue uma primeiro.',
     group_limit: 'A sua conta ficaria em demasiados grupos.',

@@ -43,6 +43,7 @@ describe('without anything set', () => {
         revealExisting: false,
         notifyNewDevice: true,
         defaultCountry: 'FR',
+        password: 'required',
         registration: 'open',
         registrationDomains: [],
         terms: '',

@@ -28,6 +28,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   checkBackup(values, check)
   checkSmtp(values.smtp, check)
   checkOrder(values, check)
+  checkPasswords(values, check)
   const { listen, baseUrl } = values.admin
   check(
     ['admin.listen', 'admin.base_url'],
@@ -138,6 +139,14 @@ function checkSmtpServer(
     [`${path}.${username === null ? 'username' : 'password'}`, `${path}.username`, `${path}.password`],
     () => (username === null) === (password === null),
     `expected ${path}.username and ${path}.password together, or neither`,
+  )
+}
+
+function checkPasswords({ accounts, codes }: SchemaValues, check: Check): void {
+  check(
+    ['accounts.password', 'codes.login'],
+    () => accounts.password === 'required' || codes.login,
+    'expected codes.login = true with it: people without a password sign in by codes alone',
   )
 }
 

@@ -193,6 +193,11 @@ export const schema = {
         initial: reservedUsernames,
       },
     ),
+    password: choice(
+      'required',
+      ['required', 'optional'],
+      'optional: people may register without one and sign in by codes, which needs `codes.login`. docs/security.md says what that means for telephone numbers.',
+    ),
     registration: choice(
       'open',
       ['open', 'invitation', 'closed'],

@@ -83,6 +83,15 @@ interface OwnersNotice {
   accountUuid: SQL
   /** Where a stranger caused it: it then waits in the lane of strangers, and names the stranger's request. */
   causedBy?: { messageRequestId: SQL }
+  /** Where it holds, the message is a decoy, which is not sent; its destination must be that of decoys then. */
+  isForNobody?: SQL
+}
+
+const laneOfNotice = ({ causedBy, isForNobody }: OwnersNotice): SQL => {
+  const lane = sql.raw(String(causedBy ? LANES.stranger : LANES.owner))
+  return isForNobody
+    ? sql`case when ${isForNobody} then ${sql.raw(String(DECOYS_LANE))} else ${lane} end`
+    : lane
 }
 
 /** As `queueMessage`, for a notice to the owner of an account that the statement finds. */
@@ -99,7 +108,7 @@ export const queueOwnersNotice = (notice: OwnersNotice): SQL =>
       codePurpose: sql`null::text`,
       codeGroup: sql`'stranger'`,
       codeSeed: sql`null::bytea`,
-      messageLane: sql.raw(String(notice.causedBy ? LANES.stranger : LANES.owner)),
+      messageLane: laneOfNotice(notice),
       messageRequestId: notice.causedBy?.messageRequestId ?? sql`null`,
       accountUuid: notice.accountUuid,
     },

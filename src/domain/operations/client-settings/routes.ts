@@ -42,9 +42,30 @@ const settingsAnswer = component(
           description: 'Countries whose numbers receive SMS; null: every country',
           examples: [['FR', 'BE']],
         }),
+        mode: t.Optional(
+          t.String({
+            enum: ['invitation', 'closed'],
+            description: 'Who may open an account; absent: everybody',
+          }),
+        ),
+        domains: t.Optional(
+          t.Array(t.String(), {
+            description: 'E-mail domains that may open an account; absent: all',
+            examples: [['example.com', '*.example.com']],
+          }),
+        ),
+        terms: t.Optional(
+          t.String({
+            description: 'The version of the terms that has to be accepted; absent: none',
+            examples: ['2026-11'],
+          }),
+        ),
       }),
       password: t.Object(
         {
+          required: t.Optional(
+            t.Boolean({ description: 'False: people may register without one; absent: they may not' }),
+          ),
           minimum_length: integer({ examples: [8] }),
           maximum_length: integer({ examples: [256] }),
         },
@@ -108,8 +129,15 @@ export function clientSettings({ config, catalog, providers, loginTokenSeconds, 
       email: intoMailbox || smtp !== null,
       phone: intoMailbox || sms.gateways.length > 0,
       phone_countries: countries.includes('*') ? null : countries,
+      ...(accounts.registration !== 'open' && { mode: accounts.registration }),
+      ...(accounts.registrationDomains.length > 0 && { domains: accounts.registrationDomains }),
+      ...(accounts.terms !== '' && { terms: accounts.terms }),
     },
-    password: { minimum_length: password.minimumLength, maximum_length: MAXIMUM_CODE_POINTS },
+    password: {
+      ...(accounts.password === 'optional' && { required: false }),
+      minimum_length: password.minimumLength,
+      maximum_length: MAXIMUM_CODE_POINTS,
+    },
     codes: {
       sign_in: codes.login,
       length: CODE_DIGITS,

@@ -91,10 +91,8 @@ export function createWaysIn(needs: Needs) {
       if (!isSecondFactor && visit.flow.methods) throw new AppError('login_expired')
       const proof = isSecondFactor ? { login_token: ticket.login_token } : {}
       const identifier = isSecondFactor ? (ticket.identifier ?? '') : identifierOf(visit, typed)
-      return visits.signIn(
-        visit,
-        await loginByCode.verify({ identifier, otp: otp.replace(/\s/g, ''), ...proof }, device, visit.caller),
-      )
+      const body = { identifier, otp: otp.replace(/\s/g, ''), ...proof }
+      return finish(visit, await loginByCode.verify(body, device, visit.caller), identifier)
     },
 
     async sendCodeAgain(visit: Visit, typed: Typed): Promise<Response> {
@@ -226,8 +224,9 @@ export function createWaysIn(needs: Needs) {
 const encode = (bytes: Uint8Array | null) => (bytes === null ? '' : Buffer.from(bytes).toString('base64url'))
 const decode = (text: string | undefined) => (text ? Buffer.from(text, 'base64url') : null)
 
+// The form of a registration always has a password.
 const writeWaiting = ({ digest, emailTag, phoneTag }: WaitingPassword) => ({
-  digest,
+  digest: digest ?? '',
   email_tag: encode(emailTag),
   phone_tag: encode(phoneTag),
 })

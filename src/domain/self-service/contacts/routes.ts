@@ -39,7 +39,7 @@ const removeSchema = () => ({
   body: t.Object(ownerProofFields),
   response: {
     200: accountAnswer,
-    ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method'),
+    ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method', 'no_other_factor'),
   },
 })
 

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { contactOf, hasVerified } from '../../accounts/accounts/account.ts'
+import { channelOf, contactOf, hasVerified, verifiedContacts } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Admission } from '../../accounts/admission/service.ts'
@@ -23,6 +23,7 @@ import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerProof, Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
+import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
 import type { ContactChange, ContactNotices, ContactStore } from './store.ts'
 
@@ -53,6 +54,7 @@ export interface ContactsService {
 }
 
 interface Needs {
+  secondFactor: SecondFactor
   admission: Admission
   codes: CodeService
   limits: LimitService
@@ -74,8 +76,19 @@ const purposes = {
 const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
 
 export function createContactsService(needs: Needs): ContactsService {
-  const { admission, codes, limits, reauthentication, notices, outbox, undo, providers, clock, config } =
-    needs
+  const {
+    admission,
+    secondFactor,
+    codes,
+    limits,
+    reauthentication,
+    notices,
+    outbox,
+    undo,
+    providers,
+    clock,
+    config,
+  } = needs
   const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
 
@@ -173,6 +186,10 @@ export function createContactsService(needs: Needs): ContactsService {
       const admit = async () => {
         if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
         if (await store.isLastMethod(account.id, kind, usable)) throw new AppError('last_sign_in_method')
+        if (account.twoFactorEnabled)
+          await secondFactor.requireOther(account, {
+            contacts: verifiedContacts(account).filter(({ channel }) => channel !== channelOf(kind)).length,
+          })
       }
       await reauthentication.require(signedIn, proof, client, { admit })
       const [told] = await Promise.all([

@@ -19,6 +19,7 @@ import {
 import { changeContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
 import {
   signInMethodParamTypes,
+  type UsableMethods,
   usableIdentities,
   usablePasskeys,
 } from '../../accounts/accounts/sign-in-methods-sql.ts'
@@ -83,7 +84,7 @@ export interface ContactStore {
   isLastMethod(
     accountId: number,
     kind: Identifier['kind'],
-    usable: { providers: string[]; rpId: string | null },
+    usable: Pick<UsableMethods, 'providers' | 'rpId'>,
   ): Promise<boolean>
   /**
    * Removes the contact of that kind, ends pending messages with codes for the account, and queues the notices. A verified
@@ -93,7 +94,7 @@ export interface ContactStore {
   remove(
     signedIn: AccountSession,
     kind: Identifier['kind'],
-    usable: { providers: string[]; rpId: string | null },
+    usable: Pick<UsableMethods, 'providers' | 'rpId'>,
     told: ContactNotices,
     now: Date,
   ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
@@ -196,22 +197,21 @@ const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
 /** `id` is null if the contact was not removed. */
 type RemoveRow = { found: boolean } & (Account | { id: null })
 
-const mayGo = (
-  p: Placeholders<keyof typeof signInMethodParamTypes>,
-  of: Identifier['kind'],
-  wasVerified: SQL,
-) => {
+/** A contact is verified or opens nothing by a code, so that `codesOpen` makes no difference here. */
+const { codesOpen: _, ...goingParamTypes } = signInMethodParamTypes
+
+const mayGo = (p: Placeholders<keyof typeof goingParamTypes>, of: Identifier['kind'], wasVerified: SQL) => {
   const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
   return sql`(${accounts}.${other.verifiedAt} is not null
               or not ${wasVerified} and (
-                ${accounts}.password_digest is not null and ${accounts}.${other.key} is not null
+                (${accounts}.password_digest is not null and ${accounts}.${other.key} is not null)
                 or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))`
 }
 
 const isLastMethodOf = (of: Identifier['kind']) =>
   defineStatement({
     name: `contacts.is_last_method_of_${of}`,
-    params: signInMethodParamTypes,
+    params: goingParamTypes,
     row: { isLast: 'boolean' },
     sql: (p) => sql`
     select not ${mayGo(p, of, sql`(${unqualifiedColumns[of].verifiedAt} is not null)`)} as is_last
@@ -228,7 +228,7 @@ const removeOf = (of: Identifier['kind']) => {
   const { key: keyColumn } = unqualifiedColumns[of]
   return defineStatement({
     name: `contacts.remove_of_${of}`,
-    params: { ...signInMethodParamTypes, notices: 'text', ...keepParamTypes },
+    params: { ...goingParamTypes, notices: 'text', ...keepParamTypes },
     row: { ...accountRow, found: 'boolean' },
     sql: (p) => sql`
     with ${contactBefore(p, of, sessionLives(p))},

@@ -59,7 +59,11 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   const { admission, providers, notices, clock, config } = needs
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
-  const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+  const usable = {
+    providers: providers.names,
+    rpId: config.passkeys.rpId,
+    codesOpen: config.accounts.password === 'optional',
+  }
 
   /** A provider that is no longer configured has only its name. */
   async function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {

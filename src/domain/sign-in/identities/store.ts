@@ -18,7 +18,12 @@ import {
   updateLockedAccount,
 } from '../../accounts/accounts/account-sql.ts'
 import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
-import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import {
+  otherSignInMethods,
+  signInMethodParamTypes,
+  type UsableMethods,
+  usableParams,
+} from '../../accounts/accounts/sign-in-methods-sql.ts'
 import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
@@ -73,11 +78,7 @@ export interface IdentityStore {
   /** Oldest first. */
   list(accountId: number): Promise<LinkedIdentity[]>
   /** Whether nothing would open the account without the identities of that provider. */
-  isLastMethod(
-    accountId: number,
-    provider: string,
-    usable: { providers: string[]; rpId: string | null },
-  ): Promise<boolean>
+  isLastMethod(accountId: number, provider: string, usable: UsableMethods): Promise<boolean>
   /**
    * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
    * left: a password with an identifier, a passkey of `usable.rpId`, or an identity of one of `usable.providers`.
@@ -85,7 +86,7 @@ export interface IdentityStore {
   unlink(
     signedIn: AccountSession,
     provider: string,
-    usable: { providers: string[]; rpId: string | null },
+    usable: UsableMethods,
     notices: NewMessage[],
     now: Date,
   ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'>
@@ -304,18 +305,16 @@ export function createIdentityStore(database: Database): IdentityStore {
       }
     },
     list: (accountId) => database.all(list, { accountId }),
-    async isLastMethod(accountId, provider, { providers, rpId }) {
-      const params = { accountId, provider, usable: JSON.stringify(providers), rpId }
+    async isLastMethod(accountId, provider, usable) {
+      const params = { accountId, provider, ...usableParams(usable) }
       return (await database.first(isLastMethod, params))?.isLast === true
     },
-    async unlink({ account, sessionId }, provider, { providers, rpId }, notices, now) {
-      const usable = JSON.stringify(providers)
+    async unlink({ account, sessionId }, provider, usable, notices, now) {
       const params = {
         accountId: account.id,
         sessionId,
         provider,
-        usable,
-        rpId,
+        ...usableParams(usable),
         now,
         ...noticeParams(notices),
       }

@@ -6,9 +6,15 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
 import { accountSchema, identifierField } from '../../accounts/accounts/account-schema.ts'
+import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import type { Authentication } from '../../sessions/sessions/authentication.ts'
-import { deviceFields, deviceOf, tokenFields } from '../../sessions/sessions/session-schema.ts'
-import { loginTokenField, otpField } from '../sign-in/sign-in-schema.ts'
+import {
+  deviceFields,
+  deviceOf,
+  deviceTokenField,
+  tokenFields,
+} from '../../sessions/sessions/session-schema.ts'
+import { loginTokenField, otpField, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
 const verifiedAnswer = component(
@@ -24,6 +30,13 @@ const verifiedAnswer = component(
     },
     { description: 'Signed in: the tokens of the new session, and the account.' },
   ),
+)
+
+const createField = optionalField(
+  t.Boolean({
+    description:
+      'Where `accounts.password` is optional: open an account if nobody has verified the identifier. The answer is the same for everybody',
+  }),
 )
 
 export function createLoginByCodeRoutes(
@@ -51,6 +64,8 @@ export function createLoginByCodeRoutes(
         body: t.Object({
           identifier: optionalField(identifierField),
           login_token: optionalField(loginTokenField),
+          create: createField,
+          ...entryFields,
           device_fingerprint: deviceFields.device_fingerprint,
         }),
         response: {
@@ -77,10 +92,11 @@ export function createLoginByCodeRoutes(
     )
     .post(
       '/verify',
-      async ({ body, client }) => ({
-        status: 200 as const,
-        ...(await loginByCode.verify(body, deviceOf(body), client)),
-      }),
+      async ({ body, client, status }) => {
+        const outcome = await loginByCode.verify(body, deviceOf(body), client)
+        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        return status(202, twoFactorDue(outcome.due, client.texts))
+      },
       {
         body: t.Object({
           identifier: identifierField,
@@ -92,7 +108,10 @@ export function createLoginByCodeRoutes(
             }),
           ),
           login_token: optionalField(loginTokenField),
+          create: createField,
+          ...entryFields,
           ...deviceFields,
+          ...deviceTokenField,
           trust_device: t.Optional(
             t.Union([t.Boolean(), t.Null()], {
               description:
@@ -102,6 +121,7 @@ export function createLoginByCodeRoutes(
         }),
         response: {
           200: verifiedAnswer,
+          202: twoFactorAnswer,
           ...errorResponses(
             'login_expired',
             'invalid_code',
@@ -111,6 +131,7 @@ export function createLoginByCodeRoutes(
             'account_locked',
             'account_incomplete',
             'server_busy',
+            ...entryErrors,
           ),
         },
         detail: {

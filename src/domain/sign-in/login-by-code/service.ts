@@ -5,32 +5,37 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
+import { AppError, type ErrorCode } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import type { Language } from '../../../texts/languages.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import type { Admission, EntryBody } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { decoyIdentifier } from '../../foundation/decoys/decoys.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
-import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { type Caller, inSession, stranger, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
+import type { RegistrationService } from '../registration/service.ts'
 import type {
   FirstFactor,
   FirstFactorProof,
   FirstFactorProofs,
   ProvingClient,
+  SpentContact,
 } from '../sign-in/first-factor-proof.ts'
-import { findNamedAccount } from '../sign-in/named-account.ts'
+import { findNamedAccount, type NamedAccount } from '../sign-in/named-account.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
-import type { SecondFactor } from '../sign-in/second-factor.ts'
+import { onlySentCodes, type SecondFactor } from '../sign-in/second-factor.ts'
+import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 
-export interface VerifyBody {
+export interface VerifyBody extends EntryBody {
   identifier: string
   otp: string
   password?: string | null | undefined
@@ -38,26 +43,34 @@ export interface VerifyBody {
   login_token?: string | null | undefined
   /** Whether later logins on this device shall need no second step. */
   trust_device?: boolean | null | undefined
+  /** Where accounts may be without a password: open one if there is none. */
+  create?: boolean | null | undefined
+}
+
+export interface RequestBody extends EntryBody {
+  identifier?: string | null | undefined
+  login_token?: string | null | undefined
+  create?: boolean | null | undefined
 }
 
 export type VerifyAnswer = LogInAnswer & { device_token?: string }
 
 export interface LoginByCodeService {
   /** Reveals nothing of the account without its `login_token`. */
-  requestCode(
-    body: { identifier?: string | null | undefined; login_token?: string | null | undefined },
-    client: ProvingClient,
-  ): Promise<void>
+  requestCode(body: RequestBody, client: ProvingClient & { language?: Language }): Promise<void>
   /** Inside a session: sends a code that confirms a change of the account. */
   requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
   verify(
     body: VerifyBody,
     device: Device,
     client: { address: string; addressBucket: string },
-  ): Promise<VerifyAnswer>
+  ): Promise<{ signedIn: VerifyAnswer } | { due: TwoFactorDue }>
 }
 
 interface Needs {
+  admission: Admission
+  registration: Pick<RegistrationService, 'begin' | 'open' | 'sendAgain'>
+  signIn: SignInService
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
@@ -74,11 +87,20 @@ interface Needs {
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorProofs, secondFactor } =
     needs
-  const { limits, devices, events, config } = needs
+  const { admission, registration, signIn, limits, devices, events, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
+  const maybeWithout = config.accounts.password === 'optional'
   const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login
+
+  /** A code that was asked for without a `login_token` is the first of the two factors of an account without a password. */
+  const beginsByCode = (account: Account | null, token: unknown): account is Account =>
+    maybeWithout &&
+    typeof token !== 'string' &&
+    account !== null &&
+    account.twoFactorEnabled &&
+    account.passwordDigest === null
 
   /** The outcome of the first factor in this call; `newDigest` as the password check returns it. */
   async function checkFirstFactor(
@@ -102,8 +124,60 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
     const proof = await firstFactorProofs.find(claimed, client, token)
     if (token !== null && proof === null) throw new AppError('login_expired')
-    if (token === null && !account?.twoFactorEnabled) return { passes: true, ...noFirstFactor }
+    if (token === null && (!account?.twoFactorEnabled || beginsByCode(account, token)))
+      return { passes: true, ...noFirstFactor }
     return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
+  }
+
+  async function sendCode(
+    account: Account | null,
+    identifier: Identifier,
+    caller: Caller,
+    { named, spent, token }: { named: Identifier; spent?: SpentContact | null; token?: unknown },
+  ): Promise<void> {
+    const sendsTo = account && mayUseCode(account) ? account : null
+    const held = await secondFactor.find(sendsTo)
+    const asFirst = beginsByCode(sendsTo, token)
+      ? { ...held, ...onlySentCodes, account: withOneFactor(sendsTo) }
+      : held
+    await secondFactor.sendCode(asFirst, identifier, caller, named, spent)
+  }
+
+  /** The identifier for which a call may open an account; null: it only signs in. */
+  async function couldOpen(
+    { create, login_token, ...body }: RequestBody | VerifyBody,
+    typed: string,
+    client: { addressBucket: string },
+  ): Promise<Identifier | null> {
+    if (!maybeWithout || create !== true || typeof login_token === 'string') return null
+    const identifier = parseIdentifier(typed, defaultCountry)
+    return identifier && (await admission.couldOpen(body, identifier, client)) ? identifier : null
+  }
+
+  /**
+   * A code for whoever verified the identifier, or a registration of it: the work of both is done in any case, and one of
+   * them is for nobody.
+   */
+  async function requestCodeOrAccount(
+    identifier: Identifier,
+    body: RequestBody,
+    client: ProvingClient & { language?: Language },
+  ): Promise<void> {
+    const account = await accounts.findByIdentifier(identifier, 'provider')
+    const caller = await devices.recognize(account, client)
+    const isStranger = caller.group === 'stranger'
+    const { counters } = limits
+    await limits.charge([
+      ...counters.codeRequests(caller),
+      ...(isStranger ? counters.registrations(client.addressBucket) : []),
+    ])
+    await limits.charge(
+      counters.codes(caller, identifier, isStranger ? 'confirmation' : 'login_code', !isStranger),
+    )
+    const entry = await admission.readForProvider(body, client)
+    await registration.begin(identifier, entry, client.language ?? config.server.language)
+    if (await registration.sendAgain(account === null ? identifier : null)) return
+    await sendCode(account, identifier, caller, { named: identifier })
   }
 
   /** Throws the error again. */
@@ -119,7 +193,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     { otp, trust_device }: VerifyBody,
   ): Promise<VerifyAnswer> {
     const hasBoth = first !== null && isSecondFactor
-    const amr = [...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])]
+    const amr = [...new Set([...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])])]
     const id = randomUUID()
     const answer = await sessionOpener.open({ id, account, device, address, amr, newDigest })
     if (!trust_device || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
@@ -129,10 +203,13 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   }
 
   return {
-    async requestCode({ identifier: typed, login_token }, client) {
+    async requestCode(body, client) {
+      const { identifier: typed, login_token } = body
       if (typeof typed !== 'string') {
         throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
       }
+      const opens = await couldOpen(body, typed, client)
+      if (opens) return requestCodeOrAccount(opens, body, client)
       const { identifier, key, account } = await findNamedAccount(accounts, typed, defaultCountry)
       const { caller, proof } = await callerOf(account, client, login_token ?? null)
       if (proof !== null && account?.twoFactorEnabled) {
@@ -140,11 +217,11 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       }
       await limits.charge(limits.counters.codeRequests(caller))
       const named = key === identifier.key ? identifier : decoyIdentifier(typed)
+      const spent = proof?.spent ?? null
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
-      const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier)
+      const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
       await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
-      const sendsTo = account && mayUseCode(account) ? account : null
-      await secondFactor.sendCode(await secondFactor.find(sendsTo), identifier, caller, named)
+      await sendCode(account, identifier, caller, { named, spent, token: login_token })
     },
 
     async requestStepUpCode(signedIn, client) {
@@ -152,32 +229,81 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client))
     },
 
-    async verify(body, device, { address, addressBucket }) {
-      const { identifier, key, account } = await findNamedAccount(accounts, body.identifier, defaultCountry)
-      const client = { fingerprint: device.fingerprint, addressBucket }
-      const recognized = await devices.recognize(account, client)
-      await limits.chargeVisit('verification', recognized)
-      const firstFactor = await checkFirstFactor(account, identifier, body, client, recognized)
-      const { passes, first, proof, newDigest } = firstFactor
-      // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
-      // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
-      const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
-      const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
-      const isSecondFactor = await secondFactor
-        .takeCode(tried, identifier, {
-          typed: body.otp,
-          caller,
-          name: typeof body.password === 'string' ? `${key} with password` : key,
-          byAddress: caller.group === 'password' && proof?.by === 'address',
-          keeps: tried !== null && !accountClaims.isComplete(tried),
+    async verify(body, device, client) {
+      if (!maybeWithout || body.create !== true || typeof body.login_token === 'string')
+        return signInByCode(body, device, client)
+      const identifier = readIdentifier(body.identifier, defaultCountry)
+      const entry = await admission.read(body, identifier, client, { needsTerms: true })
+      const meansVerified = (await couldOpen(body, body.identifier, client)) !== null
+      try {
+        return await signInByCode(body, device, client, meansVerified)
+      } catch (error) {
+        if (!(error instanceof AppError) || !wrongCodes.has(error.errorCode)) throw error
+        // Whoever has no account may have a registration that waits: it is tried in any case.
+        const opening = registration.open(identifier, body.otp, entry, device, client)
+        const signedIn = await opening.catch((refusal: unknown) => {
+          const isWrong = refusal instanceof AppError && refusal.errorCode === 'invalid_code'
+          throw isWrong ? error : refusal
         })
-        .catch((error: unknown) => noteFailure(account, error))
-      if (tried === null) return noteFailure(account, new AppError('invalid_code'))
-      if (tried.lockedAt !== null) throw new AppError('account_locked')
-      accountClaims.require(tried)
-      if (proof !== null) await spend(proof)
-      return openSession({ account: tried, first, isSecondFactor, device, address, newDigest }, body)
+        return { signedIn }
+      }
     },
+  }
+
+  async function signInByCode(
+    body: VerifyBody,
+    device: Device,
+    { address, addressBucket }: { address: string; addressBucket: string },
+    meansVerified = false,
+  ): Promise<{ signedIn: VerifyAnswer } | { due: TwoFactorDue }> {
+    const use = meansVerified ? 'provider' : 'second_step'
+    const named = await findNamedAccount(accounts, body.identifier, defaultCountry, use)
+    const { identifier } = named
+    const { tried, asFirst, isSecondFactor, firstFactor } = await tryCode(body, named, {
+      fingerprint: device.fingerprint,
+      addressBucket,
+    })
+    const { first, proof, newDigest } = firstFactor
+    if (tried.lockedAt !== null) throw new AppError('account_locked')
+    accountClaims.require(tried)
+    if (asFirst) {
+      const spent = secondFactor.recipientOf(withOneFactor(tried), identifier)?.channel ?? null
+      const proved = { account: tried, identifier, factor: 'otp', device, spent } as const
+      return signIn.continue({ ...proved, client: { address, addressBucket } })
+    }
+    if (proof !== null) await spend(proof)
+    const proved = { account: tried, first, isSecondFactor, device, address, newDigest }
+    return { signedIn: await openSession(proved, body) }
+  }
+
+  /** Compares the code, and uses it up where it is right. */
+  async function tryCode(
+    body: VerifyBody,
+    { identifier, key, account }: NamedAccount,
+    client: ProvingClient,
+  ): Promise<TriedCode> {
+    const recognized = await devices.recognize(account, client)
+    await limits.chargeVisit('verification', recognized)
+    const firstFactor = await checkFirstFactor(account, identifier, body, client, recognized)
+    const { passes, first, proof } = firstFactor
+    // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
+    // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
+    const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
+    const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
+    const asFirst = beginsByCode(tried, body.login_token)
+    const counts = await secondFactor
+      .takeCode(asFirst ? withOneFactor(tried) : tried, identifier, {
+        typed: body.otp,
+        caller,
+        name: typeof body.password === 'string' ? `${key} with password` : key,
+        byAddress: caller.group === 'password' && proof?.by === 'address',
+        keeps: tried !== null && !accountClaims.isComplete(tried),
+        spent: proof?.spent ?? null,
+        asFirst,
+      })
+      .catch((error: unknown) => noteFailure(account, error))
+    if (tried === null) return noteFailure(account, new AppError('invalid_code'))
+    return { tried, asFirst, isSecondFactor: first !== null && counts, firstFactor }
   }
 
   /** The caller group: a known device, or a login that waits for its second factor. */
@@ -197,11 +323,16 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   }
 
   /** The contact to which a code goes; the named one if the account has none. */
-  function ownRecipient(account: Account | null, named: Identifier): Identifier {
-    const contact = account && secondFactor.recipientOf(account, named)
+  function ownRecipient(account: Account | null, named: Identifier, spent: SpentContact | null): Identifier {
+    const contact = account && secondFactor.recipientOf(account, named, spent)
     return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
   }
 }
+
+/** As codes of a first factor see it. */
+const withOneFactor = (account: Account): Account => ({ ...account, twoFactorEnabled: false })
+
+const wrongCodes = new Set<ErrorCode>(['invalid_code', 'too_many_attempts'])
 
 /** Of several callers with right codes and one proof, the first one opens the session of that login. */
 async function spend(proof: FirstFactorProof): Promise<void> {
@@ -233,6 +364,14 @@ interface FirstFactorResult {
   /** What an earlier login recorded; null if this call itself verified the password. */
   proof: FirstFactorProof | null
   newDigest: string | null
+}
+
+interface TriedCode {
+  tried: Account
+  /** The code was the first of two factors. */
+  asFirst: boolean
+  isSecondFactor: boolean
+  firstFactor: FirstFactorResult
 }
 
 const noFirstFactor = { first: null, proof: null, newDigest: null }

@@ -217,7 +217,12 @@ export function createPasskeyRoutes(
         body: t.Optional(t.Object(ownerProofFields)),
         response: {
           200: messageAnswer(200),
-          ...errorResponses('passkey_not_found', 'last_sign_in_method', ...ownerProofErrors),
+          ...errorResponses(
+            'passkey_not_found',
+            'last_sign_in_method',
+            'no_other_factor',
+            ...ownerProofErrors,
+          ),
         },
         detail: withBearer('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`),
       },

@@ -18,6 +18,7 @@ import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
+import type { SecondFactor } from '../sign-in/second-factor.ts'
 import type { AssertionCheck } from './assertion-check.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
@@ -67,6 +68,7 @@ export interface PasskeyService {
 }
 
 interface Needs {
+  secondFactor: SecondFactor
   sessionOpener: SessionOpener
   reauthentication: Reauthentication
   limits: LimitService
@@ -92,6 +94,7 @@ export function createPasskeyService(
   needs: Needs,
   { challenges, assertions, relyingParty }: PasskeyFoundation,
 ): PasskeyService {
+  const { secondFactor } = needs
   const { sessionOpener, reauthentication, limits, notices, clock, config, providers } = needs
   const store = needs.stores.passkeys
   const siteName = config.passkeys.rpName ?? serviceName(config)
@@ -232,17 +235,23 @@ export function createPasskeyService(
 
     async remove(signedIn, id, proof, client) {
       const { account, claims } = signedIn
-      const passkey = (await store.list(account.id)).find((one) => one.id === id)
-      const named = { id, rpId: relyingParty.id }
+      const passkeys = await store.list(account.id)
+      const passkey = passkeys.find((one) => one.id === id)
+      const usable = {
+        providers: providers.names,
+        rpId: relyingParty.id,
+        codesOpen: config.accounts.password === 'optional',
+      }
       await requireOwner(signedIn, proof, client, async () => {
         if (!passkey) throw new AppError('passkey_not_found')
-        if (await store.isLastMethod(account.id, named, providers.names))
-          throw new AppError('last_sign_in_method')
+        if (await store.isLastMethod(account.id, id, usable)) throw new AppError('last_sign_in_method')
+        const others = passkeys.filter((one) => one.id !== id && one.rpId === relyingParty.id)
+        if (account.twoFactorEnabled) await secondFactor.requireOther(account, { passkeys: others.length })
       })
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await noticesOf(account, 'passkey_removed', passkey.name)
       const owner = { account, sessionId: claims.sessionId }
-      const outcome = await store.remove(owner, named, providers.names, about, clock.now())
+      const outcome = await store.remove(owner, id, usable, about, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token')
       if (outcome === 'not_found') throw new AppError('passkey_not_found')
       if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

@@ -13,7 +13,12 @@ import {
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
-import { otherSignInMethods, signInMethodParamTypes } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import {
+  otherSignInMethods,
+  signInMethodParamTypes,
+  type UsableMethods,
+  usableParams,
+} from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import {
   changeAndRecord,
@@ -88,19 +93,15 @@ export interface PasskeyStore {
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
   rename(account: Account, id: string, name: string, now: Date): Promise<Passkey | null>
   /** Whether nothing would open the account without this passkey. */
-  isLastMethod(
-    accountId: number,
-    passkey: Pick<Passkey, 'id' | 'rpId'>,
-    usableProviders: string[],
-  ): Promise<boolean>
+  isLastMethod(accountId: number, id: string, usable: UsableMethods): Promise<boolean>
   /**
    * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
-   * `passkey.rpId` open nothing.
+   * `usable.rpId` open nothing.
    */
   remove(
     owner: AccountSession,
-    passkey: Pick<Passkey, 'id' | 'rpId'>,
-    usableProviders: string[],
+    id: string,
+    usable: UsableMethods,
     notices: NewMessage[],
     now: Date,
   ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'>
@@ -422,11 +423,11 @@ export function createPasskeyStore(database: Database): PasskeyStore {
           ],
         },
       ),
-    async isLastMethod(accountId, { id, rpId }, usableProviders) {
-      const params = { accountId, id, rpId, usable: JSON.stringify(usableProviders) }
+    async isLastMethod(accountId, id, usable) {
+      const params = { accountId, id, ...usableParams(usable) }
       return (await database.first(isLastMethod, params))?.isLast === true
     },
-    async remove({ account, sessionId }, { id, rpId }, usableProviders, notices, now) {
+    async remove({ account, sessionId }, id, usable, notices, now) {
       const row = await updateLockedAccount(
         database,
         remove,
@@ -434,8 +435,7 @@ export function createPasskeyStore(database: Database): PasskeyStore {
           accountId: account.id,
           sessionId,
           id,
-          rpId,
-          usable: JSON.stringify(usableProviders),
+          ...usableParams(usable),
           now,
           ...noticeParams(notices),
         },

@@ -18,7 +18,8 @@ const registerBody = t.Object(
         description: 'Phone number; a national one is read in accounts.default_country',
       }),
     ),
-    ...newPasswordFields,
+    password: t.Optional(newPasswordFields.password),
+    password_confirmation: t.Optional(newPasswordFields.password_confirmation),
     ...entryFields,
   },
   {

@@ -3,7 +3,7 @@
  * whether the identifier is new, waits for its confirmation, or belongs to somebody already.
  */
 
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
@@ -17,8 +17,9 @@ import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
-import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
+import { type Email, emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import { type Identifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { Phone } from '../../foundation/identifiers/phone.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import { type Caller, stranger } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
@@ -33,8 +34,9 @@ import type { NamedPassword, RegistrationStore } from './store.ts'
 export interface RegisterBody {
   email?: string | null | undefined
   phone?: string | null | undefined
-  password: string
-  password_confirmation: string
+  /** May be left out where accounts may be without one. */
+  password?: string | undefined
+  password_confirmation?: string | undefined
 }
 
 export type RegistrationBody = RegisterBody & EntryBody
@@ -55,7 +57,8 @@ interface Client {
 
 /** The password of a registration as it was hashed, for the browser that made it. */
 export interface WaitingPassword {
-  digest: string
+  /** Null: a registration without a password. */
+  digest: string | null
   emailTag: Uint8Array | null
   phoneTag: Uint8Array | null
 }
@@ -76,6 +79,23 @@ export interface RegistrationService {
     client: Pick<Client, 'address' | 'addressBucket'>,
     waiting?: WaitingPassword,
   ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
+  /**
+   * Registers the identifier without a password, or does the same work where an account has it. The caller has counted
+   * the request.
+   */
+  begin(identifier: Identifier, entry: Entry, language: Language): Promise<void>
+  /**
+   * Opens the registration that waits for the identifier, by the code alone, and signs in. The caller has counted the visit.
+   */
+  open(
+    identifier: Identifier,
+    otp: string,
+    entry: Entry,
+    device: Device,
+    client: Pick<Client, 'address' | 'addressBucket'>,
+  ): Promise<LogInAnswer>
+  /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
+  sendAgain(identifier: Identifier | null): Promise<boolean>
   /** Does not reveal whether the identifier has an account. */
   resend(
     body: { identifier: string },
@@ -101,10 +121,13 @@ interface Needs {
 }
 
 /** What a confirmation is about. */
-interface Confirmed {
+interface Confirmation {
+  identifier: Identifier
+  otp: string
   entry: Entry
   account: Account | null
-  identifier: Identifier
+  caller: Caller
+  /** Of the password that the call names. */
   tag: Uint8Array | null
 }
 
@@ -116,6 +139,21 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   const { defaultCountry, accountableType, roleId, revealExisting } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
 
+  const maybeWithout = config.accounts.password === 'optional'
+
+  function checkNewPassword(
+    { password, password_confirmation: confirmation }: RegisterBody,
+    identifiers: Identifier[],
+  ): FieldError[] {
+    if (password === undefined && confirmation === undefined && maybeWithout) return []
+    if (password !== undefined && confirmation !== undefined)
+      return checkPassword(password, confirmation, identifiers, passwordRules)
+    const missing = { password, password_confirmation: confirmation }
+    return Object.entries(missing)
+      .filter(([, value]) => value === undefined)
+      .map(([field]) => ({ field, code: 'required' as const }))
+  }
+
   /** Everything that is wrong with the body, or its identifiers; the code goes to the first of them. */
   function read(body: RegisterBody) {
     const fields: FieldError[] = []
@@ -125,7 +163,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     if (body.phone && !phone) fields.push({ field: 'phone', code: 'invalid_phone' })
     if (!body.email && !body.phone) fields.push({ field: 'email', code: 'identifier_required' })
     const identifiers = [email, phone].filter((one) => one !== null)
-    fields.push(...checkPassword(body.password, body.password_confirmation, identifiers, passwordRules))
+    fields.push(...checkNewPassword(body, identifiers))
     const [primary] = identifiers
     if (fields.length > 0 || primary === undefined) throw new AppError('validation_failed', { fields })
     return { email, phone, primary, identifiers }
@@ -139,6 +177,10 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     const form = normalizePassword(password)
     return secret.tag('waiting password', contact.key, form.ok ? form.password : '').subarray(0, 2)
   }
+
+  /** A registration without a password counts as one with a password that nobody else has. */
+  const tagOfRegistration = (contact: Identifier | null, password: string | undefined) =>
+    contact && (password === undefined ? randomBytes(2) : passwordTag(contact, password))
 
   /**
    * The other contact of a registration has a code of its own: somebody who adds a contact to a registration of
@@ -164,7 +206,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     const fields: FieldError[] =
       typeof password === 'string'
         ? checkPassword(password, password, [identifier], passwordRules)
-        : sign_in
+        : sign_in && !maybeWithout
           ? [{ field: 'password', code: 'required' }]
           : []
     if (fields.length > 0) throw new AppError('validation_failed', { fields })
@@ -202,18 +244,65 @@ export function createRegistrationService(needs: Needs): RegistrationService {
    * A call that lacks the terms, or that could sign nobody in, is refused after the right code and does not use it up: the
    * same one may come again.
    */
-  async function takeCode(
-    binding: CodeBinding,
-    { otp, sign_in }: ConfirmBody,
-    by: Parameters<CodeService['take']>[2],
-    { entry, account, identifier, tag }: Confirmed,
-  ): Promise<void> {
+  async function takeCode(confirmation: Confirmation, signsIn: boolean): Promise<void> {
+    const { entry, account, identifier, otp, caller, tag } = confirmation
+    const binding = confirmationOf(account, identifier)
+    const countsOn = account?.uuid ?? binding.subject
+    // Any number of registrations may name one other contact: their tries at it are bounded by its name.
+    const boundByName = account !== null && account.waitingFor !== identifier.key
     const accepts = await admission.hasAccepted(entry, account, identifier, tag)
-    const isComplete = !sign_in || account === null || accountClaims.isComplete(account)
+    const isComplete = !signsIn || account === null || accountClaims.isComplete(account)
+    const by = { caller, name: identifier.key, eachAddress: true, boundByName, countsOn }
     await codes.take(binding, otp, { ...by, keepsRight: !accepts || !isComplete })
     if (!accepts)
       throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
     if (!isComplete) accountClaims.require(account)
+  }
+
+  /** After the code was taken the call must not be refused any more, so the queue was asked for room before. */
+  async function openBy(
+    confirmation: Confirmation,
+    name: (() => NamedPassword | null | Promise<NamedPassword | null>) | null,
+    signsIn: boolean,
+    device: Device,
+    { address }: { address: string },
+  ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }> {
+    const { entry, account, identifier, tag } = confirmation
+    await takeCode(confirmation, signsIn)
+    const named = (await name?.()) ?? null
+    const by = { permit: admission.permit(entry, identifier), isWithoutPassword: name === null }
+    const opened = account && (await registrations.confirm(account, identifier, named, by, clock.now()))
+    if (!opened) {
+      const kept = name === null && account?.passwordDigest ? { ...account, ...nothingNamed } : account
+      const refusal = kept && (await admission.refusal(entry, identifier, kept, tag))
+      throw refusal ?? new AppError('invalid_code')
+    }
+    const hasPassword = opened.passwordDigest !== null
+    if (!signsIn) return { hasPassword, signedIn: null }
+    if (opened.lockedAt !== null) throw new AppError('account_locked')
+    const amr = named === null ? ['otp'] : ['pwd', 'otp']
+    return { hasPassword, signedIn: await sessionOpener.open({ account: opened, device, address, amr }) }
+  }
+
+  async function add(
+    { email, phone, primary }: { email: Email | null; phone: Phone | null; primary: Identifier },
+    { digest: passwordDigest, emailTag, phoneTag }: WaitingPassword,
+    { invitation, terms }: Entry,
+    language: Language,
+    { tellsOwner }: { tellsOwner: boolean },
+  ): Promise<void> {
+    const codeSeed = codes.createSeed()
+    const { uuid, messageId, contested } = await registrations.register(
+      {
+        ...{ uuid: randomUUID(), email, phone, passwordDigest, emailTag, phoneTag, language },
+        ...{ accountableType, roleId, invitationId: invitation?.id ?? null, terms, codeSeed, tellsOwner },
+      },
+      clock.now(),
+    )
+    events.add('registration.contested', contested ? { uuid } : null)
+    const { destination } = primary
+    const binding = { purpose: 'confirmation', group: 'stranger', subject: uuid, destination } as const
+    await outbox.putCode(binding, codeSeed, messageId)
   }
 
   return {
@@ -226,41 +315,38 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const charges = counters.codes(caller, primary, 'confirmation', false)
       await limits.charge([...counters.codeRequests(caller), ...counters.registrations(addressBucket)])
       await limits.charge(charges)
-      const passwordDigest = await hashing.hash(body.password)
+      const passwordDigest = body.password === undefined ? null : await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
-      const codeSeed = codes.createSeed()
       const waiting = {
         digest: passwordDigest,
-        emailTag: email && passwordTag(email, body.password),
-        phoneTag: phone && passwordTag(phone, body.password),
+        emailTag: tagOfRegistration(email, body.password),
+        phoneTag: tagOfRegistration(phone, body.password),
       }
-      const { uuid, messageId, contested } = await registrations.register(
-        {
-          uuid: randomUUID(),
-          email,
-          phone,
-          passwordDigest,
-          emailTag: waiting.emailTag,
-          phoneTag: waiting.phoneTag,
-          language,
-          accountableType,
-          roleId,
-          invitationId: entry.invitation?.id ?? null,
-          terms: entry.terms,
-          codeSeed,
-        },
-        clock.now(),
-      )
-      events.add('registration.contested', contested ? { uuid } : null)
-      const { destination } = primary
-      await outbox.putCode(
-        { purpose: 'confirmation', group: 'stranger', subject: uuid, destination },
-        codeSeed,
-        messageId,
-      )
+      await add({ email, phone, primary }, waiting, entry, language, { tellsOwner: true })
       const channel = channelOf(primary.kind)
       metrics.count('registrations_total', { channel })
       return { channel, waiting }
+    },
+
+    async begin(identifier, entry, language) {
+      const [email, phone] = identifier.kind === 'email' ? [identifier, null] : ([null, identifier] as const)
+      const waiting = {
+        digest: null,
+        emailTag: tagOfRegistration(email, undefined),
+        phoneTag: tagOfRegistration(phone, undefined),
+      }
+      await add({ email, phone, primary: identifier }, waiting, entry, language, { tellsOwner: false })
+      metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
+    },
+
+    async open(identifier, otp, entry, device, client) {
+      const found = await accounts.findByIdentifier(identifier, 'confirmation')
+      // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
+      const account = found?.waitingFor === identifier.key ? found : null
+      const caller = stranger(client)
+      return (
+        await openBy({ identifier, otp, entry, account, caller, tag: null }, null, true, device, client)
+      ).signedIn!
     },
 
     async confirm(body, device, { address, addressBucket }, waiting) {
@@ -272,28 +358,18 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const caller = stranger({ addressBucket })
       if (password !== null) hashing.requireRoom()
       const account = await accounts.findByIdentifier(identifier, 'confirmation')
-      const binding = confirmationOf(account, identifier)
-      const countsOn = account?.uuid ?? binding.subject
-      // Any number of registrations may name one other contact: their tries at it are bounded by its name.
-      const boundByName = account !== null && account.waitingFor !== identifier.key
-      const by = { caller, name: identifier.key, eachAddress: true, boundByName }
       const tag = tagOf(identifier, password, waiting)
-      await takeCode(binding, body, { ...by, countsOn }, { entry, account, identifier, tag })
-      // After the code was taken the call must not be refused any more, so the queue was asked for room before.
-      const named = waiting ? waitingFor(waiting, identifier) : await nameByHashing(identifier, password)
-      const permit = admission.permit(entry, identifier)
-      const confirmed =
-        account && (await registrations.confirm(account, identifier, named, { permit }, clock.now()))
-      if (!confirmed)
-        throw (
-          (account && (await admission.refusal(entry, identifier, account, tag))) ??
-          new AppError('invalid_code')
-        )
-      const hasPassword = confirmed.passwordDigest !== null
-      if (!body.sign_in) return { hasPassword, signedIn: null }
-      if (confirmed.lockedAt !== null) throw new AppError('account_locked')
-      const signedIn = await sessionOpener.open({ account: confirmed, device, address, amr: ['pwd', 'otp'] })
-      return { hasPassword, signedIn }
+      const named = () => (waiting ? waitingFor(waiting, identifier) : nameByHashing(identifier, password))
+      const confirmation = { identifier, otp: body.otp, entry, account, caller, tag }
+      return openBy(confirmation, named, body.sign_in === true, device, { address })
+    },
+
+    async sendAgain(identifier) {
+      const account = identifier && (await accounts.findByIdentifier(identifier, 'confirmation'))
+      if (account === null || account.origin === null || account.waitingFor !== identifier?.key) return false
+      const to = { channel: channelOf(identifier.kind), language: account.language }
+      await outbox.sendCode(confirmationOf(account, identifier), to)
+      return true
     },
 
     async resend({ identifier: typed }, client) {
@@ -310,11 +386,14 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   }
 }
 
+/** What a registration with a password counts for where somebody comes without one. */
+const nothingNamed = { invitationId: null, termsVersion: null }
+
 /** The password that the browser chose when it registered this identifier. */
 function waitingFor(
   { digest, emailTag, phoneTag }: WaitingPassword,
   { kind }: Identifier,
 ): NamedPassword | null {
   const tag = kind === 'email' ? emailTag : phoneTag
-  return tag && { digest, tag }
+  return digest === null || tag === null ? null : { digest, tag }
 }

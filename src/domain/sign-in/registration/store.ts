@@ -65,6 +65,8 @@ export interface Registration {
   invitationId: number | null
   terms: string | null
   codeSeed: Uint8Array
+  /** Whether the owner of a taken identifier gets a notice; otherwise as much is queued for nobody. */
+  tellsOwner: boolean
 }
 
 /** A password that is sent with the code of a confirmation, and its tag, as in a registration. */
@@ -88,13 +90,14 @@ export interface RegistrationStore {
    * registered again since `updatedAt`, if somebody else verified the identifier first, or if nothing permits the account:
    * then the registration stays. Administrators need no permit. The account gets `password` if
    * the caller named one, otherwise the registered one; but if registrations named the identifier with different
-   * passwords, it gets none, and no other unverified contact stays.
+   * passwords, it gets none, and no other unverified contact stays. So it is where somebody comes `isWithoutPassword` and a
+   * password was registered.
    */
   confirm(
     account: Account,
     identifier: Identifier,
     password: NamedPassword | null,
-    by: { permit: Permit; isAdministrator?: boolean },
+    by: { permit: Permit; isAdministrator?: boolean; isWithoutPassword?: boolean },
     now: Date,
   ): Promise<Account | null>
   /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
@@ -126,6 +129,7 @@ const registerBy = (kind: Identifier['kind']) => {
       phoneTag: 'bytea?',
       invitationId: 'bigint?',
       terms: 'text?',
+      tellsOwner: 'boolean',
       ...withoutSubject,
     },
     row: { uuid: 'uuid', messageId: 'bigint', contested: 'boolean' },
@@ -145,11 +149,12 @@ const registerBy = (kind: Identifier['kind']) => {
       source: sql`owner`,
       channel: p.messageChannel,
       // As the owner wrote it, not as the person who registers spells it.
-      destination: sql`owner.destination`,
+      destination: sql`case when ${p.tellsOwner} then owner.destination else '' end`,
       purpose: 'account_exists',
       language: sql`owner.language`,
       accountUuid: sql`owner.uuid`,
       causedBy: p,
+      isForNobody: sql`not ${p.tellsOwner}`,
     })}
       returning id)
     select uuid, code.id as message_id, ${isContested(p.key, kind === 'email' ? p.emailTag : p.phoneTag)} as contested
@@ -176,12 +181,15 @@ const confirmBy = (kind: Identifier['kind']) => {
       uuid: 'uuid',
       seenAt: 'timestamptz',
       byAdministrator: 'boolean',
+      withoutPassword: 'boolean',
       ...permitParamTypes,
       ...eventParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${isContested(p.key, p.tag)} as yes),
+    with contested as materialized (
+      select ${isContested(p.key, p.tag)} or (${p.withoutPassword} and exists (
+        select 1 from ${accounts} where ${isThatRegistration(p)} and password_digest is not null)) as yes),
     candidate as materialized (
       select ${p.byAdministrator} or origin is not null as exempt, not contested.yes as keeps,
              case when not ${p.byAdministrator} then invitation_id end as invitation_id, terms_version, terms_accepted_at
@@ -268,6 +276,7 @@ export function createRegistrationStore(database: Database): RegistrationStore {
     },
     async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, by, now) {
       const digest = password?.digest ?? null
+      const withoutPassword = by.isWithoutPassword ?? false
       const params = {
         ...by.permit,
         ...{ uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now },
@@ -289,7 +298,12 @@ export function createRegistrationStore(database: Database): RegistrationStore {
                   { at: now, eventsOf },
                 )
           return (
-            apart ?? database.first(confirm[kind], { ...params, ...eventParams(eventsOf({ uuid }), now) })
+            apart ??
+            database.first(confirm[kind], {
+              ...params,
+              withoutPassword,
+              ...eventParams(eventsOf({ uuid }), now),
+            })
           )
         }),
       )

@@ -12,8 +12,13 @@ import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 
-/** By password, or through a provider (with a value of our own, since RFC 8176 has none for it). */
-export type FirstFactor = 'pwd' | 'fed'
+/**
+ * By password, through a provider (with a value of our own, since RFC 8176 has none for it), or by a code that was sent to
+ * an account without a password.
+ */
+export type FirstFactor = 'pwd' | 'fed' | 'otp'
+
+export type SpentContact = 'email' | 'sms'
 
 export interface ProvingClient {
   fingerprint: string | null
@@ -23,13 +28,20 @@ export interface ProvingClient {
 export interface FirstFactorProofs {
   readonly lifetimeSeconds: number
   /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
-  remember(account: Proved, factor: FirstFactor, client: ProvingClient): Promise<string>
+  remember(
+    account: Proved,
+    factor: FirstFactor,
+    client: ProvingClient,
+    spent?: SpentContact | null,
+  ): Promise<string>
   /** Finds it by the token if there is one, and then by nothing else. */
   find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorProof | null>
 }
 
 export interface FirstFactorProof {
   factor: FirstFactor
+  /** The contact whose code was the first factor, which is none of the second. */
+  spent: SpentContact | null
   /** How the client was recognised. */
   by: 'token' | 'device' | 'address'
   /** True for exactly one of any number of callers, which may open the session of this login. */
@@ -71,12 +83,12 @@ export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorPr
 
   return {
     lifetimeSeconds: LIFETIME_SECONDS,
-    async remember(account, factor, client) {
+    async remember(account, factor, client, spent = null) {
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
       const loginToken = randomBytes(32).toString('base64url')
       const tokenHash = hashOf(loginToken)
-      const proof = { account: account.uuid, factor, password: passwordOf(account) }
+      const proof = { account: account.uuid, factor, password: passwordOf(account), ...(spent && { spent }) }
       const key = client.fingerprint === null ? addressKey(account, client) : deviceKey(account, client)
       await Promise.all([
         tickets.put(proofKey(tokenHash), proof, expiresAt, now),
@@ -91,6 +103,7 @@ export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorPr
       if (proof?.account !== account.uuid || proof.password !== passwordOf(account)) return null
       return {
         factor: proof.factor as FirstFactor,
+        spent: (proof.spent as SpentContact | undefined) ?? null,
         by,
         take: async () => (await tickets.take(proofKey(tokenHash), clock.now())) !== null,
       }

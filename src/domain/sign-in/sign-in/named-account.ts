@@ -21,6 +21,7 @@ export async function findNamedAccount(
   accounts: AccountStore,
   typed: string,
   defaultCountry: string,
+  use: 'second_step' | 'provider' = 'second_step',
 ): Promise<NamedAccount> {
   if (isUuid(typed)) {
     const account = await accounts.findByUuid(typed)
@@ -29,7 +30,7 @@ export async function findNamedAccount(
     return { identifier, key: decoy.key, account }
   }
   const identifier = readIdentifier(typed, defaultCountry)
-  const account = await accounts.findByIdentifier(identifier, 'second_step')
+  const account = await accounts.findByIdentifier(identifier, use)
   return { identifier, key: identifier.key, account }
 }
 

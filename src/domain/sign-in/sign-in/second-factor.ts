@@ -18,6 +18,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { CodePurpose } from '../../messages/codes/store.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
+import type { SpentContact } from './first-factor-proof.ts'
 
 export interface SecondFactor {
   /** The factors of the account, read once for each call. */
@@ -32,12 +33,23 @@ export interface SecondFactor {
    * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
    * contact.
    */
-  recipientOf(account: Account, named: Identifier): Contact | null
+  recipientOf(account: Account, named: Identifier, spent?: SpentContact | null): Contact | null
   /**
    * Sends a code to the contact that `identifier` leads to, or does the same work without sending one if the account
    * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
    */
-  sendCode(held: HeldFactors, identifier: Identifier, caller: Caller, named?: Identifier): Promise<void>
+  sendCode(
+    held: HeldFactors,
+    identifier: Identifier,
+    caller: Caller,
+    named?: Identifier,
+    spent?: SpentContact | null,
+  ): Promise<void>
+  /**
+   * Throws `no_other_factor` where the account has no password, so that a code is its first factor, and what is left has no
+   * second one that does not use the same contact. `left`: contacts and passkeys, if they are not those of now.
+   */
+  requireOther(account: Account, left?: { contacts?: number; passkeys?: number }): Promise<void>
   /** Throws `use_another_method` if no codes are sent to the account. Call it only after the first factor was verified. */
   requireSentCodes(held: HeldFactors): void
   /**
@@ -65,6 +77,10 @@ export interface CodeAttempt {
   name: string
   /** Only the client address shows that the first factor was verified. */
   byAddress?: boolean
+  /** The contact whose code was the first factor: a code sent there is no second one. */
+  spent?: SpentContact | null
+  /** The code is the first factor of an account without a password: neither app nor recovery codes serve as one. */
+  asFirst?: boolean
   /** The call is refused whatever is typed: a right code is not used up. */
   keeps?: boolean
 }
@@ -111,6 +127,9 @@ const nothingStored = {
   hasPasskey: false,
   removalAt: null,
 }
+
+/** As a first factor. */
+export const onlySentCodes = { app: 'none', acceptsSentCodes: true, stored: nothingStored } as const
 
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
 
@@ -175,14 +194,23 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     },
   ]
 
-  const contactFor = (account: Account | null, identifier: Identifier): Contact | null =>
-    (account && codeContacts(account, identifier.kind)[0]) ?? null
+  const contactFor = (
+    account: Account | null,
+    identifier: Identifier,
+    spent: SpentContact | null = null,
+  ): Contact | null =>
+    (account && codeContacts(account, identifier.kind).find(({ channel }) => channel !== spent)) ?? null
 
-  const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
+  const bindingOf = (
+    account: Account | null,
+    identifier: Identifier,
+    group: CallerGroup,
+    spent: SpentContact | null = null,
+  ): CodeBinding => ({
     group,
     purpose: purposeOf(account),
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
-    destination: contactFor(account, identifier)?.destination ?? identifier.key,
+    destination: contactFor(account, identifier, spent)?.destination ?? identifier.key,
   })
 
   /** Inside a session the code goes to the first verified contact, whichever contact was typed at login. */
@@ -279,10 +307,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   ): Promise<{ wasSent: boolean }> {
     const { caller, name, byAddress = false, typed, keeps = false } = attempt
     if (authenticators.isRecoveryCode(typed)) {
-      await takeRecoveryCode(account, sent, attempt)
+      await takeRecoveryCode(attempt.asFirst ? null : account, sent, attempt)
       return { wasSent: false }
     }
-    const held = await find(account)
+    const found = await find(account)
+    const held = attempt.asFirst ? { ...found, ...onlySentCodes } : found
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
     const { purpose } = sent
     const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
@@ -304,23 +333,35 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     throw new AppError('use_another_method', { twoFactor: { methods: methods(held, null) } })
   }
 
+  async function requireOther(
+    account: Account,
+    { contacts = verifiedContacts(account).length, passkeys }: { contacts?: number; passkeys?: number } = {},
+  ): Promise<void> {
+    if (config.accounts.password === 'required' || account.passwordDigest !== null || contacts > 1) return
+    const { app, stored } = await authenticators.find(account)
+    const hasPasskey = passkeys === undefined ? stored.hasPasskey : passkeys > 0
+    if (app !== 'usable' && !hasPasskey) throw new AppError('no_other_factor')
+  }
+
   return {
+    requireOther,
     find,
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
     isRecoveryCode: authenticators.isRecoveryCode,
     requireSentCodes,
-    async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier) {
+    async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier, spent = null) {
       const sendsTo = acceptsSentCodes ? account : null
-      const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
+      const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier, spent) : null
       const mayGo = await mayGoTo(contact, named, caller, purposeOf(sendsTo))
       const to = sendsTo && contact && mayGo ? { channel: contact.channel, language: sendsTo.language } : null
-      await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group), to)
+      await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group, spent), to)
     },
     async takeCode(account, identifier, attempt) {
-      const { wasSent } = await take(account, bindingOf(account, identifier, attempt.caller.group), attempt)
-      const wasMailed = wasSent && contactFor(account, identifier)?.channel === 'email'
+      const binding = bindingOf(account, identifier, attempt.caller.group, attempt.spent)
+      const { wasSent } = await take(account, binding, attempt)
+      const wasMailed = wasSent && contactFor(account, identifier, attempt.spent)?.channel === 'email'
       return allowEmail || !wasMailed
     },
     async methodsInSession(account) {

@@ -17,7 +17,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
-import type { FirstFactor, FirstFactorProofs } from './first-factor-proof.ts'
+import type { FirstFactor, FirstFactorProofs, SpentContact } from './first-factor-proof.ts'
 import type { SecondFactor } from './second-factor.ts'
 
 export interface TwoFactorDue {
@@ -43,6 +43,8 @@ export interface ProvedFirstFactor {
   caller?: Caller
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
+  /** Where the code went that was the first factor. */
+  spent?: SpentContact | null
 }
 
 export interface SignInService {
@@ -78,17 +80,27 @@ export function createSignInService(needs: Needs): SignInService {
     account: Account,
     identifier: Identifier,
     caller: Caller,
+    spent: SpentContact | null,
   ): Promise<Contact | null> {
     // The typed contact may be one that is not verified: the code then goes to another one and is counted there.
-    const contact = secondFactor.recipientOf(account, identifier)
+    const contact = secondFactor.recipientOf(account, identifier, spent)
     const recipient = contact && parseIdentifier(contact.destination, config.accounts.defaultCountry)
     if (!recipient || !(await limits.admitsCode(caller, recipient, 'two_factor', true))) return null
-    await secondFactor.sendCode(held, recipient, caller)
+    await secondFactor.sendCode(held, recipient, caller, recipient, spent)
     return contact
   }
 
   return {
-    async continue({ account, identifier, factor, device, client, caller: known, newDigest = null }) {
+    async continue({
+      account,
+      identifier,
+      factor,
+      device,
+      client,
+      caller: known,
+      newDigest = null,
+      spent = null,
+    }) {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       accountClaims.require(account)
@@ -111,10 +123,15 @@ export function createSignInService(needs: Needs): SignInService {
       await secondFactor.tellLoss(held)
       const { addressBucket } = client
       const { fingerprint } = device
-      const login_token = await firstFactorProofs.remember(account, factor, { fingerprint, addressBucket })
+      const login_token = await firstFactorProofs.remember(
+        account,
+        factor,
+        { fingerprint, addressBucket },
+        spent,
+      )
       const recognized = known ?? (await devices.recognizeAtLogin(account, { ...client, fingerprint }))
       const caller = recognized.group === 'owner' ? recognized : withPassword(account, client)
-      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller) : null
+      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller, spent) : null
       return {
         due: {
           methods: secondFactor.methods(held, contact),

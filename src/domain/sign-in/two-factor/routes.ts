@@ -97,6 +97,7 @@ export function createTwoFactorRoutes(
             ...ownerProofErrors,
             'two_factor_already_enabled',
             'no_verified_contact',
+            'no_other_factor',
             'passkey_not_found',
             'country_not_allowed',
             'channel_not_available',
@@ -119,7 +120,12 @@ export function createTwoFactorRoutes(
         body: codeBody,
         response: {
           200: recoveryCodesAnswer,
-          ...errorResponses(...codeErrors, 'two_factor_already_enabled', 'no_verified_contact'),
+          ...errorResponses(
+            ...codeErrors,
+            'two_factor_already_enabled',
+            'no_verified_contact',
+            'no_other_factor',
+          ),
         },
         detail: documented(
           'confirmTwoFactor',

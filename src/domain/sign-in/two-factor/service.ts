@@ -19,6 +19,7 @@ import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { PasskeyStore } from '../passkeys/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
+import type { SecondFactor } from '../sign-in/second-factor.ts'
 
 type Client = { addressBucket: string }
 
@@ -53,6 +54,7 @@ export interface TwoFactorService {
 }
 
 interface Needs {
+  secondFactor: SecondFactor
   reauthentication: Reauthentication
   authenticators: Authenticators
   codes: CodeService
@@ -67,7 +69,8 @@ interface Needs {
 const QUIET_MODULES = 4
 
 export function createTwoFactorService(needs: Needs): TwoFactorService {
-  const { reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } = needs
+  const { secondFactor, reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } =
+    needs
   const { defaultCountry } = config.accounts
 
   /** An e-mail address counts as a second factor only if the configuration allows it. */
@@ -96,9 +99,10 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
     async requestEnabling(signedIn, proof, client) {
       const { account } = signedIn
       await reauthentication.require(signedIn, proof, client, {
-        admit: () => {
+        async admit() {
           requireOneFactor(signedIn)
           enrolmentContact(account)
+          await secondFactor.requireOther(account)
         },
       })
       const contact = enrolmentContact(account)
@@ -126,6 +130,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       const caller = await countVerification(signedIn, client)
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+      await secondFactor.requireOther(account)
       await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
       return authenticators.enable(signedIn)
     },

@@ -1,0 +1,376 @@
+/** Accounts without a password: registering, coming in by a code alone, two factors, and what stays as the last way in. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { asOperator } from '../helpers/administration.ts'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { lockAccount } from '../helpers/database.ts'
+import { newClient, seen } from '../helpers/limited-service.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
+import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
+import { shapes, type TestService } from '../helpers/service.ts'
+import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(40_000)
+
+const optional = { accounts: { password: 'optional' } }
+const create = { create: true }
+
+const administered = async (service: TestService, identifier: string) =>
+  (await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(identifier)}`)).body.items[0]
+
+/** Comes in by a code alone; gives the body of the answer. */
+async function enter(service: TestService, identifier: string, more: object = {}) {
+  const asked = await service.post('2fa/request-otp', { identifier, ...create, ...more })
+  expect(asked.status).toBe(201)
+  const otp = await service.inbox.nextCode(identifier)
+  return service.post('2fa/verify', { identifier, otp, ...create, ...more })
+}
+
+describe.each(shapes)('on %s', (shape) => {
+  const service = useService({ shape, settings: optional })
+
+  test('a code opens the account the first time, and signs in from then on', async () => {
+    for (const identifier of [newEmail(), newPhone()]) {
+      const first = await enter(service, identifier)
+      expect(first.status).toBe(200)
+      expect(first.body.account).toMatchObject({
+        password_digest: '',
+        account_confirmed: true,
+        sign_in_count: 1,
+      })
+      const claims = JSON.parse(Buffer.from(first.body.access_token.split('.')[1], 'base64url').toString())
+      expect(claims.amr).toEqual(['otp'])
+      const second = await enter(service, identifier)
+      expect(second.body.account).toMatchObject({ uuid: first.body.account.uuid, sign_in_count: 2 })
+    }
+  })
+
+  test('of 32 callers with one code one opens the account', async () => {
+    const identifier = newEmail()
+    await service.post('2fa/request-otp', { identifier, ...create })
+    const otp = await service.inbox.nextCode(identifier)
+    const answers = await race([service], (on) => on.post('2fa/verify', { identifier, otp, ...create }))
+    onlySuccess(answers, 'invalid_code', 'too_many_attempts')
+  })
+})
+
+describe('registering without a password', () => {
+  const service = useService({ settings: optional })
+  const required = useReplica(service)
+
+  test('is possible only where it is optional, and half a password is none', async () => {
+    const email = newEmail()
+    expect((await service.post('register', { email })).status).toBe(201)
+    expectInvalid(await required.post('register', { email }), {
+      password: 'required',
+      password_confirmation: 'required',
+    })
+    expectInvalid(await service.post('register', { email, password: PASSWORD }), {
+      password_confirmation: 'required',
+    })
+    expectInvalid(
+      await service.post('register', { email, password: 'short', password_confirmation: 'short' }),
+      {
+        password: 'weak_password',
+      },
+    )
+  })
+
+  test('verify-account with sign_in answers like a login', async () => {
+    const email = newEmail()
+    await service.post('register', { email })
+    const otp = await service.inbox.nextCode(email)
+    const body = { identifier: email, otp, sign_in: true }
+    expectInvalid(await required.post('verify-account', body), { password: 'required' })
+    const confirmed = await service.post('verify-account', body)
+    expect(confirmed.status).toBe(201)
+    expect(confirmed.body.account.email).toBe(email)
+    const claims = JSON.parse(Buffer.from(confirmed.body.access_token.split('.')[1], 'base64url').toString())
+    expect(claims.amr).toEqual(['otp'])
+  })
+
+  test('two without a password are contested like two with different ones', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    await service.post('register', { email, phone })
+    await service.inbox.nextCode(email)
+    await service.post('register', { email, phone })
+    const otp = await service.inbox.nextCode(email)
+    await service.post('verify-account', { identifier: email, otp })
+    expect(await administered(service, email)).toMatchObject({ phone: null, has_password: false })
+    const alone = newEmail()
+    const theirs = newPhone()
+    await service.post('register', { email: alone, phone: theirs })
+    await service.post('verify-account', { identifier: alone, otp: await service.inbox.nextCode(alone) })
+    expect(await administered(service, alone)).toMatchObject({ phone: theirs })
+  })
+
+  test('the owner sets a first password with a sign-in of a moment ago', async () => {
+    const email = newEmail()
+    const { body } = await enter(service, email)
+    const wanted = { password: PASSWORD, password_confirmation: PASSWORD }
+    const bearer = body.access_token as string
+    expectRefusal(await service.post('password/change', wanted, { bearer }), 'reauthentication_required')
+    const proved = { ...wanted, refresh_token: body.refresh_token }
+    expect((await service.post('password/change', proved, { bearer })).status).toBe(200)
+    expect((await service.logIn({ identifier: email, password: PASSWORD })).account.email).toBe(email)
+  })
+})
+
+describe('create: true', () => {
+  const service = useService({ settings: optional })
+  const withRules = (accounts: Record<string, unknown>) =>
+    useReplica(service, { settings: { accounts: { ...optional.accounts, ...accounts } } })
+  const closed = withRules({ registration: 'closed' })
+  const byInvitation = withRules({ registration: 'invitation' })
+  const ours = withRules({ registration_domains: ['ours.example'] })
+  const terms = withRules({ terms: '2026-11' })
+  const required = useReplica(service)
+
+  test('whoever registered your address with a password and a telephone of theirs keeps neither when you come', async () => {
+    for (const order of ['before', 'between', 'resent']) {
+      const [email, phone] = [newEmail(), newPhone()]
+      const attack = () =>
+        service.post('register', { ...registration(email, 'the attacker’s password'), phone })
+      if (order !== 'between') await attack()
+      if (order === 'resent') await service.post('resend-verification', { identifier: email })
+      else await service.post('2fa/request-otp', { identifier: email, ...create })
+      if (order === 'between') await attack()
+      await service.delivered()
+      const codes = service.inbox.textsTo(email).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
+      const entered = await service.post('2fa/verify', { identifier: email, otp: codes.at(-1), ...create })
+      expect([order, entered.status]).toEqual([order, 200])
+      expect(entered.body.account).toMatchObject({ phone: null, password_digest: '' })
+      const theirs = { identifier: email, password: 'the attacker’s password' }
+      expectRefusal(await service.post('login', theirs), 'invalid_credentials')
+    }
+  })
+
+  test('whoever registered your address with an invitation of theirs gives you nothing of it', async () => {
+    const theirs = (await asOperator(service, 'POST', 'invitations', { groups: ['attackers'], uses: 9 })).body
+    const mine = (await asOperator(service, 'POST', 'invitations', { groups: ['mine'] })).body
+    const email = newEmail()
+    await byInvitation.post('register', { email, invitation: theirs.code })
+    await service.inbox.nextCode(email)
+    await byInvitation.post('2fa/request-otp', { identifier: email, ...create, invitation: mine.code })
+    const otp = await service.inbox.nextCode(email)
+    const body = { identifier: email, otp, ...create, invitation: mine.code }
+    expect((await byInvitation.post('2fa/verify', body)).status).toBe(200)
+    expect(await administered(service, email)).toMatchObject({ groups: ['mine'] })
+    const list = (await asOperator(service, 'GET', 'invitations')).body.items as {
+      id: string
+      used: number
+    }[]
+    expect(list.find(({ id }) => id === theirs.id)?.used).toBe(0)
+  })
+
+  test('an invitation that only the request named is used where nobody else came', async () => {
+    const { code } = (await asOperator(service, 'POST', 'invitations', { groups: ['staff'] })).body
+    const identifier = newEmail()
+    await byInvitation.post('2fa/request-otp', { identifier, ...create, invitation: code })
+    const otp = await service.inbox.nextCode(identifier)
+    expect((await byInvitation.post('2fa/verify', { identifier, otp, ...create })).status).toBe(200)
+    expect(await administered(service, identifier)).toMatchObject({ groups: ['staff'] })
+  })
+
+  test('what could open nothing is no refusal, sends a newcomer nothing, and lets people in', async () => {
+    const known = newEmail().replace('example.com', 'elsewhere.example')
+    const { account } = (await enter(service, known)).body
+    const wrong = { invitation: 'AAAA-AAAA-AAAA-AAAA' }
+    const cases: [TestService, object, () => string][] = [
+      [closed, {}, newEmail],
+      [closed, wrong, newEmail],
+      [byInvitation, {}, newEmail],
+      [byInvitation, wrong, newEmail],
+      [service, wrong, newEmail],
+      [ours, {}, newEmail],
+      [ours, {}, newPhone],
+    ]
+    for (const [on, more, newcomer] of cases) {
+      const before = await service.delivered()
+      const unknown = await on.post('2fa/request-otp', { identifier: newcomer(), ...create, ...more })
+      expect(await service.delivered()).toBe(before)
+      const knownAnswer = await on.post('2fa/request-otp', { identifier: known, ...create, ...more })
+      expect([unknown.status, unknown.body]).toEqual([knownAnswer.status, knownAnswer.body])
+      const otp = await service.inbox.nextCode(known)
+      const entered = await on.post('2fa/verify', { identifier: known, otp, ...create })
+      expect(entered.body.account?.uuid).toBe(account.uuid)
+    }
+  })
+
+  test('what changed until 2fa/verify is refused there, after the right code, and the registration stays', async () => {
+    for (const [on, code] of [
+      [closed, 'registration_closed'],
+      [byInvitation, 'registration_closed'],
+      [ours, 'domain_not_allowed'],
+    ] as const) {
+      const identifier = newEmail()
+      await service.post('2fa/request-otp', { identifier, ...create })
+      const otp = await service.inbox.nextCode(identifier)
+      expectRefusal(await on.post('2fa/verify', { identifier, otp: '000000', ...create }), 'invalid_code')
+      expectRefusal(await on.post('2fa/verify', { identifier, otp, ...create }), code)
+      await service.post('2fa/request-otp', { identifier, ...create })
+      const again = await service.inbox.nextCode(identifier)
+      expect((await service.post('2fa/verify', { identifier, otp: again, ...create })).status).toBe(200)
+    }
+  })
+
+  test('invitation and terms of the call are looked at before the code, alike for everybody', async () => {
+    const known = newEmail()
+    await enter(service, known)
+    for (const identifier of [known, newEmail()]) {
+      const body = { identifier, otp: '000000', ...create }
+      const wrong = { ...body, invitation: 'AAAA-AAAA-AAAA-AAAA' }
+      expectRefusal(await service.post('2fa/verify', wrong), 'invalid_invitation')
+      expectRefusal(await closed.post('2fa/verify', wrong), 'registration_closed')
+      expectRefusal(await terms.post('2fa/verify', body), 'terms_required')
+      expectRefusal(await terms.post('2fa/verify', { ...body, terms: '2026-11' }), 'invalid_code')
+    }
+    const identifier = newEmail()
+    await terms.post('2fa/request-otp', { identifier, ...create })
+    const otp = await service.inbox.nextCode(identifier)
+    const entered = await terms.post('2fa/verify', { identifier, otp, ...create, terms: '2026-11' })
+    const me = await service.get('me', { bearer: entered.body.access_token })
+    expect(me.body.terms_version).toBe('2026-11')
+  })
+
+  test('an identifier means who verified it, never who merely names it', async () => {
+    const [claimer, claimed] = [newEmail(), newPhone()]
+    await service.post('register', { ...registration(claimer), phone: claimed })
+    await service.post('verify-account', { identifier: claimer, otp: await service.inbox.nextCode(claimer) })
+    const entered = await enter(service, claimed)
+    expect(entered.body.account).toMatchObject({ phone: claimed, email: null })
+    expect((await administered(service, claimer)).phone).toBeNull()
+  })
+
+  test('an account that was made for somebody is opened by its code, and nobody replaces it', async () => {
+    const email = newEmail()
+    const made = await asOperator(service, 'POST', 'accounts', { email, role_id: 5 })
+    const before = await service.delivered()
+    await closed.post('2fa/request-otp', { identifier: email, ...create })
+    expect(await service.delivered()).toBe(before)
+    const inOpen = await enter(service, email)
+    expect(inOpen.body.account).toMatchObject({ uuid: made.body.account.uuid, role_id: 5 })
+  })
+
+  test('without accounts.password = "optional" it is not there', async () => {
+    const identifier = newEmail()
+    const before = await service.delivered()
+    expect((await required.post('2fa/request-otp', { identifier, ...create })).status).toBe(201)
+    expect(await service.delivered()).toBe(before)
+    expectRefusal(await required.post('2fa/verify', { identifier, otp: '000000', ...create }), 'invalid_code')
+  })
+})
+
+describe('two factors without a password', () => {
+  const service = useService({ settings: optional })
+
+  async function withBoth() {
+    const [email, phone] = [newEmail(), newPhone()]
+    const { body } = await enter(service, email)
+    const bearer = body.access_token as string
+    const proof = { refresh_token: body.refresh_token }
+    await service.post('phone/change', { phone, ...proof }, { bearer })
+    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
+    expect((await service.post('2fa/enable', proof, { bearer })).status).toBe(201)
+    const otp = await service.inbox.nextCode(email)
+    expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
+    return { email, phone, bearer, proof }
+  }
+
+  test('the first code answers 202 with the methods that do not use its contact, and the second signs in', async () => {
+    const { email, phone } = await withBoth()
+    for (const [first, second, method] of [
+      [email, phone, 'sms'],
+      [phone, email, 'email'],
+    ] as const) {
+      await service.post('2fa/request-otp', { identifier: first })
+      const otp = await service.inbox.nextCode(first)
+      const due = await service.post('2fa/verify', { identifier: first, otp })
+      expect(due.status).toBe(202)
+      expect(due.body.two_factor.methods).toEqual([method])
+      const { login_token } = due.body.two_factor
+      expectRefusal(await service.post('2fa/verify', { identifier: first, otp, login_token }), 'invalid_code')
+      const other = await service.inbox.nextCode(second)
+      const done = await service.post('2fa/verify', { identifier: first, otp: other, login_token })
+      expect(done.status).toBe(200)
+      const claims = JSON.parse(Buffer.from(done.body.access_token.split('.')[1], 'base64url').toString())
+      expect(claims.amr).toEqual(['otp', 'mfa'])
+    }
+  })
+
+  test('a second code asked for with the token goes to the other contact, too', async () => {
+    const { email, phone } = await withBoth()
+    await service.post('2fa/request-otp', { identifier: email })
+    const due = await service.post('2fa/verify', {
+      identifier: email,
+      otp: await service.inbox.nextCode(email),
+    })
+    const { login_token } = due.body.two_factor
+    await service.inbox.nextCode(phone)
+    await service.post('2fa/request-otp', { identifier: email, login_token })
+    const otp = await service.inbox.nextCode(phone)
+    expect((await service.post('2fa/verify', { identifier: email, otp, login_token })).status).toBe(200)
+  })
+
+  test('the only contact is no second factor, and the contact that makes one possible stays', async () => {
+    const { body } = await enter(service, newEmail())
+    const bearer = body.access_token as string
+    expectRefusal(
+      await service.post('2fa/enable', { refresh_token: body.refresh_token }, { bearer }),
+      'no_other_factor',
+    )
+    const both = await withBoth()
+    await service.post('2fa/request-otp', {}, { bearer: both.bearer })
+    const otp = await service.inbox.nextCode(both.email)
+    const removal = await service.call(
+      'DELETE',
+      '/api/v1/auth/phone',
+      { ...both.proof, otp },
+      { bearer: both.bearer },
+    )
+    expectRefusal(removal, 'no_other_factor')
+  })
+
+  test('the last verified contact of an account without a password stays', async () => {
+    const { body } = await enter(service, newEmail())
+    const proof = { refresh_token: body.refresh_token }
+    const bearer = body.access_token as string
+    expectRefusal(
+      await service.call('DELETE', '/api/v1/auth/email', proof, { bearer }),
+      'last_sign_in_method',
+    )
+  })
+})
+
+describe('with limits on', () => {
+  const service = useLimited({ settings: { ...optional, limits: { codes_per_day: 1000 } } })
+
+  test('nobody can tell who has an account, call after call, and when a limit answers', async () => {
+    const [unknown, known, waiting, locked, contested] = Array.from({ length: 5 }, newEmail) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    await service.signUp(known)
+    await service.post('register', registration(waiting), newClient())
+    await service.signUp(locked)
+    await lockAccount(service, locked, new Date())
+    for (const password of [PASSWORD, 'the other password'])
+      await service.post('register', registration(contested, password), newClient())
+    service.clock.advance(3_600_000)
+    const shown: Record<string, unknown[]> = {}
+    for (const [kind, identifier] of Object.entries({ unknown, known, waiting, locked, contested })) {
+      const client = newClient()
+      const answers: unknown[] = []
+      for (let i = 0; i < 6; i++)
+        answers.push(seen(await service.post('2fa/request-otp', { identifier, ...create }, client)))
+      for (let i = 0; i < 24; i++)
+        answers.push(
+          seen(await service.post('2fa/verify', { identifier, otp: '000000', ...create }, newClient())),
+        )
+      shown[kind] = answers
+    }
+    for (const answers of Object.values(shown)) expect(answers).toEqual(shown.unknown!)
+  })
+})
