@@ -125,7 +125,7 @@ describe('over the socket of a service with the embedded database', () => {
     for (const [words, sentence] of [
       [
         ['tokens', 'create', '--name', 'x', '--scopes', 'accounts:read,all'],
-        /^each of --scopes must be accounts:read, .*, events:read or tokens:write, not all\n$/,
+        /^each of --scopes must be accounts:read, .*, invitations:write or tokens:write, not all\n$/,
       ],
       [
         ['messages', 'list', '--state', 'gone'],
