@@ -52,6 +52,7 @@ export function mountedAdminRoutes() {
     trustedProxies: [],
     clock: systemClock,
     version: '0.0.0',
+    serviceName: 'Poterne',
   })
   return [...routesOf(createAdminApp(services, options)), ...routesOf(listener)].map(
     ({ method, path, operation }) => ({ method, path, operation }),

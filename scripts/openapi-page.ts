@@ -58,6 +58,7 @@ export async function adminOpenapiPage(): Promise<string> {
     trustedProxies: [],
     clock: systemClock,
     version: packageJson.version,
+    serviceName: 'Poterne',
   })
   listener.listen({ hostname: '127.0.0.1', port: 0 })
   try {

@@ -211,11 +211,13 @@ export interface AdminListenerOptions extends AdminAppOptions {
   clock: Clock
   /** Of the service, for its description. */
   version: string
+  /** What the page calls the service. */
+  serviceName: string
 }
 
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: AdminServices, listenerOptions: AdminListenerOptions) {
-  const { listen, baseUrl, clock, version, ...options } = listenerOptions
+  const { listen, baseUrl, clock, version, serviceName, ...options } = listenerOptions
   const httpBase = createHttpBase({ ...options, corsOrigins: [], listsTakeQueries: true })
   const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
@@ -243,7 +245,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
     .use(createAdministratorSessionRoutes(httpBase, guard, administratorSessions, cookies))
-    .use(createPageRoutes(httpBase))
+    .use(createPageRoutes(httpBase, serviceName))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   return app
 }

@@ -29,6 +29,7 @@ import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
 import { originsOf } from './domain/pages/applications/routes.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
+import { serviceName } from './platform/config/service-name.ts'
 import type { Config } from './platform/config/types.ts'
 import { hasSecureCookies } from './platform/config/types.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
@@ -213,6 +214,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     trustedProxies,
     clock,
     version: version.version,
+    serviceName: serviceName(config),
     probes,
     examined: { config, clock: systemClock, database, redis, secret, stores, secrets },
   })

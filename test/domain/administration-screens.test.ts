@@ -5,9 +5,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { en } from '../../src/domain/administration/page/words-en.ts'
+import { fr } from '../../src/domain/administration/page/words-fr.ts'
+import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
-import { appCode, PERIOD_MS } from '../helpers/authenticator.ts'
+import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -129,6 +132,10 @@ describe('the page of administration', () => {
     const screen = await open()
     const { page, problems } = screen
     await look(page, 'sign-in')
+    expect(await page.textContent('main')).toContain('To the administration of ')
+    expect((await fetch(`${service.adminUrl}/admin/favicon.svg`)).headers.get('content-type')).toContain(
+      'image/svg+xml',
+    )
     const secret = await signIn(page, ada)
     await heading(page, 'Overview')
     await page.waitForSelector('svg.plot rect')
@@ -145,8 +152,12 @@ describe('the page of administration', () => {
     await page.click('nav a:text-is("Accounts")')
     await heading(page, 'Accounts')
     await look(page, 'accounts')
-    await page.fill('input[name=query]', bob.identifier)
-    await page.press('input[name=query]', 'Enter')
+    await page.fill('input[name=query]', bob.identifier.slice(0, 2))
+    await page.waitForSelector('main:has-text("Type three characters or more.") input[name=query]')
+    await page.fill('input[name=query]', 'nobody has this')
+    await page.waitForSelector('p.empty:has-text("No account fits.")')
+    // Half of the address, without a press of Enter.
+    await page.fill('input[name=query]', bob.identifier.slice(3, -6))
     await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
     await page.click(`a:text-is("${bob.identifier}")`)
     await heading(page, bob.identifier)
@@ -160,9 +171,11 @@ describe('the page of administration', () => {
     expect((await service.post('login', bob)).body.code).toBe('account_locked')
     await press(page, 'Unlock')
     await page.waitForSelector('.tag:text-is("Confirmed")')
+    const failed = page.locator('tr:has-text("A sign-in failed")')
+    expect(await failed.first().innerText()).toContain('somebody')
     expect((await service.post('login', bob)).status).toBe(200)
 
-    await press(page, 'Recovery code')
+    await press(page, 'Temporary access code')
     await page.selectOption('dialog select[name=send]', { label: 'Show it here' })
     await page.click('dialog button[type=submit]')
     const code = await page.waitForSelector('dialog code')
@@ -178,6 +191,7 @@ describe('the page of administration', () => {
       await page.click(`nav a:text-is("${name}")`)
       await heading(page, name)
       if (inside) await page.waitForSelector(`form [name=${inside}]`)
+      if (inside) await page.waitForSelector('tbody tr')
       await look(page, name.toLowerCase())
     }
     await page.waitForSelector(`a[href="#/accounts/${adas}"]`)
@@ -288,6 +302,34 @@ describe('the page of administration', () => {
     expect([removals.length, await sessionsOfBob()]).toEqual([1, 0])
     expect(problems).toEqual([])
     await context.close()
+  })
+
+  test('support sees a removal of two factors that waits, keeps them on, and is told when it would happen', async () => {
+    const { person } = await addAdministrator(service, 'support')
+    const bob = await protectByApp(service, newEmail())
+    const { uuid } = (await asOperator(service, 'GET', `accounts?query=${bob.person.identifier}`)).body
+      .items[0]
+    const { page, context, problems } = await open()
+    await signIn(page, person)
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts/${uuid}`)
+    await heading(page, bob.person.identifier)
+    await press(page, 'Remove the second factor')
+    expect(await page.textContent('dialog')).toContain('It happens in 24 hours')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('.note:has-text("Two-factor sign-in is turned off on")')
+    await look(page, 'account-removal-waits')
+    expect(await page.locator('button:text-is("Remove the second factor")').count()).toBe(0)
+    await press(page, 'Keep it on')
+    await page.waitForSelector('.note', { state: 'detached' })
+    expect((await asOperator(service, 'GET', `accounts/${uuid}`)).body.account.removal_at).toBeUndefined()
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/nowhere`)
+    await heading(page, 'There is no such page')
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
+  test('every kind of event has its sentence in both languages', () => {
+    for (const words of [en, fr]) expect(eventTypes.filter((type) => !(`event:${type}` in words))).toEqual([])
   })
 
   test('a refused sign-in says why, and a session that ended leads back to it', async () => {

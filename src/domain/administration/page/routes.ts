@@ -1,6 +1,7 @@
 /** The page of administration, /admin/ on its listener: static files, the same for everybody. */
 import { Elysia, t } from 'elysia'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { languages } from '../../../texts/languages.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { en } from './words-en.ts'
 import { fr } from './words-fr.ts'
@@ -9,7 +10,7 @@ const files = readPageFiles() as unknown as Record<string, string>
 const words = { en, fr }
 type PageLanguage = keyof typeof words
 
-const types: Record<string, string> = { js: 'text/javascript', css: 'text/css' }
+const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }
 
 /** Nothing but the page's own files; no frame around it, and no form that leads elsewhere. */
 const headers = {
@@ -30,21 +31,34 @@ function languageOf(asked: string | undefined, accepted: string | undefined): Pa
   return tags.find(isPageLanguage) ?? 'en'
 }
 
+/** What each message is about, in its own words: `purpose:password_changed`. */
+function subjectsIn(language: PageLanguage, service: string): Record<string, string> {
+  const { codes, notices } = languages[language].messages
+  return Object.fromEntries(
+    Object.entries({ ...codes, ...notices }).map(([purpose, { subject }]) => [
+      `purpose:${purpose}`,
+      subject.replace('{service}', service),
+    ]),
+  )
+}
+
 /** `<` is escaped, so that no word can end the element that holds them. */
-function pageIn(language: PageLanguage): string {
-  const json = JSON.stringify(words[language]).replaceAll('<', '\\u003c')
+function pageIn(language: PageLanguage, service: string): string {
+  const json = JSON.stringify({ ...words[language], ...subjectsIn(language, service), service }).replaceAll(
+    '<',
+    '\\u003c',
+  )
   return (files['page.html'] as string)
     .replace('lang="en"', `lang="${language}"`)
     .replace('id="words">{}<', () => `id="words">${json}<`)
 }
 
-const pages: Record<PageLanguage, string> = { en: pageIn('en'), fr: pageIn('fr') }
-
 const answer = (content: string, type: string, more = {}) =>
   new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more } })
 
-/** A route for each file: a parameter in their place would take /admin/docs too. */
-export function createPageRoutes(httpBase: HttpBase) {
+/** A route for each file: a parameter in their place would take /admin/docs too. `service`: what it is called. */
+export function createPageRoutes(httpBase: HttpBase, service: string) {
+  const pages: Record<PageLanguage, string> = { en: pageIn('en', service), fr: pageIn('fr', service) }
   const page = new Elysia({ name: 'page', prefix: '/admin' }).use(httpBase).get(
     '/',
     ({ query, headers }) => {

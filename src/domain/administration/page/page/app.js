@@ -1,6 +1,6 @@
 /** The page of administration: which screen is shown, and the bar on top. */
 import { isOwner, may, readSession, send, session, whenSignedOut } from './api.js'
-import { button, element, say } from './elements.js'
+import { button, element, say, skeleton } from './elements.js'
 import { accountScreen } from './screen-account.js'
 import { accountsScreen } from './screen-accounts.js'
 import { administratorsScreen } from './screen-administrators.js'
@@ -32,6 +32,9 @@ function addressOf() {
   return { name, rest, search: Object.fromEntries(new URLSearchParams(search)) }
 }
 
+/** A screen that is there sooner shows no grey bars. */
+const SKELETON_MS = 150
+
 /** A click that comes while another screen is loading wins over it. */
 let shown = 0
 
@@ -40,20 +43,36 @@ async function show() {
   const turn = shown
   if (session === null) return showSignIn()
   const { name, rest, search } = addressOf()
-  const screen = screens[name]?.isOpen() ? screens[name] : screens['']
   showHeader(name)
-  document.title = `${say(screen.title)} · poterne`
+  if (screens[name] === undefined || !screens[name].isOpen()) return showNothing()
+  const screen = screens[name]
+  document.title = `${say(screen.title)} · ${say('service')}`
   let parts
+  const loading = setTimeout(() => {
+    if (turn === shown) content.replaceChildren(element('h1', {}, say(screen.title)), skeleton())
+  }, SKELETON_MS)
   try {
     const [uuid] = rest
     parts = await (name === 'accounts' && uuid ? accountScreen(uuid, show) : screen.show(search, show))
   } catch (error) {
+    clearTimeout(loading)
     if (error.status === 401) return
     parts = [element('h1', {}, say(screen.title)), element('div', { role: 'alert' }, error.message)]
   }
+  clearTimeout(loading)
   if (turn !== shown) return
   content.className = ''
   content.replaceChildren(...parts)
+  focusHeading()
+}
+
+function showNothing() {
+  document.title = `${say('no_such_page')} · ${say('service')}`
+  content.className = ''
+  content.replaceChildren(
+    element('h1', {}, say('no_such_page')),
+    element('p', {}, element('a', { href: '#/' }, say('overview'))),
+  )
   focusHeading()
 }
 
@@ -72,10 +91,10 @@ function showHeader(current) {
     )
   const { email, phone, role } = session.administrator
   header.replaceChildren(
-    element('strong', {}, 'poterne'),
+    element('strong', {}, say('service')),
     element('nav', { 'aria-label': say('navigation') }, links),
     element('div', { class: 'who' }, [
-      `${email ?? phone ?? ''} · ${say(`role_${role}`)}`,
+      element('span', { class: 'name' }, `${email ?? phone ?? ''} · ${say(`role_${role}`)}`),
       languageLink(),
       button(say('sign_out'), signOut, 'small'),
     ]),
@@ -86,13 +105,13 @@ function languageLink() {
   const other = document.documentElement.lang === 'fr' ? 'en' : 'fr'
   return element(
     'a',
-    { href: `/admin/?lang=${other}`, lang: other, hreflang: other },
+    { href: `/admin/?lang=${other}${location.hash}`, lang: other, hreflang: other },
     other === 'fr' ? 'Français' : 'English',
   )
 }
 
 function showSignIn() {
-  document.title = `${say('sign_in')} · poterne`
+  document.title = `${say('sign_in')} · ${say('service')}`
   header.replaceChildren()
   content.className = 'narrow'
   content.replaceChildren(...signInScreen(enter), element('p', { class: 'soft' }, languageLink()))
@@ -112,4 +131,13 @@ async function signOut() {
 
 whenSignedOut(show)
 addEventListener('hashchange', show)
+// `/` leads to the search from every screen, as it does in many places; not while one types.
+addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest?.('input, select, textarea, dialog')
+  if (event.key !== '/' || isTyping || session === null || !may('accounts:read')) return
+  event.preventDefault()
+  const search = document.querySelector('input[type=search]')
+  if (search) search.focus()
+  else location.hash = '#/accounts'
+})
 await enter()

@@ -24,15 +24,43 @@ export const button = (label, onclick, kind = '') =>
   element('button', { type: 'button', class: kind, onclick }, label)
 
 const times = new Intl.DateTimeFormat(document.documentElement.lang, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
+  dateStyle: 'full',
+  timeStyle: 'medium',
 })
 
-/** In the reader's time zone, with the exact time for whoever hovers. */
+const days = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium' })
+const spans = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: 'auto' })
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+const WEEK_MS = 7 * 86_400_000
+
+/** "3 hours ago", and after a week the day. */
+function near(date) {
+  const ms = date.getTime() - Date.now()
+  if (Math.abs(ms) > WEEK_MS) return days.format(date)
+  if (Math.abs(ms) < 60_000) return say('just_now')
+  const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one) ?? ['minute', 60_000]
+  return spans.format(Math.trunc(ms / size), unit)
+}
+
+/** As people say it, with the exact time in the reader's time zone for whoever hovers. */
 export const time = (iso) =>
   iso === null || iso === undefined
     ? ''
-    : element('time', { datetime: iso, title: iso }, times.format(new Date(iso)))
+    : element('time', { datetime: iso, title: times.format(new Date(iso)) }, near(new Date(iso)))
+
+export const exactTime = (iso) => times.format(new Date(iso))
+
+/** Grey bars where a list will be. */
+export const skeleton = (lines = 5) =>
+  element(
+    'div',
+    { class: 'skeleton', role: 'status', 'aria-label': say('loading') },
+    Array.from({ length: lines }, () => element('span')),
+  )
 
 export const number = (value) => new Intl.NumberFormat(document.documentElement.lang).format(value)
 
@@ -199,6 +227,31 @@ export function showOnce(title, children) {
   box.showModal()
 }
 
+/** Ways to keep what is shown once: copy, print, and a file. */
+export function keepButtons(text, name) {
+  const copy = button(
+    say('copy'),
+    async () => {
+      await navigator.clipboard.writeText(text).catch(() => {})
+      announce(say('copied'))
+    },
+    'small',
+  )
+  const save = () => {
+    const link = element('a', {
+      href: URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' })),
+      download: `${name}.txt`,
+    })
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return element('div', { class: 'row keep' }, [
+    copy,
+    button(say('print'), () => print(), 'small'),
+    button(say('save_file'), save, 'small'),
+  ])
+}
+
 let clearing
 
 /** Tells what was done, for the eye and for screen readers. */
@@ -208,5 +261,5 @@ export function announce(text) {
   clearTimeout(clearing)
   clearing = setTimeout(() => {
     status.textContent = ''
-  }, 6000)
+  }, 4000)
 }

@@ -1,12 +1,15 @@
 /** Lists in pages: a table, and a button for the next page while there is one. */
 import { call, query } from './api.js'
-import { button, element, say, table } from './elements.js'
+import { button, element, say, skeleton, table } from './elements.js'
 
-/** `path`: a list of the interface; `search`: its query. */
-export async function pagedTable(path, search, columns, caption) {
+/**
+ * `path`: a list of the interface; `search`: its query. `merge` puts rows of one page together; `empty` says what to do
+ * where there is none.
+ */
+export async function pagedTable(path, search, columns, { merge = (rows) => rows, empty } = {}) {
   const first = await call('GET', path + query(search))
-  if (first.items.length === 0) return element('p', { class: 'soft' }, say('nothing_found'))
-  const list = table(columns, first.items, caption)
+  if (first.items.length === 0) return element('p', { class: 'empty' }, empty ?? say('nothing_found'))
+  const list = table(columns, merge(first.items))
   const more = button(say('more'), showMore)
   let cursor = first.next_cursor
   more.hidden = cursor === null
@@ -15,7 +18,7 @@ export async function pagedTable(path, search, columns, caption) {
     more.disabled = true
     try {
       const page = await call('GET', path + query({ ...search, cursor }))
-      list.add(page.items)
+      list.add(merge(page.items))
       cursor = page.next_cursor
       more.hidden = cursor === null
     } finally {
@@ -25,16 +28,55 @@ export async function pagedTable(path, search, columns, caption) {
   return element('div', {}, [list, element('div', { class: 'row end' }, more)])
 }
 
-/** A form of filters: submitting it changes the address, and with it the screen. */
-export function filters(name, children) {
-  const made = element('form', { class: 'inline', role: 'search' }, [
-    ...children,
-    element('button', { type: 'submit', class: 'main' }, say('search')),
-  ])
+/** Fewer characters find too much to be of use. */
+const LEAST_CHARACTERS = 3
+const PAUSE_MS = 200
+
+/**
+ * A form of filters with its list, which follows while one types; the address keeps what was asked for. An error stays
+ * in the list's place, beside the form. `columns` gets the function that reads the list again.
+ */
+export function filteredList(name, fields, columns, options = {}) {
+  const list = element('div', { class: 'card list' }, skeleton())
+  const made = element('form', { class: 'inline', role: 'search' }, fields)
+  let turn = 0
+  let timer
+
+  async function load() {
+    clearTimeout(timer)
+    turn += 1
+    const mine = turn
+    const values = valuesIn(made)
+    const isShort = [...made.querySelectorAll('input[type=search]')].some(
+      ({ value }) => value.trim() !== '' && value.trim().length < LEAST_CHARACTERS,
+    )
+    if (isShort) return list.replaceChildren(element('p', { class: 'empty' }, say('type_more')))
+    list.setAttribute('aria-busy', 'true')
+    let shown
+    try {
+      shown = await pagedTable(name, values, columns(load), options)
+    } catch (error) {
+      if (error.status === 401) return
+      shown = element('div', { role: 'alert' }, error.message)
+    }
+    if (mine !== turn || !list.isConnected) return
+    history.replaceState(null, '', `#/${name}${query(values)}`)
+    list.removeAttribute('aria-busy')
+    list.replaceChildren(shown)
+  }
+  made.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(load, PAUSE_MS)
+  })
   made.addEventListener('submit', (event) => {
     event.preventDefault()
-    const values = Object.fromEntries([...new FormData(made)].filter(([, value]) => value !== ''))
-    location.hash = `#/${name}${query(values)}`
+    load()
   })
-  return made
+  queueMicrotask(() => setTimeout(load))
+  return [made, list]
 }
+
+const valuesIn = (form) =>
+  Object.fromEntries(
+    [...new FormData(form)].map(([key, value]) => [key, value.trim()]).filter(([, value]) => value),
+  )

@@ -1,8 +1,8 @@
 /** A plot of hours as stacked bars, with the same numbers as a table for whoever cannot see it. */
 import { element, number, say } from './elements.js'
 
-/** Of a narrow screen the picture has half the units, so that its letters keep their size. */
-const WIDTH = matchMedia('(max-width: 760px)').matches ? 340 : 720
+/** As wide as it is shown, so that its letters have the size of the text. */
+const WIDTH = Math.max(Math.min(innerWidth, 1240) - (innerWidth > 760 ? 98 : 66), 250)
 const HEIGHT = 200
 const LEFT = 44
 const TOP = 10

@@ -7,8 +7,10 @@ import {
   choice,
   dialog,
   element,
+  exactTime,
   facts,
   field,
+  keepButtons,
   say,
   showOnce,
   table,
@@ -16,7 +18,7 @@ import {
 } from './elements.js'
 import { pagedTable } from './pages.js'
 import { nameOf, readRole, stateOf } from './screen-accounts.js'
-import { eventColumns } from './screen-events.js'
+import { eventColumns, mergeEvents } from './screen-events.js'
 import { messageColumns } from './screen-messages.js'
 
 /** Support staff hold some scopes in part only: the service has the last word. */
@@ -33,7 +35,11 @@ export async function accountScreen(uuid, refresh) {
   const context = { account, path, act: actions(refresh) }
   return [
     element('p', {}, element('a', { href: '#/accounts' }, say('all_accounts'))),
-    element('h1', {}, nameOf(account)),
+    element('div', { class: 'row between top' }, [
+      element('div', { class: 'row' }, [element('h1', {}, nameOf(account)), stateOf(account)]),
+      element('div', { class: 'row' }, actionsOf(context)),
+    ]),
+    waitingRemoval(context),
     element('div', { class: 'columns' }, [
       element('div', {}, [overview(context), contacts(context)]),
       element('div', {}, [access(context), data(context)]),
@@ -41,8 +47,18 @@ export async function accountScreen(uuid, refresh) {
     card(say('sessions'), sessionList(context, sessions.items)),
     passkeys.items.length > 0 && card(say('passkeys'), passkeyList(context, passkeys.items)),
     identities.items.length > 0 && card(say('identities'), identityList(context, identities.items)),
-    may('messages:read') && card(say('messages'), await pagedTable(`${path}/messages`, {}, messageColumns())),
-    may('events:read') && card(say('history'), await pagedTable(`${path}/events`, {}, eventColumns(false))),
+    may('messages:read') &&
+      card(
+        say('messages'),
+        await pagedTable(`${path}/messages`, { limit: 10 }, messageColumns(refresh), {
+          empty: say('no_messages_of'),
+        }),
+      ),
+    may('events:read') &&
+      card(
+        say('history'),
+        await pagedTable(`${path}/events`, { limit: 10 }, eventColumns(false), { merge: mergeEvents }),
+      ),
     danger(context),
   ].filter(Boolean)
 }
@@ -70,14 +86,13 @@ const actions = (refresh) => ({
 const overview = ({ account }) =>
   card(say('account'), [
     facts([
-      [say('state'), stateOf(account)],
       [say('locked_reason'), account.locked_reason],
       ['uuid', element('code', {}, account.uuid)],
       ['id', String(account.id)],
       [say('created'), time(account.created_at)],
       [say('last_sign_in'), time(account.current_sign_in_at)],
       [say('sign_ins'), String(account.sign_in_count)],
-      [say('provider'), account.provider],
+      [say('provider'), account.provider === 'local' ? null : account.provider],
       [say('language'), account.language],
     ]),
   ])
@@ -146,42 +161,56 @@ const changeContact = ({ path, act }, kind, value) =>
     },
   )
 
-function access({ account, path, act }) {
-  const isLocked = account.locked_at !== null
-  const canRecover = may('accounts:recover')
-  return card(say('access'), [
+const access = ({ account }) =>
+  card(say('access'), [
     facts([
       [say('password'), account.has_password ? say('yes') : say('no')],
       [
         say('second_factor'),
-        account.two_factor_enabled ? account.factors.join(', ') || say('yes') : say('no'),
+        account.two_factor_enabled
+          ? account.factors.map((method) => say(`method_${method}`)).join(', ') || say('yes')
+          : say('no'),
       ],
       [say('passkeys'), String(account.passkeys)],
       [say('identities'), String(account.identities)],
       [say('sessions'), String(account.sessions)],
     ]),
-    element('div', { class: 'row end' }, [
-      may('accounts:write') &&
-        (isLocked
-          ? button(say('unlock'), () => act.now('PATCH', path, { locked: false }))
-          : button(say('lock'), () => lock({ path, act }))),
-      mayEverything('accounts:write') &&
-        !account.account_confirmed &&
-        button(say('confirm'), () => act.now('PATCH', path, { confirmed: true })),
-      mayEverything('accounts:write') &&
-        !account.has_password &&
-        button(say('invite_again'), () => act.now('POST', `${path}/invite`, {})),
-      canRecover && button(say('recovery_code'), () => recover({ account, path })),
-      canRecover &&
-        account.two_factor_enabled &&
-        button(say('remove_two_factor'), () => removeTwoFactor({ path, act }), 'danger'),
-    ]),
   ])
+
+/** What support does most, beside the name. */
+function actionsOf({ account, path, act }) {
+  const canRecover = may('accounts:recover')
+  return [
+    mayEverything('accounts:write') &&
+      !account.account_confirmed &&
+      button(say('confirm'), () => act.now('PATCH', path, { confirmed: true })),
+    mayEverything('accounts:write') &&
+      !account.has_password &&
+      button(say('invite_again'), () => act.now('POST', `${path}/invite`, {})),
+    canRecover && button(say('access_code'), () => giveAccessCode({ account, path })),
+    canRecover &&
+      account.two_factor_enabled &&
+      account.removal_at === undefined &&
+      button(say('remove_two_factor'), () => removeTwoFactor({ account, path, act })),
+    may('accounts:write') &&
+      (account.locked_at === null
+        ? button(say('lock'), () => lock({ account, path, act }), 'danger')
+        : button(say('unlock'), () => act.now('PATCH', path, { locked: false }))),
+  ]
 }
 
-const lock = ({ path, act }) =>
+/** A removal of two factors that waits, and the way to stop it. */
+const waitingRemoval = ({ account, path, act }) =>
+  account.removal_at !== undefined &&
+  element('div', { class: 'note row between' }, [
+    element('span', {}, say('removal_waits', { time: exactTime(account.removal_at) })),
+    may('accounts:recover') &&
+      button(say('cancel_removal'), () => act.now('DELETE', `${path}/two-factor/removal`), 'small'),
+  ])
+
+const lock = ({ account, path, act }) =>
   act.ask(
-    say('lock'),
+    say('lock_named', { name: nameOf(account) }),
     [element('p', {}, say('lock_why')), field('locked_reason', say('locked_reason'), { maxlength: 500 })],
     {
       label: say('lock'),
@@ -191,30 +220,34 @@ const lock = ({ path, act }) =>
     },
   )
 
-async function recover({ account, path }) {
+async function giveAccessCode({ account, path }) {
   const ways = [
     account.email_verified_at !== null && ['email', say('send_by_email')],
     account.phone_verified_at !== null && ['sms', say('send_by_sms')],
     mayEverything('accounts:recover') && ['', say('show_here')],
   ].filter(Boolean)
   const answer = await dialog(
-    say('recovery_code'),
+    say('access_code_for', { name: nameOf(account) }),
     [
-      element('p', {}, say('recovery_why')),
+      element('p', {}, say('access_code_why')),
       field('send', say('how'), { options: ways, value: ways[0]?.[0] }),
     ],
     { label: say('create'), submit: ({ send }) => call('POST', `${path}/recovery`, send ? { send } : {}) },
   )
   if (answer === undefined) return
-  if (answer.code === null) return announce(say('recovery_sent'))
-  showOnce(say('recovery_code'), [
+  if (answer.code === null) return announce(say('access_code_sent'))
+  showOnce(say('access_code'), [
     element('p', {}, say('shown_once')),
-    element('p', {}, element('code', {}, answer.code)),
+    element('p', {}, element('code', { class: 'big' }, answer.code)),
+    keepButtons(answer.code, 'access-code'),
   ])
 }
 
-async function removeTwoFactor({ path, act }) {
-  const answer = await act.ask(say('remove_two_factor'), element('p', {}, say('remove_two_factor_why')), {
+async function removeTwoFactor({ account, path, act }) {
+  const title = say('remove_two_factor_of', { name: nameOf(account) })
+  const when = session.administrator.role === 'support' ? 'removed_tomorrow' : 'removed_at_once'
+  const why = [element('p', {}, say('remove_two_factor_why')), element('p', {}, element('b', {}, say(when)))]
+  const answer = await act.ask(title, why, {
     label: say('remove'),
     danger: true,
     submit: () => call('DELETE', `${path}/two-factor`),
@@ -231,12 +264,12 @@ function data({ account, path, act }) {
         field('username', say('username'), { value: account.username ?? '', hint: say('username_hint') }),
         field('groups', say('groups'), { value: account.groups.join(', '), hint: say('groups_hint') }),
         field('name', say('profile_name'), { value: account.profile.name ?? '' }),
-        field('accountable_type', 'accountable_type', { value: account.accountable_type }),
-        field('accountable_id', 'accountable_id', {
+        field('accountable_type', say('accountable_type'), { value: account.accountable_type }),
+        field('accountable_id', say('accountable_id'), {
           value: String(account.accountable_id),
           inputmode: 'numeric',
         }),
-        field('metadata', 'metadata', {
+        field('metadata', say('metadata'), {
           tagName: 'textarea',
           value: JSON.stringify(account.metadata, null, 2),
           hint: say('metadata_hint'),
@@ -273,8 +306,8 @@ function data({ account, path, act }) {
       [say('username'), account.username ?? '—'],
       [say('groups'), account.groups.join(', ') || '—'],
       [say('profile'), Object.values(account.profile).join(' · ') || '—'],
-      ['accountable', `${account.accountable_type} ${account.accountable_id}`],
-      ['metadata', element('code', {}, JSON.stringify(account.metadata))],
+      [say('accountable'), `${account.accountable_type} ${account.accountable_id}`],
+      [say('metadata'), element('code', {}, JSON.stringify(account.metadata))],
     ]),
     mayEverything('accounts:write') &&
       element('div', { class: 'row end' }, [

@@ -1,7 +1,7 @@
 /** Searching accounts, and making one. */
 import { call, may } from './api.js'
 import { announce, button, choice, dialog, element, field, say, tag, time } from './elements.js'
-import { filters, pagedTable } from './pages.js'
+import { filteredList } from './pages.js'
 
 export const nameOf = ({ email, phone, uuid }) => email ?? phone ?? uuid
 
@@ -21,29 +21,41 @@ const yesOrNo = () => [
   ['false', say('no')],
 ]
 
-export async function accountsScreen(search) {
-  const list = await pagedTable('accounts', search, [
-    [say('account'), (account) => element('a', { href: `#/accounts/${account.uuid}` }, nameOf(account))],
+const nameCell = (account) =>
+  element('div', { class: 'cut' }, [
+    element('a', { href: `#/accounts/${account.uuid}`, title: nameOf(account) }, nameOf(account)),
+    element(
+      'span',
+      { class: 'soft' },
+      [account.profile.name, account.username, account.email && account.phone].filter(Boolean).join(' · '),
+    ),
+  ])
+
+export function accountsScreen(search) {
+  const columns = () => [
+    [say('account'), nameCell],
     [say('state'), stateOf],
     [say('role'), ({ role }) => role],
     [say('created'), ({ created_at: at }) => time(at)],
     [say('last_sign_in'), ({ current_sign_in_at: at }) => time(at)],
-  ])
+  ]
+  const fields = [
+    field('query', say('search_accounts'), {
+      type: 'search',
+      value: search.query ?? '',
+      placeholder: say('search_accounts_hint'),
+      autocomplete: 'off',
+      spellcheck: 'false',
+    }),
+    field('locked', say('locked'), { options: yesOrNo(), value: search.locked }),
+    field('confirmed', say('confirmed'), { options: yesOrNo(), value: search.confirmed }),
+  ]
   return [
     element('div', { class: 'row between' }, [
       element('h1', {}, say('accounts')),
       may('accounts:write') && may('accounts:erase') && button(say('new_account'), createAccount),
     ]),
-    filters('accounts', [
-      field('query', say('search_accounts'), {
-        type: 'search',
-        value: search.query ?? '',
-        hint: say('search_accounts_hint'),
-      }),
-      field('locked', say('locked'), { options: yesOrNo(), value: search.locked }),
-      field('confirmed', say('confirmed'), { options: yesOrNo(), value: search.confirmed }),
-    ]),
-    element('div', { class: 'card' }, list),
+    ...filteredList('accounts', fields, columns, { empty: say('no_accounts') }),
   ]
 }
 

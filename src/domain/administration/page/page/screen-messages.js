@@ -1,20 +1,27 @@
 /** What was sent, and what became of it; never what it said. */
 import { call, may } from './api.js'
-import { announce, button, element, facts, field, say, tag, time } from './elements.js'
-import { filters, pagedTable } from './pages.js'
+import { announce, button, element, facts, field, say, tag, time, words } from './elements.js'
+import { filteredList } from './pages.js'
 
 const states = ['waiting', 'sent', 'delivered', 'refused', 'expired']
 const kinds = { delivered: 'good', sent: 'good', refused: 'wrong', expired: 'wrong' }
 
-export const messageColumns = () => [
+/** What a message was about: as its own subject says, where there is one. */
+const aboutOf = ({ purpose }) => words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')
+
+/** `refresh`: reads the list again after one was sent anew. */
+export const messageColumns = (refresh) => [
   [say('when'), ({ created_at: at }) => time(at)],
-  [say('message'), ({ purpose }) => element('code', { class: 'short' }, purpose)],
+  [say('message'), aboutOf],
   [say('channel'), ({ channel }) => say(`channel_${channel}`)],
-  [say('to'), ({ destination }) => destination],
+  [say('to'), ({ destination }) => element('span', { class: 'cut', title: destination }, destination)],
   [say('state'), ({ state }) => tag(say(`state_${state}`), kinds[state])],
   [say('gateway'), ({ gateway }) => gateway ?? ''],
   [say('details'), details],
-  ['', (message) => (message.state === 'refused' && may('messages:write') ? retryButton(message) : '')],
+  [
+    '',
+    (message) => (message.state === 'refused' && may('messages:write') ? retryButton(message, refresh) : ''),
+  ],
 ]
 
 /** What became of it; behind a click the cause code, the next attempt and the words of the server. */
@@ -33,7 +40,7 @@ function details({ detail, meaning, reply, next_attempt_at: next, attempts }) {
   ])
 }
 
-function retryButton({ id }) {
+function retryButton({ id }, refresh) {
   const made = button(
     say('send_again'),
     async () => {
@@ -41,6 +48,7 @@ function retryButton({ id }) {
       try {
         await call('POST', `messages/${id}/retry`)
         announce(say('will_be_sent_again'))
+        await refresh?.()
       } catch (error) {
         announce(error.message)
       }
@@ -50,21 +58,28 @@ function retryButton({ id }) {
   return made
 }
 
-export async function messagesScreen(search) {
+export function messagesScreen(search) {
   const any = ['', say('any')]
+  const fields = [
+    field('to', say('to'), {
+      type: 'search',
+      value: search.to ?? '',
+      placeholder: say('search_people_hint'),
+      autocomplete: 'off',
+      spellcheck: 'false',
+    }),
+    field('state', say('state'), {
+      options: [any, ...states.map((state) => [state, say(`state_${state}`)])],
+      value: search.state,
+    }),
+    field('channel', say('channel'), {
+      options: [any, ['email', say('channel_email')], ['sms', say('channel_sms')]],
+      value: search.channel,
+    }),
+    field('gateway', say('gateway'), { value: search.gateway ?? '' }),
+  ]
   return [
     element('h1', {}, say('messages')),
-    filters('messages', [
-      field('state', say('state'), {
-        options: [any, ...states.map((state) => [state, say(`state_${state}`)])],
-        value: search.state,
-      }),
-      field('channel', say('channel'), {
-        options: [any, ['email', say('channel_email')], ['sms', say('channel_sms')]],
-        value: search.channel,
-      }),
-      field('gateway', say('gateway'), { value: search.gateway ?? '' }),
-    ]),
-    element('div', { class: 'card' }, await pagedTable('messages', search, messageColumns())),
+    ...filteredList('messages', fields, messageColumns, { empty: say('no_messages') }),
   ]
 }

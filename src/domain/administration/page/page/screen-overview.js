@@ -32,7 +32,6 @@ export async function overviewScreen() {
       tile('confirmed_accounts', accounts.confirmed),
       tile('locked_accounts', accounts.locked),
       tile('new_accounts_48h', sumOf(hours, 'accounts')),
-      tile('confirmations_48h', sumOf(hours, 'confirmations')),
       tile('logins_48h', sumOf(hours, 'logins')),
     ]),
     card(

@@ -1,6 +1,6 @@
 /** Password, then an authenticator app or a passkey; an administrator without either sets up an app here. */
 import { send, signWithPasskey } from './api.js'
-import { button, element, field, form, say, showErrors } from './elements.js'
+import { button, element, field, form, keepButtons, say, showErrors } from './elements.js'
 
 export function signInScreen(enter) {
   const box = element('div', { class: 'card' })
@@ -14,6 +14,7 @@ export function signInScreen(enter) {
 
   const password = () => [
     heading(say('sign_in')),
+    element('p', { class: 'soft' }, say('sign_in_where', { service: say('service') })),
     form(
       [
         field('identifier', say('identifier'), { autocomplete: 'username webauthn', required: true }),
@@ -51,6 +52,7 @@ export function signInScreen(enter) {
         { class: 'codes' },
         codes.map((code) => element('li', {}, code)),
       ),
+      keepButtons(codes.join('\n'), 'recovery-codes'),
       button(say('go_on'), enter, 'main wide'),
     ])
   }
