@@ -35,10 +35,12 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
     signInByCode: settings.codes.sign_in,
     passkeys: settings.passkeys.enabled,
     providers: settings.providers,
-    registration: true,
+    registration: config.accounts.registration,
     minimumLength: settings.password.minimum_length,
     resendAfter: settings.codes.resend_after,
     terms: pages.terms,
+    acceptTerms: config.accounts.terms !== '',
+    trustDevice: config.twoFactor.trustDevice !== null,
   }
   return [
     (httpBase) => createFrameRoutes(httpBase, frame),

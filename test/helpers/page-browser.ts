@@ -19,6 +19,8 @@ interface Form {
   id: string | null
   action: string
   fields: Record<string, string>
+  /** The names of check boxes, ticked or not. */
+  boxes: string[]
   buttons: Button[]
 }
 
@@ -121,10 +123,13 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     async press(label, typed = {}, action = '') {
       const isMeant = (button: Button) => button.label === label && button.action.startsWith(action)
       const forms = this.forms.filter(({ buttons }) => buttons.some(isMeant))
-      const form = forms.find(({ fields }) => Object.keys(typed).every((name) => name in fields)) ?? forms[0]
+      const form =
+        forms.find(({ fields, boxes }) =>
+          Object.keys(typed).every((name) => name in fields || boxes.includes(name)),
+        ) ?? forms[0]
       const button = form?.buttons.find(isMeant)
       if (!form || !button) throw new Error(`the page "${this.title}" has no button "${label}"`)
-      const unknown = Object.keys(typed).find((name) => !(name in form.fields))
+      const unknown = Object.keys(typed).find((name) => !(name in form.fields) && !form.boxes.includes(name))
       if (unknown) throw new Error(`the form of "${label}" has no field "${unknown}"`)
       const body = { ...form.fields, ...typed, ...(button.name && { [button.name]: button.value ?? '' }) }
       return settle(this, await this.post(button.action, body), button.action)
@@ -149,6 +154,7 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
           id: form.getAttribute('id'),
           action: decode(form.getAttribute('action') ?? address),
           fields: {},
+          boxes: [],
           buttons: [],
         }),
     })
@@ -160,6 +166,7 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
     .on('form input', {
       element(input) {
         const [name, type] = [input.getAttribute('name'), input.getAttribute('type')]
+        if (name && type === 'checkbox') forms.at(-1)!.boxes.push(name)
         if (!name || (type === 'checkbox' && !input.hasAttribute('checked'))) return
         forms.at(-1)!.fields[name] = decode(input.getAttribute('value') ?? '')
       },

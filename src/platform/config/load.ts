@@ -80,11 +80,27 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile | null): Config {
-  const { server, tokens, redis, passkeys, admin, metrics, pages, two_factor: twoFactor, ...others } = values
+  const {
+    server,
+    tokens,
+    redis,
+    passkeys,
+    admin,
+    metrics,
+    pages,
+    accounts,
+    two_factor: twoFactor,
+    ...others
+  } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   return {
     ...others,
+    accounts: {
+      ...accounts,
+      // The pages take invitations.
+      invitationUrl: accounts.invitationUrl ?? (pages.enabled ? `${baseUrl}/sign-up` : null),
+    },
     twoFactor,
     texts: { ...others.texts, ...textFiles },
     server: { ...server, baseUrl },

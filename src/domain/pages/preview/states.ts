@@ -53,7 +53,7 @@ export const pageStates: PageState[] = [
   {
     name: 'sign-in-simplest',
     draw: only(
-      { phone: false, providers: [], passkeys: false, signInByCode: false, registration: false },
+      { phone: false, providers: [], passkeys: false, signInByCode: false, registration: 'closed' },
       signInScreen,
     ),
   },
@@ -73,6 +73,7 @@ export const pageStates: PageState[] = [
   },
   { name: 'sign-in-expired', flow: { typed, problem: { code: 'start_again' } }, draw: signInScreen },
   { name: 'sign-up', draw: signUpScreen },
+  { name: 'sign-up-closed', draw: only({ registration: 'closed' }, signUpScreen) },
   {
     name: 'sign-up-wrong',
     flow: problem('validation_failed', [
@@ -145,9 +146,11 @@ export function previewOffered({ password, social, pages }: Config): Offered {
     signInByCode: true,
     passkeys: true,
     providers: configured.length > 0 ? configured : ['google', 'apple'],
-    registration: true,
+    registration: 'open',
     minimumLength: password.minimumLength,
     resendAfter: 60,
     terms: pages.terms,
+    acceptTerms: true,
+    trustDevice: true,
   }
 }

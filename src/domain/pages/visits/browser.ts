@@ -8,10 +8,14 @@ export interface CookieJar {
   write(name: CookieName, value: string, seconds: number | null): string
 }
 
-/** The browser itself, and who is signed in with it. */
-export type CookieName = 'browser' | 'session'
+/** The browser itself, who is signed in with it, and the token of a device that needs no second step. */
+export type CookieName = 'browser' | 'session' | 'trusted'
 
-const names: Record<CookieName, string> = { browser: 'poterne-browser', session: 'poterne' }
+const names: Record<CookieName, string> = {
+  browser: 'poterne-browser',
+  session: 'poterne',
+  trusted: 'poterne-trusted',
+}
 
 export const BROWSER_SECONDS = 365 * 86_400
 

@@ -18,6 +18,8 @@ export interface Problem {
 
 export interface Flow {
   language?: Language
+  /** The code of an invitation, whose link led here. */
+  invitation?: string
   /** Where the way leads in the end, an address that was found right. */
   to?: string
   /** What was typed, never a secret. */

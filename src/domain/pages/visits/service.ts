@@ -88,12 +88,14 @@ export interface Visits {
   /** For a ticket that is kept later. */
   newTicketName(): string
   /** Signs the browser in, and leads to where the way ends. */
-  signIn(visit: Visit, answer: LogInAnswer): Promise<Response>
+  signIn(visit: Visit, answer: LogInAnswer & { device_token?: string }): Promise<Response>
   signOut(visit: Visit): Promise<void>
   setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void
   /** The address of a page with a flow. */
   address(visit: Visit, path: string, flow?: Flow): string
   now(): number
+  /** Where people go when nothing else sent them. */
+  home: string
   /** 303, by way of a page of ours where the address is not ours. */
   leave(visit: Visit, to: string): Response
 }
@@ -147,6 +149,7 @@ export function createVisits(needs: Needs): Visits {
     const url = new URL(request.url)
     const jar = createCookieJar(readCookies(request.headers.get('cookie') ?? undefined), secure)
     const known = jar.read('browser')
+    const trust = jar.read('trusted')
     const browser = isBrowserCookie(known) ? known : newBrowserCookie()
     const read = seal.open(url.searchParams.get('flow') ?? undefined, browser)
     const flow: Flow = read?.flow ?? {}
@@ -168,7 +171,10 @@ export function createVisits(needs: Needs): Visits {
       ticket: read?.isFresh ? await readTicket(flow.ticket) : null,
       session,
       fingerprint: fingerprintOf(browser),
-      device: (stays) => deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
+      device: (stays) => ({
+        ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
+        ...(trust !== undefined && { trust }),
+      }),
       caller: {
         address: client.address,
         addressBucket: client.addressBucket,
@@ -272,6 +278,7 @@ export function createVisits(needs: Needs): Visits {
     go,
     leave,
     now: () => clock.now().getTime(),
+    home: destinations.home,
 
     async show(request, client, drawScreen) {
       const other = otherHost(request, client)
@@ -318,7 +325,7 @@ export function createVisits(needs: Needs): Visits {
       return name
     },
 
-    async signIn(visit, { refresh_token: cookie }) {
+    async signIn(visit, { refresh_token: cookie, device_token: trusted }) {
       const { jar, setCookies, browser, flow } = state(visit)
       await browserSessions.replace(jar.read('session'), cookie)
       const stays = flow.typed?.stay === 'yes'
@@ -327,6 +334,7 @@ export function createVisits(needs: Needs): Visits {
         jar.write('session', cookie, stays ? refreshAbsoluteLifetimeSeconds : null),
         jar.write('browser', browser, BROWSER_SECONDS),
       )
+      if (trusted) setCookies.push(jar.write('trusted', trusted, config.twoFactor.trustDevice))
       return leave(visit, visit.flow.to ?? destinations.home)
     },
 

@@ -64,6 +64,7 @@ export function createWaysInRoutes(
     ['/sign-in/forgot', '/sign-in', (visit) => waysIn.turn(visit, '/recover')],
     ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
     ['/sign-up', '/sign-up', waysIn.register],
+    ['/sign-up/join', '/sign-up', waysIn.join],
     ['/sign-up/sign-in', '/sign-up', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/confirm', '/confirm', waysIn.confirm],
     ['/confirm/again', '/confirm', waysIn.confirmAgain],
@@ -81,11 +82,13 @@ export function createWaysInRoutes(
   for (const [path, screen] of Object.entries(screens)) {
     routes.get(
       path,
-      ({ request, client }) =>
+      ({ request, client, query }) =>
         visits.show(request, client, (visit) =>
-          path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
-            ? visits.leave(visit, visit.flow.to ?? home)
-            : screen(visit, drawing(visit)),
+          path === '/sign-up' && typeof query.invitation === 'string'
+            ? waysIn.holdInvitation(visit, query.invitation)
+            : path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
+              ? visits.leave(visit, visit.flow.to ?? home)
+              : screen(visit, drawing(visit)),
         ),
       hidden,
     )

@@ -11,11 +11,15 @@ export interface Offered {
   signInByCode: boolean
   passkeys: boolean
   providers: readonly string[]
-  registration: boolean
+  registration: 'open' | 'invitation' | 'closed'
   minimumLength: number
   /** Seconds until a code may be asked for again. */
   resendAfter: number
+  /** The link to the terms, and whether they have to be accepted. */
   terms: string
+  acceptTerms: boolean
+  /** Whether a second step can be left out on a device. */
+  trustDevice: boolean
 }
 
 export interface Drawing {
@@ -97,12 +101,46 @@ ${submit(pages.sign_in)}
 <p class="ways">${otherWay(pages.forgot_password, to('/sign-in/forgot'))}${offered.signInByCode && html` ${otherWay(pages.send_me_a_code, to('/sign-in/code'))}`}</p>
 </form>
 ${otherWays(visit, drawing)}
-${offered.registration && html`<p class="foot">${pages.no_account} ${wayOf('ways', pages.create_account, to('/sign-in/register'))}</p>`}`,
+${canRegister(visit, offered) && html`<p class="foot">${pages.no_account} ${wayOf('ways', pages.create_account, to('/sign-in/register'))}</p>`}`,
   }
+}
+
+const canRegister = ({ flow }: View, { registration }: Offered): boolean =>
+  registration === 'open' || (registration === 'invitation' && flow.invitation !== undefined)
+
+/** Somebody who is signed in followed the link of an invitation. */
+function joinScreen(visit: View, { to, now }: Drawing): Screen {
+  const { pages } = visit.texts
+  const who = visit.session?.account.email ?? visit.session?.account.phone ?? ''
+  return {
+    title: pages.join_title,
+    content: html`<h1>${pages.join_title}</h1>
+<p class="lead">${pages.signed_in_as.replace('{contact}', who)}</p>
+${showProblem(visit, [], now).above}
+<form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>`,
+  }
+}
+
+function closedScreen({ texts: { pages, errors } }: View, { to }: Drawing): Screen {
+  return {
+    title: pages.create_account,
+    content: html`<h1>${pages.create_account}</h1>${notice(errors.registration_closed)}
+<a class="button" href="${to('/sign-in')}">${pages.sign_in}</a>`,
+  }
+}
+
+function termsCheck({ texts: { pages } }: View, { offered }: Drawing): Html | false {
+  if (!offered.acceptTerms) return false
+  const [before, after] = pages.accept_terms.split('{terms}')
+  const name = pages.terms_of_use
+  const link = offered.terms ? html`<a href="${offered.terms}" target="_blank">${name}</a>` : name
+  return check('terms', html`${before}${link}${after}`, { required: true })
 }
 
 export function signUpScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
+  if (visit.session && visit.flow.invitation) return joinScreen(visit, drawing)
+  if (!canRegister(visit, drawing.offered)) return closedScreen(visit, drawing)
   const { offered, to } = drawing
   const { typed = {} } = visit.flow
   const problem = showProblem(visit, ['email', 'phone', 'password', 'terms'], drawing.now)
@@ -122,6 +160,7 @@ ${field({
   autofocus: true,
 })}
 ${newPassword(visit, drawing, problem.of('password'))}
+${termsCheck(visit, drawing)}
 ${submit(pages.create_account)}
 </form>
 <p class="foot">${pages.have_account} ${wayOf('ways', pages.sign_in, to('/sign-up/sign-in'))}</p>`,
@@ -192,7 +231,11 @@ ${problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/confirm')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'))}
-${!inThisBrowser && newPassword(visit, drawing, problem.of('password'))}
+${
+  !inThisBrowser &&
+  html`${newPassword(visit, drawing, problem.of('password'))}
+${termsCheck(visit, drawing)}`
+}
 ${submit(pages.confirm)}
 ${sendAgain(visit, drawing, '/confirm/again', problem.wait)}
 </form>`,
@@ -248,6 +291,7 @@ function secondFactorScreen(visit: View, drawing: Drawing): Screen {
 ${problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/code')}">
 ${codeField(visit, problem.of('otp'), pages.code, pages.recovery_code_hint)}
+${offered.trustDevice && check('trust', pages.trust_device)}
 ${submit(pages.sign_in)}
 ${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}
 <p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>

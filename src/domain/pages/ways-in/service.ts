@@ -2,6 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { termsRequired } from '../../accounts/admission/service.ts'
+import type { Memberships } from '../../self-service/invitations/service.ts'
 import type { LoginService } from '../../sign-in/login/service.ts'
 import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
@@ -21,6 +23,7 @@ interface Needs {
   passkeys: PasskeyService
   passwords: PasswordsService
   social: SocialService
+  memberships: Memberships
   config: Config
 }
 
@@ -32,20 +35,22 @@ const REGISTRATION_SECONDS = 86_400
 const SECOND_FACTOR_SECONDS = 600
 
 export function createWaysIn(needs: Needs) {
-  const { visits, registration, login, loginByCode, passkeys, passwords, social } = needs
-  const { baseUrl } = needs.config.server
+  const { visits, registration, login, loginByCode, passkeys, passwords, social, memberships } = needs
+  const { accounts, server } = needs.config
+  const { baseUrl } = server
 
   const identifierOf = (visit: Visit, typed: Typed) => typed.identifier ?? visit.flow.typed?.identifier ?? ''
 
   /** The first page of a way, with what was typed on the one before. */
   const turn = (visit: Visit, path: string, more: Partial<Flow> = {}): Response => {
-    const { language, to, typed, handOver, signInAfter } = visit.flow
+    const { language, to, typed, handOver, signInAfter, invitation } = visit.flow
     return visits.go(visit, path, {
       ...(language !== undefined && { language }),
       ...(to !== undefined && { to }),
       ...(handOver && { handOver }),
       ...(signInAfter !== undefined && { signInAfter }),
       ...(typed && { typed }),
+      ...(invitation !== undefined && { invitation }),
       ...more,
     })
   }
@@ -63,6 +68,12 @@ export function createWaysIn(needs: Needs) {
     'signedIn' in outcome
       ? visits.signIn(visit, outcome.signedIn)
       : askForSecondFactor(visit, outcome.due, identifier)
+
+  /** What a form says of the right to open an account. */
+  const entryOf = (visit: Visit, typed: Typed) => ({
+    ...(visit.flow.invitation !== undefined && { invitation: visit.flow.invitation }),
+    ...(typed.terms === 'yes' && { terms: accounts.terms }),
+  })
 
   const stays = (visit: Visit) => visit.flow.typed?.stay === 'yes'
 
@@ -90,8 +101,9 @@ export function createWaysIn(needs: Needs) {
       const isSecondFactor = ticket?.kind === 'second_factor'
       if (!isSecondFactor && visit.flow.methods) throw new AppError('login_expired')
       const proof = isSecondFactor ? { login_token: ticket.login_token } : {}
+      const trust = { trust_device: typed.trust === 'yes' }
       const identifier = isSecondFactor ? (ticket.identifier ?? '') : identifierOf(visit, typed)
-      const body = { identifier, otp: otp.replace(/\s/g, ''), ...proof }
+      const body = { identifier, otp: otp.replace(/\s/g, ''), ...proof, ...trust }
       return finish(visit, await loginByCode.verify(body, device, visit.caller), identifier)
     },
 
@@ -114,14 +126,26 @@ export function createWaysIn(needs: Needs) {
 
     async register(visit: Visit, typed: Typed): Promise<Response> {
       const { identifier = '', password = '' } = typed
+      if (accounts.terms !== '' && typed.terms !== 'yes') throw termsRequired(accounts.terms)
       const contact = identifier.includes('@') ? { email: identifier } : { phone: identifier }
-      const body = { ...contact, password, password_confirmation: password }
+      const body = { ...contact, password, password_confirmation: password, ...entryOf(visit, typed) }
       const { waiting } = await registration.register(body, visit.caller)
       const ticket = await visits.keep(
         { kind: 'registration', identifier, ...writeWaiting(waiting) },
         REGISTRATION_SECONDS,
       )
       return turn(visit, '/confirm', { ticket, typed: { identifier } })
+    },
+
+    /** The link of an invitation leads to an address that does not show its code, and spends nothing. */
+    holdInvitation: (visit: Visit, invitation: string): Response =>
+      turn(visit, '/sign-up', { invitation: invitation.slice(0, 100) }),
+
+    async join(visit: Visit): Promise<Response> {
+      const { session, flow } = visit
+      if (session === null) return turn(visit, '/sign-in')
+      await memberships.accept(session, flow.invitation ?? '', visit.caller)
+      return visits.leave(visit, visits.home)
     },
 
     async confirm(visit: Visit, typed: Typed): Promise<Response> {
@@ -134,6 +158,7 @@ export function createWaysIn(needs: Needs) {
         identifier,
         otp: otp.replace(/\s/g, ''),
         sign_in: true,
+        ...entryOf(visit, typed),
         ...(password !== undefined && { password }),
       }
       const { signedIn } = await registration.confirm(body, visit.device(stays(visit)), visit.caller, waiting)
@@ -212,7 +237,7 @@ export function createWaysIn(needs: Needs) {
         return turn(visit, '/sign-in', { notice: wrong })
       }
       if (visit.ticket?.kind !== 'provider') throw new AppError('invalid_sign_in_state')
-      const body = { code, code_verifier: visit.ticket.verifier ?? '' }
+      const body = { code, code_verifier: visit.ticket.verifier ?? '', ...entryOf(visit, {}) }
       const outcome = await social.exchange(body, visit.device(stays(visit)), visit.caller)
       return 'signedIn' in outcome
         ? visits.signIn(visit, outcome.signedIn)
