@@ -14,10 +14,11 @@ import { newDirectory } from '../helpers/run-directory.ts'
 import { reduced } from '../helpers/soak.ts'
 import { createRandom, seed } from '../random/seed.ts'
 
-const STATES = reduced(2, 107)
+/** Of each test. POTERNE_STATES sets the number by itself, for a soak in pieces with several seeds. */
+const STATES = Number(process.env.POTERNE_STATES ?? reduced(2, 107))
 const SECONDS = reduced(6, 20)
 
-setDefaultTimeout(reduced(300_000, 3_600_000))
+setDefaultTimeout(Math.max(300_000, STATES * 30_000))
 
 interface Recorded {
   service: Executable
