@@ -17,6 +17,7 @@ import { lockDirectory, removeAbandoned } from '../platform/directory-lock.ts'
 import { flushTree } from '../platform/flush.ts'
 import { createEmbeddedCopy } from '../platform/postgres/copy.ts'
 import { freeBytes } from '../platform/postgres/disk-space.ts'
+import { type Counters, leaveCounters } from '../platform/postgres/embedded-counters.ts'
 import {
   ENGINE_VERSION,
   finishSwap,
@@ -26,6 +27,7 @@ import {
 import { openInstance } from '../platform/postgres/embedded-instance.ts'
 import { lockData } from '../platform/postgres/embedded-lock.ts'
 import { snapshotBytes } from '../platform/postgres/embedded-snapshot.ts'
+import { vacuumAll } from '../platform/postgres/embedded-upkeep.ts'
 import { secretsOf } from './connections.ts'
 
 const PREFIX = 'upgrade-'
@@ -143,14 +145,16 @@ async function load(
   const manifest = await verifyBackup(file, keys, () => signal.throwIfAborted())
   const instance = await openInstance(fresh, { bulk: true })
   const target = createEmbeddedCopy(instance, () => instance.close())
+  let counters: Counters[]
   try {
     await target.query('begin')
     await loadBackup(target, file, { keys, manifest, now, onProgress, signal })
     await target.query('commit')
-    await target.query('vacuum (freeze, analyze)')
+    counters = await vacuumAll(target.query)
   } finally {
     await target.close()
   }
+  leaveCounters(fresh, counters)
   await flushTree(fresh)
   return rowsIn(manifest)
 }

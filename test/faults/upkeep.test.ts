@@ -1,6 +1,6 @@
 /** What autovacuum and the checkpointer do on a server: the embedded database does it by itself. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, renameSync, statSync } from 'node:fs'
+import { cpSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
@@ -21,8 +21,12 @@ async function open(options: EmbeddedOptions = {}, storage?: string) {
   const database = await openEmbedded(dataDir, options)
   const age = async () => (await database.upkeep!.condition()).transactionAge
   const everything = async () => {
-    for (let steps = 0; await database.upkeep!.step(); steps++)
-      if (steps > 1000) throw new Error('never done')
+    const done: (string | null)[] = []
+    for (let work = await database.upkeep!.step(); work; work = await database.upkeep!.step()) {
+      done.push(work.relation)
+      if (done.length > 1000) throw new Error('never done')
+    }
+    return done
   }
   const size = () =>
     (readdirSync(join(dataDir, 'postgres', 'base'), { recursive: true }) as string[]).reduce(
@@ -66,11 +70,39 @@ describe('the embedded database', () => {
     await copy.close()
     const one = await open({}, dataDir)
     const [found] = await one.run(`
-      select relallfrozen::float8 / relpages as frozen, reltuples::int as rows
+      select relpages as pages, relallfrozen as frozen, reltuples::int as rows
         from pg_class where relname = 'restored'`)
-    expect(found!.rows).toBe(50_000)
-    expect(found!.frozen as number).toBeGreaterThan(0.95)
+    const { pages, frozen, rows } = found as { pages: number; frozen: number; rows: number }
+    expect(rows).toBe(50_000)
+    expect(pages).toBeGreaterThan(100)
+    expect(frozen).toBeGreaterThan(pages * 0.95)
+    expect(await one.everything()).not.toContain('public.restored')
     await one.database.close()
+  })
+
+  test('has nothing to do after a clean close, and what was due before it is still due', async () => {
+    const first = await open()
+    await first.run('create table known as select generate_series(1, 1000) as number')
+    await first.run('create table changed as select generate_series(1, 1000) as number')
+    await first.everything()
+    await first.run('delete from changed where number <= 200')
+    await first.database.close()
+    const second = await open({}, first.dataDir)
+    // What the work of the last second has changed itself may follow.
+    const after = await second.everything()
+    expect(after.filter((relation) => relation !== 'pg_catalog.pg_statistic')).toEqual([])
+    await second.run('delete from changed where number <= 300')
+    await second.database.close()
+    const third = await open({}, first.dataDir)
+    expect((await third.database.upkeep!.condition()).deadRows).toBeGreaterThanOrEqual(300)
+    expect(await third.everything()).toContain('public.changed')
+    expect((await third.database.upkeep!.condition()).deadRows).toBeLessThan(100)
+    // A crash leaves no counters, so that everything is looked at.
+    cpSync(join(first.dataDir, 'postgres'), join(first.dataDir, 'crashed', 'postgres'), { recursive: true })
+    await third.database.close()
+    const crashed = await open({}, join(first.dataDir, 'crashed'))
+    expect(await crashed.everything()).toContain('public.known')
+    await crashed.database.close()
   })
 
   /** Each day brings rows, some are used again, half go after a twelfth of the time, and all after a quarter. */

@@ -3,6 +3,7 @@
  * their space back, transaction numbers are frozen before they run out, statistics follow the rows, and the log stays
  * short. One piece of work at a time, since nothing else can run meanwhile and nothing can be interrupted.
  */
+import type { Counters } from './embedded-counters.ts'
 
 export interface UpkeepOptions {
   /** Freeze what holds a number that is older, in transactions. Nothing may become older than two billion. */
@@ -67,20 +68,27 @@ export interface DatabaseCondition {
 }
 
 /**
- * Catalogs and TOAST tables included: the age of a database is that of its oldest relation. What has never been vacuumed
- * since the numbers were lost, which every crash does, is looked at once; that reads only what is not frozen.
+ * Catalogs and TOAST tables included: the age of a database is that of its oldest relation. PGlite loses its counters at
+ * every close; those that the last clean one left are added, until the relation is looked at again.
  */
-const DUE = (freezeAge: number) => `
-  with relation as (
-    select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind,
-           greatest(c.reltuples, 0) as live, pg_relation_size(c.oid) > 0 as filled,
-           greatest(age(c.relfrozenxid), mxid_age(c.relminmxid)) as age,
-           pg_stat_get_dead_tuples(c.oid) as dead, pg_stat_get_ins_since_vacuum(c.oid) as inserted,
-           pg_stat_get_mod_since_analyze(c.oid) as changed,
-           pg_stat_get_last_vacuum_time(c.oid) is null as unseen,
-           pg_stat_get_last_analyze_time(c.oid) is null as unknown
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind in ('r', 'm', 't') and c.relpersistence <> 't'),
+const RELATIONS = (left: Counters[]) => `
+  select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind,
+         greatest(c.reltuples, 0) as live, pg_relation_size(c.oid) > 0 as filled,
+         greatest(age(c.relfrozenxid), mxid_age(c.relminmxid)) as age,
+         pg_stat_get_dead_tuples(c.oid) + case when vacuumed then 0 else coalesce(l.dead, 0) end as dead,
+         pg_stat_get_ins_since_vacuum(c.oid) + case when vacuumed then 0 else coalesce(l.inserted, 0) end as inserted,
+         pg_stat_get_mod_since_analyze(c.oid) + case when analyzed then 0 else coalesce(l.changed, 0) end as changed,
+         not vacuumed and l.dead is null as unseen, not analyzed and l.changed is null as unknown
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    left join jsonb_to_recordset('${JSON.stringify(left)}')
+           as l(oid oid, dead float8, inserted float8, changed float8) on l.oid = c.oid,
+    lateral (select pg_stat_get_last_vacuum_time(c.oid) is not null as vacuumed,
+                    pg_stat_get_last_analyze_time(c.oid) is not null as analyzed) looked
+   where c.relkind in ('r', 'm', 't') and c.relpersistence <> 't'`
+
+/** What was not looked at since a crash is looked at once; that reads only what is not frozen. */
+const DUE = (freezeAge: number, relations: string) => `
+  with relation as (${relations}),
   due as (
     select name, 'vacuum' as what, age > ${freezeAge} as old,
            greatest(age / ${freezeAge}.0, dead / (${DEAD_ROWS} + ${DEAD_SHARE} * live),
@@ -92,6 +100,14 @@ const DUE = (freezeAge: number) => `
       from relation where relkind <> 't' and name <> 'pg_catalog.pg_statistic')
   select name, what from due where share > 1 order by old desc, share desc`
 
+/** What this session has counted is not there until then. */
+const COUNT_NOW = 'select pg_stat_force_next_flush()'
+const COUNTERS = (relations: string) => `
+  select oid::int8::float8 as oid, case when not unseen then dead end::float8 as dead,
+         case when not unseen then inserted end::float8 as inserted,
+         case when not unknown then changed end::float8 as changed
+    from (${relations}) relation where not unseen or not unknown`
+
 const OTHER_DATABASES = `
   select datname as name from pg_database where datname <> current_database()`
 
@@ -99,10 +115,9 @@ const LOG = `
   select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`
 
 /** Of every database there is, the templates too: the oldest of them decides. */
-const CONDITION = `
+const CONDITION = (relations: string) => `
   select (select max(greatest(age(datfrozenxid), mxid_age(datminmxid))) from pg_database)::float8 as age,
-         (select coalesce(sum(pg_stat_get_dead_tuples(oid)), 0) from pg_class where relkind in ('r', 'm', 't'))::float8
-           as dead,
+         (select coalesce(sum(dead), 0) from (${relations}) relation)::float8 as dead,
          (${LOG}) as log`
 
 /** Far beyond what upkeep lets happen, and far from where PostgreSQL refuses to write. */
@@ -142,11 +157,37 @@ export interface Upkeep {
     options?: { onlyUrgent?: boolean; mayCheckpoint?: boolean },
   ): Promise<UpkeepWork | null>
   condition(query: UpkeepQuery): Promise<DatabaseCondition>
+  /** At each start: what the close before it left, nothing after a crash. */
+  start(left: Counters[]): void
+  /** What the next start needs, right before a clean close. */
+  counters(query: UpkeepQuery): Promise<Counters[]>
+}
+
+async function countersOf(query: UpkeepQuery, left: Counters[]): Promise<Counters[]> {
+  await query(COUNT_NOW)
+  return (await query(COUNTERS(RELATIONS(left)))) as unknown as Counters[]
+}
+
+/**
+ * At the end of a restore, move or upgrade: otherwise the first upkeep of the service would read and freeze every row in
+ * one go, while nobody is answered. Its counters are for the first start.
+ */
+export async function vacuumAll(query: UpkeepQuery): Promise<Counters[]> {
+  try {
+    // Rows that are counted after the vacuum would look new.
+    await query(COUNT_NOW)
+    await query('vacuum (freeze, analyze)')
+    return await countersOf(query, [])
+  } catch {
+    // What fails here, the service's upkeep does later; a copy that was given up is still in its transaction.
+    return []
+  }
 }
 
 export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
   const { freezeAge, logBytes, checkpointMs } = { ...upkeepDefaults, ...options }
   const pausedUntilMs = new Map<string, number>()
+  let left: Counters[] = []
   let checkpointAtMs = performance.now()
   let longestWorkMs = 0
 
@@ -207,7 +248,7 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
           await query(`drop database "${name}"`)
         })
       }
-      for (const { name, what } of await query(DUE(freezeAge))) {
+      for (const { name, what } of await query(DUE(freezeAge, RELATIONS(left)))) {
         const relation = String(name)
         if (isPaused(`${what} ${relation}`)) continue
         return what === 'analyze'
@@ -219,7 +260,7 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
       return null
     },
     async condition(query) {
-      const [row] = await query(CONDITION)
+      const [row] = await query(CONDITION(RELATIONS(left)))
       return {
         transactionAge: Number(row?.age),
         deadRows: Number(row?.dead),
@@ -227,5 +268,9 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
         longestWorkMs: Math.round(longestWorkMs),
       }
     },
+    start: (found) => {
+      left = found
+    },
+    counters: (query) => countersOf(query, left),
   }
 }

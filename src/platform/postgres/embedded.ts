@@ -23,6 +23,7 @@ import {
   type RunStatement,
 } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
+import { leaveCounters, takeCounters } from './embedded-counters.ts'
 import { finishSwap, hasUnfinishedSwap, isNewDirectory } from './embedded-directory.ts'
 import { InstanceEnded } from './embedded-failure.ts'
 import type { FileObserver } from './embedded-files.ts'
@@ -36,7 +37,7 @@ import {
   removeOldSnapshots,
   snapshotBytes,
 } from './embedded-snapshot.ts'
-import { createUpkeep, type UpkeepFailed, type UpkeepOptions } from './embedded-upkeep.ts'
+import { createUpkeep, type UpkeepFailed, type UpkeepOptions, vacuumAll } from './embedded-upkeep.ts'
 import { startWatchdog } from './embedded-watchdog.ts'
 import {
   DatabaseMoved,
@@ -154,21 +155,17 @@ export async function openEmbeddedCopy(
     finishSwap(dataDir)
     beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
     const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
-    return createEmbeddedCopy(instance, async () => {
-      if (options.bulk) await vacuumAll(instance)
+    const copy = createEmbeddedCopy(instance, async () => {
+      const counters = options.bulk ? await vacuumAll(copy.query) : null
       await instance.close()
+      if (counters !== null) leaveCounters(join(dataDir, DATABASE_DIRECTORY), counters)
       unlock()
     })
+    return copy
   } catch (error) {
     unlock()
     throw error
   }
-}
-
-/** Otherwise the first upkeep of the service would read and freeze every row in one go, while nobody is answered. */
-async function vacuumAll(instance: PGlite): Promise<void> {
-  // What fails here, the service's upkeep does later; a copy that was given up is still in its transaction.
-  await instance.query('vacuum (freeze, analyze)').catch(() => {})
 }
 
 async function keepOpen(
@@ -187,6 +184,8 @@ async function keepOpen(
   const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
   const snapshotInTurn = createTurns()
+  const upkeep = createUpkeep(upkeepOptions)
+  const query = (text: string) => run(text, [], true)
   /** While the files are copied, the log since the first of them must stay. */
   let isCopying = false
   /** Null after it ended by itself, until it can be opened again. */
@@ -197,6 +196,7 @@ async function keepOpen(
   let releasedUntilMs: number | null = null
 
   async function live(open: typeof openInstance): Promise<Life> {
+    upkeep.start(takeCounters(directory))
     const instance = await open(directory, { observer, flushedLater: true })
     const session = await createSession(instance)
     const own: Life = {
@@ -285,9 +285,16 @@ async function keepOpen(
     )
   }
 
-  async function release(): Promise<void> {
+  async function closeCleanly(): Promise<void> {
+    if (life === null) return
+    const counters = await upkeep.counters(query).catch(() => [])
     await life?.instance.close()
+    if (life !== null) leaveCounters(directory, counters)
     life = null
+  }
+
+  async function release(): Promise<void> {
+    await closeCleanly()
     releasedUntilMs = performance.now() + RELEASE_MS
     lock.release()
   }
@@ -328,10 +335,8 @@ async function keepOpen(
     timer.unref()
     return timer
   }
-  const upkeep = createUpkeep(upkeepOptions)
   let upkeptAtMs = performance.now()
   let nothingDueUntilMs = 0
-  const query = (text: string) => run(text, [], true)
   const stepUpkeep = (onlyUrgent = false) => upkeep.step(query, { onlyUrgent, mayCheckpoint: !isCopying })
 
   async function keepUp(isBusy: boolean): Promise<void> {
@@ -407,7 +412,7 @@ async function keepOpen(
       closed = true
       timers.forEach(clearInterval)
       stopWatchdog()
-      await inTurn(async () => life?.instance.close())
+      await inTurn(closeCleanly)
       lock.release()
     },
   })

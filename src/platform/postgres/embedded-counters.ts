@@ -1,0 +1,52 @@
+/**
+ * The counters that upkeep goes by, from a clean close to the next start: PGlite does not write PostgreSQL's own file of
+ * statistics. After a crash there is none, and every relation is looked at.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { flush } from '../flush.ts'
+
+/** Of one relation, since its last vacuum and analyze; null where there was none. */
+export interface Counters {
+  oid: number
+  dead: number | null
+  inserted: number | null
+  changed: number | null
+}
+
+/** PostgreSQL would keep its own there. It is not part of a snapshot. */
+const fileOf = (directory: string) => join(directory, 'pg_stat', 'poterne-counters.json')
+
+/** What a clean close left; it is gone afterwards, because it is true of no later state. */
+export function takeCounters(directory: string): Counters[] {
+  const file = fileOf(directory)
+  try {
+    const counters = parse(readFileSync(file, 'utf8'))
+    rmSync(file)
+    flush(dirname(file))
+    return counters
+  } catch {
+    // Missing, or torn by a crash.
+    rmSync(file, { force: true })
+    return []
+  }
+}
+
+/** To be called once the database is closed. */
+export function leaveCounters(directory: string, counters: Counters[]): void {
+  try {
+    writeFileSync(fileOf(directory), JSON.stringify(counters), { mode: 0o600 })
+  } catch {
+    // On a full disk the next start looks at every relation instead.
+  }
+}
+
+function parse(text: string): Counters[] {
+  const count = (value: unknown) => (value === null ? null : Number(value) || 0)
+  return (JSON.parse(text) as Record<keyof Counters, unknown>[]).map(({ oid, dead, inserted, changed }) => ({
+    oid: Number(oid) || 0,
+    dead: count(dead),
+    inserted: count(inserted),
+    changed: count(changed),
+  }))
+}
