@@ -53,7 +53,7 @@ export const fr = {
       'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
     no_other_factor:
-      'Les codes envoyés à ce contact vous connectent déjà : ils ne peuvent pas être aussi le second facteur. Ajoutez d’abord un autre contact, une application d’authentification ou une clé d’accès.',
+      'Les codes envoyés à ce contact vous connectent déjà : ils ne peuvent pas être aussi le second facteur. Ajoutez d’abord un autre contact, une application d’authentification ou une clé d’accès.',
     passkey_limit: 'Votre compte a autant de clés d’accès que possible : retirez-en une d’abord.',
     identity_limit: 'Votre compte est lié à autant d’autres comptes que possible : déliez-en un d’abord.',
     group_limit: 'Votre compte ferait partie de trop de groupes.',

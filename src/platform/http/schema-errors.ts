@@ -46,7 +46,8 @@ function namesOfType(schema: TSchema, value: unknown): boolean {
  * unions as well, with a formatted string.
  */
 function memberOfType(schema: TSchema, value: unknown): number {
-  return schema.anyOf.findIndex((member: TSchema) => member.type === typeof value && !('format' in member))
+  const typeOf = ({ type }: TSchema) => (type === 'integer' ? 'number' : type)
+  return schema.anyOf.findIndex((member: TSchema) => typeOf(member) === typeof value && !('format' in member))
 }
 
 const WRONG_TYPES: ReadonlySet<ValueErrorType> = new Set([
