@@ -77,6 +77,18 @@ describe('each acknowledged write', () => {
   })
 })
 
+describe('a statement that may write', () => {
+  test('is followed by no flush where it wrote nothing', async () => {
+    const { operations } = await open()
+    await database.all(add, { note: 1 })
+    operations.length = 0
+    for (let turn = 0; turn < 20; turn++) await run('update notes set note = 3 where note = 2')
+    expect(operations).toEqual([])
+    await run('update notes set note = 3 where note = 1')
+    expect(operations.at(-1)).toBe('flush')
+  })
+})
+
 const note = defineStatement({
   name: 'test.note',
   params: { note: 'int' },

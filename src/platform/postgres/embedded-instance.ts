@@ -94,6 +94,11 @@ export async function openInstance(
 /** Writes a record that belongs to nobody, and waits until the log up to it is on the disk. */
 export const FLUSH = `select pg_logical_emit_message(false, 'flush', '', true)`
 
+/** The same, unless the log still ends where the flush before ended: then everything is on the disk. Answers its new end. */
+export const FLUSH_AFTER = `
+  select pg_logical_emit_message(false, 'flush', '', true)::text as "end"
+   where pg_current_wal_insert_lsn() <> $1::text::pg_lsn`
+
 /** Throws NeverFlushed where nothing was flushed although PostgreSQL asked for it. */
 async function proveFlush(instance: PGlite, files: FlushedFiles): Promise<void> {
   const before = files.flushes

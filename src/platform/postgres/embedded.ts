@@ -28,7 +28,13 @@ import { finishSwap, hasUnfinishedSwap, isNewDirectory } from './embedded-direct
 import { InstanceEnded } from './embedded-failure.ts'
 import type { FileObserver } from './embedded-files.ts'
 import { createFlushes, type Flushes } from './embedded-flushes.ts'
-import { abandonInstance, endedBy, FLUSH, type InstanceOptions, openInstance } from './embedded-instance.ts'
+import {
+  abandonInstance,
+  endedBy,
+  FLUSH_AFTER,
+  type InstanceOptions,
+  openInstance,
+} from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
 import { createSession, type Result, type Session } from './embedded-session.ts'
 import {
@@ -199,11 +205,16 @@ async function keepOpen(
     upkeep.start(takeCounters(directory))
     const instance = await open(directory, { observer, flushedLater: true })
     const session = await createSession(instance)
+    /** Many statements may write and did not, such as the search for a message that is due. */
+    let flushedEnd = '0/0'
     const own: Life = {
       instance,
       session,
       flushes: createFlushes(
-        () => execute(own, FLUSH, []),
+        () => {
+          const [row] = execute(own, FLUSH_AFTER, [flushedEnd]).rows
+          if (row) flushedEnd = String(row.end)
+        },
         (work) => inTurn(async () => work()),
       ),
     }
