@@ -48,6 +48,7 @@ export const tableOwners: Record<string, string> = {
   trustedDevices: 'accounts/devices',
   twoFactorRemovals: 'credentials/authenticators',
   undoLinks: 'sign-in/undo',
+  usernameKeys: 'accounts/accounts',
   usernames: 'accounts/accounts',
 }
 

@@ -26,10 +26,7 @@ export const lastingLabels = [
   'idempotent request',
   'stop removal',
   'undo link',
-  'username',
 ] as const
-/** The uses whose keys are never replaced: what they hashed must be found for as long as the service is there. */
-export const permanentLabels: readonly LastingLabel[] = ['username']
 export type LastingLabel = (typeof lastingLabels)[number]
 
 export interface AcceptedSecret {
@@ -48,8 +45,6 @@ export interface ServerSecret {
   readonly accepted: readonly AcceptedSecret[]
   /** As `AcceptedSecret.tag`, with the lasting key of the label. */
   tag(label: LastingLabel, ...parts: (string | Uint8Array)[]): Buffer
-  /** Whether the lasting key of the label is known, so that `tag` gives what it always gave. */
-  hasLastingKey(label: LastingLabel): boolean
   /** The lasting keys from now on. Before the first call they are derived from the current secret. */
   useLastingKeys(keys: ReadonlyMap<LastingLabel, Uint8Array>): void
   /** AES-256-GCM under the current secret; opens only under the same label. */
@@ -92,7 +87,6 @@ export function createServerSecret(current: Uint8Array, previous: Uint8Array[] =
     current: own,
     accepted,
     tag: (label, ...parts) => tagWith(lasting.get(label) ?? own.keyOf(label), parts),
-    hasLastingKey: (label) => lasting.has(label),
     useLastingKeys(keys) {
       for (const [label, key] of keys) lasting.set(label, key)
     },

@@ -24,7 +24,7 @@ import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
-import { type Settings, startService, writeSettings } from '../helpers/service.ts'
+import { type Settings, startService, type TestService, writeSettings } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -286,6 +286,11 @@ describe('a restore after the events were swept', () => {
   const restore = (file: string, settings: Settings) =>
     poterne(['restore', file, '--replace', '--yes', '--json', '--passphrase-file', passphraseFile], settings)
 
+  async function give(service: TestService, identifier: string, username: string | null) {
+    const { items } = (await asOperator(service, 'GET', `accounts?query=${identifier}`)).body
+    return (await asOperator(service, 'PATCH', `accounts/${items[0].uuid}`, { username })).status
+  }
+
   async function backedUp() {
     const service = await startService({ shape: 'redis' })
     const { administrators, administrationTokens, keys } = service.inside.services
@@ -295,13 +300,14 @@ describe('a restore after the events were swept', () => {
     const wish = { name: 'script', scopes: ['accounts:read'], expiresIn: '90d' } as const
     const { stored: token } = await administrationTokens.create(operator, wish)
     const file = join(newDirectory('swept'), 'auth.backup')
+    await give(service, ada.identifier, 'ada')
     const made = await poterne(
       ['backup', file, '--passphrase-file', passphraseFile, '--with-secret'],
       service.storage,
     )
     expect([made.error, made.code]).toEqual(['', 0])
     const key = keys.signingKey().kid
-    return { service, file, bob, administrator, token, key }
+    return { service, file, ada, bob, administrator, token, key }
   }
 
   test('still knows who was erased, removed and revoked, and says what it cannot know', async () => {
@@ -339,8 +345,26 @@ describe('a restore after the events were swept', () => {
     await Promise.all([service.smtp.stop(), service.gateway.stop()])
   })
 
+  test('lets no username go to another account, whether it was given before the backup or after it', async () => {
+    const { service, file, ada, bob } = await backedUp()
+    expect([await give(service, bob.identifier, 'bob'), await give(service, ada.identifier, 'ada2')]).toEqual(
+      [...[200, 200]],
+    )
+    await service.inside.close()
+    const restored = await restore(file, service.storage)
+    expect([restored.error, restored.code]).toEqual(['', 0])
+    const after = await startService({ storage: service.storage })
+    const carol = await after.signUp(newEmail())
+    for (const name of ['ada', 'ada2', 'bob']) expect(await give(after, carol.identifier, name)).toBe(409)
+    expect(await give(after, bob.identifier, 'ada2')).toBe(409)
+    expect(await give(after, ada.identifier, 'ada2')).toBe(200)
+    expect(await give(after, bob.identifier, 'bob')).toBe(200)
+    await after.close()
+    await Promise.all([service.smtp.stop(), service.gateway.stop()])
+  })
+
   test('does not bring back the keys of a secret that leaked', async () => {
-    const { service, file, key } = await backedUp()
+    const { service, file, bob, key } = await backedUp()
     await service.inside.close()
     const fresh = { ...service.storage, server: { ...service.storage.server, secret: 'ef'.repeat(32) } }
     const revoked = await poterne(['secret', 'revoke', '--yes'], fresh)
@@ -351,7 +375,6 @@ describe('a restore after the events were swept', () => {
       )
       const secret = createServerSecret(Buffer.from('ef'.repeat(32), 'hex'), [])
       return stores
-        .filter(({ label }) => label !== 'username')
         .map(
           ({ label, sealedKey }) => `${label} ${secret.tryToOpen('lasting key', sealedKey)!.bytes.toHex()}`,
         )
@@ -362,13 +385,10 @@ describe('a restore after the events were swept', () => {
       ...{ lastingKeys: 'replaced', revokedKeys: [key] },
     })
     expect(await lasting()).toEqual(before)
-    // The key of usernames is never replaced: the backup's own came with it, sealed under the present secret.
-    const stored = await onDatabase(service.storage, (database) =>
-      createSecretStore(database).listLastingKeys(),
-    )
-    const present = createServerSecret(Buffer.from('ef'.repeat(32), 'hex'), [])
-    const { sealedKey } = stored.find(({ label }) => label === 'username')!
-    expect(present.tryToOpen('lasting key', sealedKey)).not.toBeNull()
+    const revokedSince = await startService({ shape: 'redis', storage: fresh })
+    expect(await give(revokedSince, bob.identifier, 'ada')).toBe(409)
+    expect(await give(revokedSince, bob.identifier, 'bob')).toBe(200)
+    await revokedSince.close()
     const { url } = await createDatabase({ migrated: false })
     const elsewhere = { ...fresh, database: { url } }
     expect(JSON.parse((await restore(file, elsewhere)).out)).toMatchObject({ lastingKeys: 'fresh' })

@@ -188,6 +188,15 @@ export const trustedDevices = pgTable(
 )
 
 /**
+ * The key of the HMACs in `usernames`, which the migration made. One row. It is not sealed, so that it stays the same whatever
+ * becomes of the server secret.
+ */
+export const usernameKeys = pgTable('username_keys', {
+  id: integer('id').primaryKey(),
+  key: bytea('key').notNull(),
+})
+
+/**
  * Every username that an account ever had, as an HMAC, so that none goes to another account. The account is forgotten when
  * it is erased.
  */

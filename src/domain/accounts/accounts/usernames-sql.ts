@@ -1,8 +1,16 @@
-/** Table `usernames`: which account each username belongs to for good. */
+/** Tables `usernames` and `username_keys`: which account each username belongs to for good. */
+import { createHmac } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
-import { accounts, usernames } from '../../../platform/postgres/schema.ts'
+import { accounts, usernameKeys, usernames } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
+
+export const findUsernameKey = defineStatement({
+  name: 'usernames.find_key',
+  params: {},
+  row: { key: 'text' },
+  sql: () => sql`select encode(key, 'hex') as key from ${usernameKeys}`,
+})
 
 const take = defineStatement({
   name: 'usernames.take',
@@ -15,16 +23,24 @@ const take = defineStatement({
 })
 
 /** False if it is, or ever was, another account's. Of many callers with one name, one gets it. */
-export async function takeUsername(
-  transaction: Executor,
-  hash: Uint8Array,
-  account: string,
-): Promise<boolean> {
+export async function takeUsername(transaction: Executor, name: string, account: string): Promise<boolean> {
+  const { key } = (await transaction.first(findUsernameKey, {}))!
+  const hash = createHmac('sha256', Buffer.from(key, 'hex')).update(name).digest()
   return (await transaction.first(take, { hash, account })) !== null
 }
 
-/** Those that were given since a backup stay kept after it is restored, also where their account is not there. */
-export const keepUsernames = defineStatement({
+/** A backup of a version without usernames came with a key of its own, under which there is no hash. */
+const keepKey = defineStatement({
+  name: 'usernames.keep_key',
+  params: { key: 'text' },
+  row: { key: 'text' },
+  sql: (p) => sql`
+  update ${usernameKeys} set key = decode(${p.key}, 'hex')
+   where key = decode(${p.key}, 'hex') or not exists (select from ${usernames})
+  returning encode(key, 'hex') as key`,
+})
+
+const keep = defineStatement({
   name: 'usernames.keep',
   params: { usernames: 'text' },
   sql: (p) => sql`
@@ -34,3 +50,14 @@ export const keepUsernames = defineStatement({
     left join ${accounts} on ${accounts}.uuid = kept.account
   on conflict do nothing`,
 })
+
+/** Those that were given since a backup stay kept after it is restored, also where their account is not there. */
+export async function keepUsernames(
+  restored: Executor,
+  known: { usernames: { hash: string; account: string | null }[]; usernameKey: string | null },
+): Promise<void> {
+  if (known.usernameKey === null) return
+  // Hashes under another key mean nothing here.
+  if ((await restored.first(keepKey, { key: known.usernameKey })) === null) return
+  await restored.all(keep, { usernames: JSON.stringify(known.usernames) })
+}

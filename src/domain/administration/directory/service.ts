@@ -167,9 +167,9 @@ export function createDirectory(needs: Needs): Directory {
 
   /** Refuses a change after which a claim no longer fits, unless it did not fit before. */
   function requireClaimsFit(current: AdministeredAccount, change: AccountChange): void {
-    const { username, profile: _, ...rest } = change
+    const { profile: _, ...rest } = change
     const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-    const after = { ...current, ...set, ...(username !== undefined && { username: username?.name ?? null }) }
+    const after = { ...current, ...set }
     const field = accountClaims.findOverflow(current, after)
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
   }

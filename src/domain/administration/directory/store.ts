@@ -65,7 +65,7 @@ export interface AccountChange {
   lockedReason?: string | null | undefined
   profile?: Profile | null | undefined
   /** It must have been read by `usernames`. Null takes it away. */
-  username?: { name: string; hash: Uint8Array } | null | undefined
+  username?: string | null | undefined
   groups?: string[] | null | undefined
   /** Access tokens of before the present second are refused from now on. */
   endsTokens?: true | undefined
@@ -291,7 +291,7 @@ export function createDirectoryStore(database: Database): DirectoryStore {
           const current = await transaction.first(find, { uuid })
           if (current === null) return null
           const wanted = plan(toAccount(current))
-          if (wanted.username && !(await takeUsername(transaction, wanted.username.hash, uuid)))
+          if (wanted.username && !(await takeUsername(transaction, wanted.username, uuid)))
             throw new AppError('username_taken')
           const params = { ...changeParams(wanted), ...noticeParams(notices), accountId, now }
           const row = (await transaction.first(change, params))!
@@ -356,7 +356,7 @@ const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
   setsProfile: rest.profile !== undefined,
   profile: rest.profile ? JSON.stringify(rest.profile) : null,
   setsUsername: rest.username !== undefined,
-  username: rest.username?.name ?? null,
+  username: rest.username ?? null,
   setsGroups: rest.groups !== undefined,
   groups: rest.groups ? JSON.stringify(rest.groups) : null,
   endsTokens: rest.endsTokens === true,

@@ -8,12 +8,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
-import {
-  type AcceptedSecret,
-  type LastingLabel,
-  lastingLabels,
-  permanentLabels,
-} from '../../../platform/secret.ts'
+import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../platform/secret.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../sessions/tokens/key-store.ts'
@@ -138,10 +133,7 @@ export function createSecrets({
    */
   async function completeLastingKeys(): Promise<void> {
     const { opened, lost } = read ?? (await readLastingKeys())
-    const isLost = (label: LastingLabel) => lost.some((each) => each.label === label)
-    const missing = lastingLabels.filter(
-      (label) => !opened.has(label) && !(permanentLabels.includes(label) && isLost(label)),
-    )
+    const missing = lastingLabels.filter((label) => !opened.has(label))
     if (missing.length === 0) return
     for (const label of missing) {
       const instead = lost.find((each) => each.label === label)?.sealedKey ?? null
@@ -150,8 +142,7 @@ export function createSecrets({
       await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, key) }, instead)
     }
     // Another replica may have been faster.
-    const still = (await readLastingKeys()).lost.filter(({ label }) => !permanentLabels.includes(label))
-    if (still.length > 0) throw new Error(REPLACED)
+    if ((await readLastingKeys()).lost.length > 0) throw new Error(REPLACED)
   }
 
   /** Whether a replica may still do so now. The embedded database has no other one. */
@@ -282,10 +273,7 @@ export function createSecrets({
       await keys.rotate({ atOnce: true })
       for (const { kid } of old) await keys.revoke(kid)
       for (const { label, sealedKey } of await store.listLastingKeys()) {
-        const kept = permanentLabels.includes(label) ? secret.tryToOpen(LASTING_KEY, sealedKey) : null
-        if (permanentLabels.includes(label) && kept === null) continue
-        const key = kept?.bytes ?? randomBytes(32)
-        await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, key) }, sealedKey)
+        await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, randomBytes(32)) }, sealedKey)
       }
       let sessions = 0
       let after: string | null = null

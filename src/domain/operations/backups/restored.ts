@@ -1,8 +1,8 @@
 /** What is done to a restored database before anybody sees it. Everything runs in the transaction of the restore. */
 import { randomBytes } from 'node:crypto'
 import type { Executor } from '../../../platform/postgres/database.ts'
-import { lastingLabels, permanentLabels, type ServerSecret } from '../../../platform/secret.ts'
-import { keepUsernames } from '../../accounts/accounts/usernames-sql.ts'
+import { lastingLabels, type ServerSecret } from '../../../platform/secret.ts'
+import { findUsernameKey, keepUsernames } from '../../accounts/accounts/usernames-sql.ts'
 import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/store.ts'
 import { LASTING_KEY, type Vault, type VaultStores, vaultsOf } from '../../credentials/secrets/vaults.ts'
 import * as statements from './restore-sql.ts'
@@ -27,7 +27,9 @@ interface Present {
   tokens: string[]
   administrators: { uuid: string; role: string }[]
   lastingKeys: SealedLastingKey[]
+  /** Those that were ever given, and the key of their hashes. */
   usernames: { hash: string; account: string | null }[]
+  usernameKey: string | null
 }
 
 /** Without a role: an administrator no longer. */
@@ -67,6 +69,7 @@ export async function readLaterKnowledge(
           administrators: await replaced.all(statements.findAdministrators, {}),
           lastingKeys: await secrets.listLastingKeys(),
           usernames: await replaced.all(statements.findUsernames, {}),
+          usernameKey: (await replaced.first(findUsernameKey, {}))?.key ?? null,
         },
   }
 }
@@ -131,8 +134,8 @@ export async function cleanse(
 
 /** Signing keys, tokens and administrators that the replaced database no longer had; usernames that it kept stay kept. */
 async function takeAway(restored: Executor, { present, now }: { present: Present; now: Date }) {
-  const { signingKeys, tokens, administrators, usernames } = present
-  await restored.all(keepUsernames, { usernames: JSON.stringify(usernames) })
+  const { signingKeys, tokens, administrators } = present
+  await keepUsernames(restored, present)
   return {
     otherKeys: await restored.all(statements.revokeOtherKeys, { kids: JSON.stringify(signingKeys) }),
     tokens: await restored.all(statements.revokeOtherTokens, { uuids: JSON.stringify(tokens), now }),
@@ -174,11 +177,8 @@ export async function chooseKeys(
   const keys = new Map(known.map(({ label, key }) => [label, key] as const))
   const before = new Map((await secrets.listLastingKeys()).map((each) => [each.label, each.sealedKey]))
   for (const label of lastingLabels) {
-    const own = before.get(label) ?? null
-    // The rows of the backup were hashed with the key that is in it.
-    const kept = permanentLabels.includes(label) && own ? secret.tryToOpen(LASTING_KEY, own) : null
-    const key = kept?.bytes ?? keys.get(label) ?? randomBytes(32)
-    await secrets.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, key) }, own)
+    const sealedKey = secret.seal(LASTING_KEY, keys.get(label) ?? randomBytes(32))
+    await secrets.putLastingKey({ label, sealedKey }, before.get(label) ?? null)
   }
   if (from === 'fresh') await restored.all(statements.revokeOtherKeys, { kids: '[]' })
   return from
