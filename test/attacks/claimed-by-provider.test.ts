@@ -1,7 +1,7 @@
 /** A stranger's account that claims an address, when the person whose address it is signs in through a provider. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
-import { createFrozenClock, newClient, startLimited } from '../helpers/limited-service.ts'
+import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
@@ -28,8 +28,9 @@ describe.each(differingShapes)('with limits on, on %s', (shape) => {
   const service = use(async () => {
     if (providers.length === 0)
       providers = await Promise.all([startPretendProvider(), startPretendProvider()])
-    // The provider dates its tokens by the true time.
-    return startLimited({ shape, clock: createFrozenClock(), settings: settingsOf(providers) })
+    const started = await startLimited({ shape, settings: settingsOf(providers) })
+    for (const provider of providers) provider.keepTime(started.clock)
+    return started
   })
 
   async function signIn(which: 0 | 1, person: ReturnType<typeof newPerson>) {

@@ -65,7 +65,10 @@ describe.each(differingShapes)('with limits on, on %s', (shape) => {
   const service = use(async () => {
     provider ??= await startPretendProvider()
     const passkeys = { rp_id: 'example.com', origins: [ORIGIN] }
-    return startLimited({ shape, settings: { passkeys, ...socialSettings(provider.issuer) } })
+    const settings = { passkeys, ...socialSettings(provider.issuer) }
+    const started = await startLimited({ shape, settings })
+    provider.keepTime(started.clock)
+    return started
   })
 
   /** Where the account came by a provider, it has no password. */

@@ -27,7 +27,9 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
       passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
       ...socialSettings(provider.issuer),
     }
-    return startLimited({ shape, settings })
+    const started = await startLimited({ shape, settings })
+    provider.keepTime(started.clock)
+    return started
   })
 
   async function addPasskey(bearer: string) {

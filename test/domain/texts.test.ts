@@ -63,7 +63,7 @@ describe('the language of an account', () => {
     const { access_token: bearer, account } = await service.logIn(person)
     const answer = await change('ar', bearer)
     expect(answer.status).toBe(200)
-    expect(Object.keys(answer.body)).toEqual(['status', 'account'])
+    expect(Object.keys(answer.body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
     expect(answer.body).toEqual((await service.get('me', { bearer })).body)
     expect(answer.body.account).toEqual({ ...account, updated_at: answer.body.account.updated_at })
     expect((await service.get('me/security', { bearer })).body.language).toBe('ar')

@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { freePort } from './free-port.ts'
 
 export interface Signer {
@@ -45,6 +46,8 @@ export interface PretendProvider {
   exchanges: { body: URLSearchParams; authorization: string | undefined }[]
   /** Paths asked for so far. */
   requests: string[]
+  /** By whose time its tokens are dated; by the true one without it. */
+  keepTime(clock: Clock): void
   /** Who comes next. */
   present(person: Person): void
   lie(lies: Lies): void
@@ -78,9 +81,10 @@ export async function startPretendProvider({ path = '' } = {}): Promise<PretendP
   const requests: string[] = []
   let lies: Lies = {}
   let person: Person = newPerson()
+  let clock: Clock = systemClock
 
   const claimsOf = ({ sub, ...claims }: Person, audience: string, nonce: string | null): JWTPayload => {
-    const now = Math.floor(Date.now() / 1000)
+    const now = Math.floor(clock.now().getTime() / 1000)
     return {
       iss: issuer,
       sub,
@@ -193,6 +197,9 @@ export async function startPretendProvider({ path = '' } = {}): Promise<PretendP
     signer,
     exchanges,
     requests,
+    keepTime: (next) => {
+      clock = next
+    },
     present: (next) => {
       person = next
     },

@@ -1,5 +1,6 @@
 /** One's own account: reading it, its language, and erasing it. */
 import { Elysia, t } from 'elysia'
+import { AppError } from '../../../errors.ts'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -34,10 +35,12 @@ export function createMeRoutes(
     })
     .patch(
       '/me',
-      async ({ signedIn, body }) => ({
-        status: 200 as const,
-        ...(await accounts.change(signedIn, body)),
-      }),
+      async ({ signedIn, body }) => {
+        if (Object.values(body).every((value) => value === undefined)) {
+          throw new AppError('validation_failed', { fields: [{ field: 'language', code: 'required' }] })
+        }
+        return { status: 200 as const, ...(await accounts.change(signedIn, body)) }
+      },
       {
         body: t.Object({
           language: t.Optional(
