@@ -275,12 +275,13 @@ describe('the page of administration', () => {
   })
 
   test('each role reaches what it may, on every route, and nothing else', async () => {
-    const reads = ['accounts:read', 'messages:read', 'events:read', 'page']
+    const reads = ['accounts:read', 'messages:read', 'events:read', 'invitations:read', 'page']
     const support = [...reads, 'limits:write', 'sessions:write', 'messages:write']
     const inPart = [
       'PATCH /accounts/:uuid',
       'POST /accounts/:uuid/recovery',
       'DELETE /accounts/:uuid/two-factor',
+      'DELETE /accounts/:uuid/two-factor/removal',
     ]
     const reached: Record<string, (route: AdminRoute, name: string) => boolean> = {
       viewer: ({ access }) => reads.includes(access),
