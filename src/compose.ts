@@ -9,7 +9,7 @@ import { type Administration, createAdministration } from './compose/administrat
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
 import { requireNotMoved } from './compose/move.ts'
-import { createPages } from './compose/pages.ts'
+import type { createPages } from './compose/pages.ts'
 import type { Services } from './compose/services.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
@@ -27,7 +27,7 @@ import { type DevKey, openDevKey } from './domain/operations/dev/dev-key.ts'
 import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
-import { originsOf } from './domain/pages/applications/routes.ts'
+import { originsOf } from './domain/pages/applications/origins.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { serviceName } from './platform/config/service-name.ts'
 import type { Config } from './platform/config/types.ts'
@@ -56,6 +56,8 @@ export interface ComposeOptions {
   metrics?: Metrics
   /** The pages of --dev, which only compose() loads. */
   createDevRoutes?: typeof createDevRoutes | null
+  /** The pages for people, which only compose() loads, and only where they are on. */
+  createPages?: typeof createPages | null
   devKey?: DevKey | null
 }
 
@@ -96,7 +98,8 @@ export async function compose(options: ComposeOptions): Promise<Service> {
       : null
     const devKey = options.dev ? openDevKey(devFile(config, 'dev-key'), config.server.port) : null
     const metrics = await openMetrics(config)
-    const service = build({ ...options, createDevRoutes, devKey, metrics }, connections)
+    const createPages = config.pages.enabled ? (await import('./compose/pages.ts')).createPages : null
+    const service = build({ ...options, createDevRoutes, createPages, devKey, metrics }, connections)
     await service.start()
     return service
   } catch (error) {
@@ -185,7 +188,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     {
       baseUrl,
       handsOver: config.pages.enabled && config.pages.applications.length > 0,
-      pages: config.pages.enabled ? createPages(services, { dev, settings }) : [],
+      pages: options.createPages?.(services, { dev, settings }) ?? [],
       devRoutes:
         mailbox && devKey
           ? (options.createDevRoutes?.({

@@ -135,13 +135,21 @@ export function createReadiness({
 }: ReadinessOptions): () => Promise<void> {
   const key = `readiness:${crypto.randomUUID()}`
   let writtenAt = Number.NEGATIVE_INFINITY
-  async function requireReady(): Promise<void> {
-    await Promise.all([database.ping(), redis?.ping()])
-    if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
+  let writing: Promise<void> | null = null
+  async function write(): Promise<void> {
     await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
     await requireVersion(database, version)
     await requireUpkeep(database)
     writtenAt = performance.now()
+  }
+  async function requireReady(): Promise<void> {
+    await Promise.all([database.ping(), redis?.ping()])
+    if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
+    // Everybody who asks meanwhile waits for the same look.
+    writing ??= write().finally(() => {
+      writing = null
+    })
+    await writing
   }
   return async () => {
     try {

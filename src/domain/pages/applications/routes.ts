@@ -1,6 +1,6 @@
 /** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
 import { Elysia } from 'elysia'
-import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
@@ -123,12 +123,3 @@ export function createApplicationRoutes(httpBase: HttpBase, { visits, applicatio
 
 const UNKNOWN =
   'an application asked for a hand-over that pages.applications does not list: compare its id and redirect_uris'
-
-/** The web applications may ask for their tokens from a browser. */
-export const originsOf = (applications: readonly ApplicationConfig[]): string[] => [
-  ...new Set(
-    applications.flatMap(({ redirectUris }) =>
-      redirectUris.flatMap((uri) => (/^https?:/.test(uri) ? new URL(uri).origin : [])),
-    ),
-  ),
-]

@@ -1,0 +1,11 @@
+/** From where browsers may ask `/oauth2/token`. */
+import type { ApplicationConfig } from '../../../platform/config/types.ts'
+
+/** The web applications may ask for their tokens from a browser. */
+export const originsOf = (applications: readonly ApplicationConfig[]): string[] => [
+  ...new Set(
+    applications.flatMap(({ redirectUris }) =>
+      redirectUris.flatMap((uri) => (/^https?:/.test(uri) ? new URL(uri).origin : [])),
+    ),
+  ),
+]
