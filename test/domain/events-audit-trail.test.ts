@@ -50,8 +50,11 @@ interface Started {
 describe('every call of the public interface that changes something', () => {
   const started = use<Started>(async () => {
     const provider = await startPretendProvider()
-    const passkeys = { passkeys: { rp_id: 'example.com', origins: [ORIGIN] } }
-    const service = await startService({ settings: mergeSettings(socialSettings(provider.issuer), passkeys) })
+    const more = {
+      passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
+      two_factor: { trust_device: '30d' },
+    }
+    const service = await startService({ settings: mergeSettings(socialSettings(provider.issuer), more) })
     return {
       provider,
       service,
@@ -182,6 +185,18 @@ describe('every call of the public interface that changes something', () => {
     const enabling = await inbox.nextCode(phone)
     const { recovery_codes } = await step('confirmTwoFactor', 'two_factor.enabled', () =>
       post('2fa/enable/confirm', { otp: enabling }, { bearer: third }),
+    )
+    await post('login', changed)
+    const trusting = { ...changed, otp: await inbox.nextCode(phone), trust_device: true }
+    const trusted = (await post('2fa/verify', { ...trusting, device_fingerprint: 'a laptop' })).body
+    const ownSessions = (await service.get('sessions', { bearer: trusted.access_token })).body.sessions
+    const { id: trustedSession } = ownSessions.find(({ current }: { current: boolean }) => current)
+    await step('forgetTrustedDevice', 'trusted_device.removed', () =>
+      remove(`sessions/${trustedSession}/trusted-device`, {}, trusted.access_token),
+    )
+    const { code: invitation } = (await call('POST', 'invitations', { groups: ['staff'] })).body
+    await step('acceptInvitation', 'invitation.accepted', () =>
+      post('invitations/accept', { invitation }, { bearer: third }),
     )
     const otpOf = (index: number) => ({ ...factor, otp: recovery_codes[index] })
     await post('2fa/disable', otpOf(0), { bearer: third })
