@@ -11,17 +11,19 @@ import { backupName } from '../platform/backup/files.ts'
 import {
   type BackupJob,
   type CopyJob,
+  type DiscardJob,
   keyToJob,
   type MadeBackup,
   runBackupJob,
 } from '../platform/backup/job.ts'
 import { BackupRefused, cannotWrite } from '../platform/backup/refused.ts'
 import { openWorkspace, type Workspace } from '../platform/backup/workspace.ts'
+import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
+import { isOfAnotherUser } from '../platform/data-directory.ts'
 import { runInWorker } from '../platform/own-process.ts'
 import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
 import { isSnapshotDirectory } from '../platform/postgres/embedded-snapshot.ts'
-import { readSecretFile } from '../platform/secret-file.ts'
 import { version } from '../platform/version.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { type Call, callRunningService, type DoorOptions, socketOption, throughDoor } from './door.ts'
@@ -74,7 +76,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
     bar.end()
     workspace?.remove()
     const copy = await copying?.catch(() => null)
-    if (copy) rmSync(copy, { recursive: true, force: true })
+    if (copy) await removeCopy(copy)
   }
   const made = await interruptible(clean, async (signal) => {
     try {
@@ -85,10 +87,12 @@ async function backUp(named: string | undefined, options: Options): Promise<void
       const job: BackupJob = {
         ...{ task: 'backup', version: version.version, file, key: keyToJob(key), scratch: scratchOf(config) },
         source:
-          copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
+          copy === null
+            ? { kind: 'postgres', url: config.database.url! }
+            : { kind: 'directory', path: copy, isForeign: isOfAnotherUser(copy) },
         withSecret: options.withSecret === true,
         allowsEmpty: options.allowEmpty === true,
-        secrets: secretsFor(config, copy).map((secret) => Buffer.from(secret).toString('hex')),
+        ...secretsFor(config, copy),
       }
       const made = await runBackupJob(job, workspace, { now: new Date(), onProgress: bar.show, signal })
       if (file === null) await printFile(workspace.file)
@@ -143,10 +147,19 @@ async function copyStopped({ storage }: Config): Promise<string> {
 }
 
 /** Where the embedded database lies is known from its copy, also where only the service's own configuration says so. */
-function secretsFor(config: Config, copy: string | null): Uint8Array[] {
-  const dataDir = copy === null ? config.storage.dataDir : dirname(copy)
-  const secrets = secretsOf({ ...config, storage: { dataDir } })
-  return secrets.length > 0 ? secrets : [readSecretFile(dataDir)]
+function secretsFor(config: Config, copy: string | null): Pick<BackupJob, 'secrets' | 'secretsIn'> {
+  const inHex = (secrets: Uint8Array[]) => secrets.map((secret) => Buffer.from(secret).toString('hex'))
+  if (copy === null || config.server.secret !== null)
+    return { secrets: inHex(secretsOf(config)), secretsIn: null }
+  const previous = config.server.previousSecrets.map((text) => decodeSecret(text)!)
+  return { secrets: inHex(previous), secretsIn: dirname(copy) }
+}
+
+/** By the owner of the database, as the copy was made and read: root would follow links that the owner puts there. */
+async function removeCopy(directory: string): Promise<void> {
+  const job: DiscardJob = { task: 'discard', directory }
+  if (isOfAnotherUser(directory)) await runInWorker(job).catch(() => {})
+  else rmSync(directory, { recursive: true, force: true })
 }
 
 function fileFor(named: string | undefined, { backup }: Config): string {

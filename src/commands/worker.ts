@@ -1,6 +1,6 @@
 /** `poterne worker`, which people do not call: does one task of another poterne, see platform/own-process.ts. */
 
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
@@ -8,14 +8,18 @@ import { requireNotMoved } from '../compose/move.ts'
 import {
   type BackupJob,
   type CopyJob,
+  type DiscardJob,
   type MadeBackup,
+  type ReadJob,
   runBackupJob,
+  runReadJob,
   runTrialJob,
   type TrialJob,
 } from '../platform/backup/job.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { openWorkspace } from '../platform/backup/workspace.ts'
 import type { Progress } from '../platform/backup/write.ts'
+import { takeOnOwnerOf } from '../platform/data-directory.ts'
 import { WORKER_COMMAND, type WorkerLine } from '../platform/own-process.ts'
 import { openEmbedded } from '../platform/postgres/embedded.ts'
 import { requireMigrated } from '../platform/postgres/migrate.ts'
@@ -24,12 +28,14 @@ import { type AllowJob, allowAgain } from '../platform/postgres/relocation.ts'
 /** Requests come first. */
 const NICENESS = 10
 
+type Job = BackupJob | TrialJob | CopyJob | ReadJob | DiscardJob
+
 export function workerCommand(): Command {
   return new Command(WORKER_COMMAND).action(work)
 }
 
 async function work(): Promise<void> {
-  const job = (await Bun.stdin.json()) as BackupJob | TrialJob | AllowJob | CopyJob
+  const job = (await Bun.stdin.json()) as Job | AllowJob
   if (job.task === 'allow') return allowAgain(job.url)
   dieFirst(job.task === 'trial' ? 1000 : 500)
   if (job.task === 'trial') endWithParent()
@@ -42,13 +48,24 @@ async function work(): Promise<void> {
   try {
     print({ result: await resultOf(job, onProgress) })
   } catch (error) {
-    print({ failure: describe(error, job.task === 'backup' ? job.file : null) })
+    print({ failure: describe(error, job.task === 'backup' || job.task === 'read' ? job.file : null) })
   }
 }
 
-function resultOf(job: BackupJob | TrialJob | CopyJob, onProgress: Progress): Promise<object> {
+async function resultOf(job: Job, onProgress: Progress): Promise<object> {
   if (job.task === 'backup') return backUp(job, onProgress)
-  return job.task === 'copy' ? copyFiles(job) : runTrialJob(job, new Date(), onProgress)
+  if (job.task === 'copy') return copyFiles(job)
+  if (job.task === 'trial') return runTrialJob(job, new Date(), onProgress)
+  if (job.task === 'read') await runReadJob(job, new Date(), onProgress)
+  else discard(job)
+  return {}
+}
+
+/** As in copyFiles, the command waits for it. */
+function discard({ directory }: DiscardJob): void {
+  process.on('SIGINT', () => {})
+  takeOnOwnerOf(directory)
+  rmSync(directory, { recursive: true, force: true })
 }
 
 async function copyFiles({ dataDir }: CopyJob): Promise<{ directory: string }> {

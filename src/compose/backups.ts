@@ -9,6 +9,7 @@ import { type BackupKey, readPassphrase } from '../platform/backup/keys.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
+import { isOfAnotherUser } from '../platform/data-directory.ts'
 import { runInWorker } from '../platform/own-process.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { version } from '../platform/version.ts'
@@ -32,10 +33,12 @@ export function backupKeyOf({ server, storage, backup }: BackupConfig, passphras
 
 /**
  * In clear things are written only where the embedded database is, or on this machine. A command that reaches the service
- * by its socket may know no data directory, and must not make one.
+ * by its socket may know no data directory, and must not make one. Root writes nothing where another user may put links.
  */
 export const scratchOf = ({ database, storage }: Pick<Config, 'database' | 'storage'>): string =>
-  database.url === null && existsSync(storage.dataDir) ? resolve(storage.dataDir) : tmpdir()
+  database.url === null && existsSync(storage.dataDir) && !isOfAnotherUser(storage.dataDir)
+    ? resolve(storage.dataDir)
+    : tmpdir()
 
 export function createBackupMaker(config: Config, database: Database, clock: Clock) {
   const { directory, keep } = config.backup
@@ -52,6 +55,7 @@ export function createBackupMaker(config: Config, database: Database, clock: Clo
         scratch: scratchOf(config),
         key: keyToJob(backupKeyOf(config)),
         secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
+        secretsIn: null,
         withSecret: false,
         // A new service has no account yet; the warning says so.
         allowsEmpty: true,

@@ -3,7 +3,7 @@
  * in it. A file of another user, root's included, would keep the service from opening its own database.
  */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 /** The message is one line that names the directory, the user and what to do. */
 export class DataDirectoryRefused extends Error {
@@ -42,6 +42,20 @@ export function prepareDataDirectory(dataDir: string): void {
     )
   }
 }
+
+/**
+ * Root takes on, for good, the owner of a directory that another process named: what lies in it may be a link, and may
+ * change while it is read.
+ */
+export function takeOnOwnerOf(directory: string): void {
+  process.umask(OTHERS)
+  const owner = ownerOfData(dirname(directory), directory)
+  if (owner !== null) actAs(owner, directory)
+}
+
+/** Whether this is root, and a user may put links into the directory or in its place. */
+export const isOfAnotherUser = (directory: string): boolean =>
+  process.geteuid?.() === 0 && (ownerOfData(dirname(directory), directory)?.uid ?? 0) !== 0
 
 /** The owner of a file in it that is not the user who runs this; null where there is none. */
 export function findForeignFile(directory: string): { file: string; owner: string } | null {

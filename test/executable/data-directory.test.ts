@@ -4,6 +4,8 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  cpSync,
+  existsSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -182,6 +184,69 @@ if (process.getuid?.() === 0) {
       expect(run(['accounts', 'show', 'ada@example.com'], asNobody)).toEqual({ code: 0, error: '' })
       expect(filesOf(directory).filter((each) => lstatSync(each).uid !== NOBODY)).toEqual([])
       expect(readdirSync(own).sort()).toEqual(['auth.backup', 'passphrase'])
+    })
+
+    describe('backs up as root beside a service of another user', () => {
+      function newBackup() {
+        const own = mkdtempSync(join(place, 'root-'))
+        chmodSync(own, 0o700)
+        const [file, passphrase] = [join(own, 'auth.backup'), join(own, 'passphrase')]
+        writeFileSync(passphrase, 'a passphrase of some length\n', { mode: 0o600 })
+        const backUp = async (socket: string) => {
+          const words = ['backup', file, '--passphrase-file', passphrase, '--with-secret', '--allow-empty']
+          const child = Bun.spawn([join(place, 'poterne'), ...words, '--socket', socket], {
+            ...{ cwd: own, env: { PATH: process.env.PATH ?? '' }, stderr: 'pipe' },
+          })
+          return { error: await new Response(child.stderr).text(), code: await child.exited }
+        }
+        return { own, file, backUp }
+      }
+
+      test('to a directory of its own, and leaves no copy and no file of root', async () => {
+        const { directory } = newPlace()
+        chownSync(directory, NOBODY, NOBODY)
+        const service = await spawnExecutable(['serve', '--dev'], {
+          ...{ directory, wrapper: asNobody, executable: join(place, 'poterne') },
+          env: { POTERNE_STORAGE_DATA_DIR: directory, POTERNE_SERVER_PORT: '0' },
+        })
+        await waitFor(() => service.stdout().includes('"listening"'))
+        const { own, file, backUp } = newBackup()
+        expect(await backUp(join(directory, 'admin.sock'))).toEqual({
+          ...{ code: 0, error: 'warning: it holds no account\n' },
+        })
+        expect([lstatSync(file).uid, lstatSync(file).mode & 0o777]).toEqual([0, 0o600])
+        expect(readdirSync(own).sort()).toEqual(['auth.backup', 'passphrase'])
+        expect(readdirSync(directory).filter((name) => /^(snapshot|trial)-/.test(name))).toEqual([])
+        expect(filesOf(directory).filter((each) => lstatSync(each).uid !== NOBODY)).toEqual([])
+        service.signal('SIGTERM')
+        await service.exited
+      })
+
+      /** A service that somebody else took over names what it likes. */
+      test('and neither follows a link nor removes what is not of that user', async () => {
+        const { directory, make } = newPlace()
+        chownSync(directory, NOBODY, NOBODY)
+        await make(asNobody)
+        const { own, file, backUp } = newBackup()
+        const copy = join(directory, `snapshot-${crypto.randomUUID()}`)
+        cpSync(join(directory, 'postgres'), copy, { recursive: true })
+        for (const each of [copy, ...filesOf(copy)]) lchownSync(each, NOBODY, NOBODY)
+        const precious = join(own, 'precious')
+        copyFileSync(join(directory, 'secret'), precious)
+        chmodSync(precious, 0o600)
+        rmSync(join(directory, 'secret'))
+        symlinkSync(precious, join(directory, 'secret'))
+        const ofRoot = join(copy, 'of-root')
+        mkdirSync(ofRoot, { mode: 0o700 })
+        writeFileSync(join(ofRoot, 'file'), '')
+        const socket = join(directory, 'fake.sock')
+        const answer = { status: 200, directory: copy, refused: null }
+        const server = Bun.serve({ unix: socket, fetch: () => Response.json(answer) })
+        const { code, error } = await backUp(socket)
+        await server.stop(true)
+        expect([code, error]).toEqual([1, expect.stringContaining('cannot be read (EACCES)')])
+        expect([existsSync(file), existsSync(join(ofRoot, 'file'))]).toEqual([false, true])
+      })
     })
 
     test('reads no configuration and uses no socket that somebody else put into the current directory', async () => {

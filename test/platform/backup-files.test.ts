@@ -122,7 +122,14 @@ describe('a backup of a database', () => {
     return openServerCopy(url)
   })
   const about = { version: '1.2.3', secret_key_id: 'ab' }
-  const write = (file: string) => writeBackup(source, file, { key, about, now: new Date() })
+  async function write(file: string) {
+    const writer = await createSealedFile(file, key)
+    try {
+      return await writeBackup(source, writer, { about, now: new Date() })
+    } finally {
+      await writer.close()
+    }
+  }
 
   test('holds every table that the migrations make', async () => {
     const made = await source.query<{ name: string }>(

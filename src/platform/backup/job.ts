@@ -5,25 +5,28 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
+import { takeOnOwnerOf } from '../data-directory.ts'
 import { lockDirectory } from '../directory-lock.ts'
 import { runInWorker, WorkerEnded } from '../own-process.ts'
 import { type CopySession, createEmbeddedCopy, openServerCopy } from '../postgres/copy.ts'
 import { freeBytes } from '../postgres/disk-space.ts'
 import { openInstance } from '../postgres/embedded-instance.ts'
 import { isOfTheMachine } from '../postgres/failure.ts'
+import { readPreviousSecrets, readSecretFile } from '../secret-file.ts'
 import { type BackupKey, secretKeyId } from './keys.ts'
 import { loadBackup } from './load.ts'
 import { bytesIn, type Manifest, rowsIn } from './manifest.ts'
 import { verifyBackup } from './read.ts'
 import { BackupRefused, cannotWrite } from './refused.ts'
+import { createSealedFile } from './sealed-file.ts'
 import { openTrialDirectory, type Workspace } from './workspace.ts'
 import { type Progress, writeBackup } from './write.ts'
 
 /** A task for another process: everything in it survives JSON. */
 export interface BackupJob {
   task: 'backup'
-  /** `directory`: a copy of the embedded database's files. */
-  source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string }
+  /** `directory`: a copy of the embedded database's files. `isForeign`: its owner may put links in it, and this is root. */
+  source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string; isForeign?: boolean }
   /** Null: it stays in the workspace. */
   file: string | null
   /** Where the trial restore may write, on this machine. */
@@ -31,6 +34,8 @@ export interface BackupJob {
   key: KeyOfJob
   /** Under which rows are sealed, in hex, the current one first. */
   secrets: string[]
+  /** The data directory whose own secrets come before those. */
+  secretsIn: string | null
   withSecret: boolean
   /** Whether a backup without an account is kept. */
   allowsEmpty: boolean
@@ -51,6 +56,19 @@ export interface TrialJob {
 export interface CopyJob {
   task: 'copy'
   dataDir: string
+}
+
+/** The first part of a backup by a process that takes on the owner of the copy, with the file of this one already open. */
+export interface ReadJob extends Omit<BackupJob, 'task'> {
+  task: 'read'
+  /** The new file. */
+  into: string
+}
+
+/** Removes a copy, by a process that takes on its owner. */
+export interface DiscardJob {
+  task: 'discard'
+  directory: string
 }
 
 /** The secret in hex, or the passphrase. */
@@ -99,17 +117,10 @@ export async function runBackupJob(
   { now, onProgress, signal }: JobOptions,
 ): Promise<MadeBackup> {
   const key = keyOfJob(job.key)
-  const about = {
-    version: job.version,
-    secret_key_id: secretKeyId(Buffer.from(job.secrets[0]!, 'hex')),
-    ...(job.withSecret && { secrets: job.secrets }),
-  }
-  const source = await openSource(job.source)
-  try {
-    await writeBackup(source, workspace.file, { key, about, now, ...(onProgress && { onProgress }) })
-  } finally {
-    await source.close()
-  }
+  const reading: ReadJob = { ...job, task: 'read', into: workspace.file }
+  if (job.source.kind === 'directory' && job.source.isForeign)
+    await runInWorker(reading, { onProgress, signal })
+  else await runReadJob(reading, now, onProgress)
   signal?.throwIfAborted()
   const total = statSync(workspace.file).size
   const manifest = await verifyBackup(workspace.file, [key], (bytes) =>
@@ -135,6 +146,34 @@ export async function runBackupJob(
     ...{ bytes: total, accounts, rows: rowsIn(manifest), tables: manifest.parts.length },
     ...{ restored: isSmall && obstacle === null, warning },
   }
+}
+
+export async function runReadJob(job: ReadJob, now: Date, onProgress?: Progress): Promise<void> {
+  // Where this process takes on another user, it may not open the file afterwards.
+  const writer = await createSealedFile(job.into, keyOfJob(job.key))
+  try {
+    if (job.source.kind === 'directory' && job.source.isForeign) takeOnOwnerOf(job.source.path)
+    const secrets = secretsOf(job)
+    const about = {
+      version: job.version,
+      secret_key_id: secretKeyId(Buffer.from(secrets[0]!, 'hex')),
+      ...(job.withSecret && { secrets }),
+    }
+    const source = await openSource(job.source)
+    try {
+      await writeBackup(source, writer, { about, now, ...(onProgress && { onProgress }) })
+    } finally {
+      await source.close()
+    }
+  } finally {
+    await writer.close()
+  }
+}
+
+function secretsOf({ secrets, secretsIn }: Pick<BackupJob, 'secrets' | 'secretsIn'>): string[] {
+  if (secretsIn === null) return secrets
+  const own = [readSecretFile(secretsIn), ...readPreviousSecrets(secretsIn)]
+  return [...own.map((secret) => Buffer.from(secret).toString('hex')), ...secrets]
 }
 
 /** Null, or what of this machine prevents it. Throws where the backup cannot be restored. */

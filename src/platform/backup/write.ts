@@ -3,11 +3,10 @@
 import type { CopySession } from '../postgres/copy.ts'
 import { ownMigrations } from '../postgres/migrate.ts'
 import { type CopiedTable, copiedTables } from '../postgres/tables.ts'
-import type { BackupKey } from './keys.ts'
 import type { Manifest, PartManifest } from './manifest.ts'
 import { encodeRecord, recordKinds } from './records.ts'
 import { BackupRefused } from './refused.ts'
-import { createSealedFile, type SealedWriter } from './sealed-file.ts'
+import type { SealedWriter } from './sealed-file.ts'
 
 /** Of what is compressed at once. */
 const BLOCK_BYTES = 1024 * 1024
@@ -18,46 +17,40 @@ const LINE_FEED = 10
 export type Progress = (what: string, done: number) => void
 
 export interface WriteOptions {
-  key: BackupKey
   about: Pick<Manifest, 'version' | 'secret_key_id' | 'secrets'>
   now: Date
   onProgress?: Progress
 }
 
-/** Writes `path`, which must not exist, from one snapshot of the source. What fails leaves an unfinished file there. */
+/** Writes a whole backup from one snapshot of the source. The caller closes the file, unfinished where this throws. */
 export async function writeBackup(
   source: CopySession,
-  path: string,
+  writer: SealedWriter,
   options: WriteOptions,
 ): Promise<Manifest> {
-  const { key, about, now, onProgress = () => {} } = options
-  const writer = await createSealedFile(path, key)
-  try {
-    await source.query('begin isolation level repeatable read read only')
-    const migration = await readMigration(source)
-    const sizes = await readSizes(source)
-    const total = [...sizes.values()].reduce((sum, size) => sum + size, 1)
-    let before = 0
-    const parts: PartManifest[] = []
-    for (const table of copiedTables()) {
-      const size = sizes.get(table.name) ?? 0
-      const advance = (bytes: number) => onProgress('copying', (before + Math.min(size, bytes)) / total)
-      parts.push(await writePart(source, table, writer, advance))
-      before += size
-      advance(0)
-    }
-    const sequences = await readSequences(source)
-    await source.query('commit')
-    const manifest: Manifest = {
-      ...about,
-      ...{ created_at: now.toISOString(), source: source.kind, migration, parts, sequences },
-    }
-    await writeRecord(writer, recordKinds.manifest, Buffer.from(JSON.stringify(manifest)))
-    await writer.end()
-    return manifest
-  } finally {
-    await writer.close()
+  const { about, now, onProgress = () => {} } = options
+  await source.query('begin isolation level repeatable read read only')
+  const migration = await readMigration(source)
+  const sizes = await readSizes(source)
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 1)
+  let before = 0
+  const parts: PartManifest[] = []
+  for (const table of copiedTables()) {
+    const size = sizes.get(table.name) ?? 0
+    const advance = (bytes: number) => onProgress('copying', (before + Math.min(size, bytes)) / total)
+    parts.push(await writePart(source, table, writer, advance))
+    before += size
+    advance(0)
   }
+  const sequences = await readSequences(source)
+  await source.query('commit')
+  const manifest: Manifest = {
+    ...about,
+    ...{ created_at: now.toISOString(), source: source.kind, migration, parts, sequences },
+  }
+  await writeRecord(writer, recordKinds.manifest, Buffer.from(JSON.stringify(manifest)))
+  await writer.end()
+  return manifest
 }
 
 async function writePart(
