@@ -1,25 +1,31 @@
-/** Redirects of a browser, and the cookie that it brings back; the service uses neither anywhere else. */
+/** Redirects of a browser, and the cookies that it brings back. */
 
 export interface Cookie {
   name: string
   value: string
-  /** 0 makes the browser delete it. */
-  lifetimeSeconds: number
+  /** 0 makes the browser delete it; null: it lives until the browser is closed. */
+  lifetimeSeconds: number | null
   /** Sent over TLS only; required for names that begin with `__Host-`. */
   secure: boolean
 }
 
-/**
- * 302, or 303 after a POST so that the next request is a GET. Scripts cannot read the cookie, and browsers send it only
- * with navigations to this site, not with other sites' forms and images.
- */
+/** A Set-Cookie header. Scripts cannot read the cookie, and other sites' forms and images do not bring it along. */
+export function cookieHeader({ name, value, lifetimeSeconds, secure }: Cookie): string {
+  const age = lifetimeSeconds === null ? '' : `; Max-Age=${lifetimeSeconds}`
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${age}`
+}
+
+/** The address with these parameters in its query. */
+export function withParameters(uri: string, parameters: Record<string, string>): string {
+  const url = new URL(uri)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
+}
+
+/** 302, or 303 after a POST so that the next request is a GET. */
 export function redirect(status: 302 | 303, location: string, cookie?: Cookie): Response {
   const headers = new Headers({ location, 'referrer-policy': 'no-referrer' })
-  if (cookie) {
-    const { name, value, lifetimeSeconds, secure } = cookie
-    const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetimeSeconds}${secure ? '; Secure' : ''}`
-    headers.set('set-cookie', `${name}=${value}; ${attributes}`)
-  }
+  if (cookie) headers.set('set-cookie', cookieHeader(cookie))
   return new Response(null, { status, headers })
 }
 

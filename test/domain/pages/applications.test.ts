@@ -4,9 +4,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { type Answer, newEmail } from '../../helpers/api-client.ts'
 import { openBrowser, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
 import { race } from '../../helpers/race.ts'
-import { ruleOn, shapes, type TestService } from '../../helpers/service.ts'
-import { useReplica, useService } from '../../helpers/use-service.ts'
+import { mergeSettings, ruleOn, shapes, startService, type TestService } from '../../helpers/service.ts'
+import { socialSettings } from '../../helpers/social.ts'
+import { use, useReplica, useService } from '../../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -362,5 +364,37 @@ describe('what may be asked for', () => {
     expect(await ask('https://app.example.com')).toBe('https://app.example.com')
     expect(await ask('https://evil.example')).toBeNull()
     expect(await ask('https://app.example.com', '/api/v1/auth/login')).toBeNull()
+  })
+})
+
+describe('with another provider', () => {
+  const provider = use(async () => {
+    const started = await startPretendProvider()
+    return Object.assign(started, { close: started.stop })
+  })
+  const service = use(
+    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
+    provider,
+  )
+
+  test('a hand-over that is under way leads to the provider first, and then to the application', async () => {
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    const verifier = newVerifier()
+    const browser = await openBrowser(service.url).open(authorizeAddress(verifier))
+    await browser.press('Sign in with P1')
+    const [, away = ''] = /content="0;url=([^"]+)"/.exec(browser.html) ?? []
+    expect(away).toStartWith(provider.issuer)
+    const answered = await fetch(away.replaceAll('&amp;', '&'), { redirect: 'manual' })
+    const callback = new URL(answered.headers.get('location') ?? '')
+    await browser.open(callback.pathname + callback.search)
+    const back = new URL(browser.left ?? '')
+    browser.left = null
+    await browser.open(back.pathname + back.search)
+    expect(browser.path).toBe('/leave')
+    const [, next = ''] = /content="0;url=([^"]+)"/.exec(browser.html) ?? []
+    await browser.open(next)
+    const { status, body } = await redeem(service, parametersOf(browser).get('code') ?? '', verifier)
+    expect([status, body.account.email]).toEqual([200, email])
   })
 })

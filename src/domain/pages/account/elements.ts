@@ -3,7 +3,7 @@ import type { Security } from '../../self-service/me/me-schema.ts'
 import { field, hiddenUsername, notice, otherWay } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
-import { type ShownProblem, showProblem } from '../ways-in/problems.ts'
+import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
 import type { OwnVisit } from './service.ts'
 
 export interface Drawing {
@@ -21,7 +21,6 @@ export function page(
   problem: ShownProblem | null = null,
 ): Screen {
   const { pages } = visit.texts
-  const done = visit.flow.notice as keyof typeof pages | undefined
   const isOverview = visit.path === '/account'
   return {
     title,
@@ -29,7 +28,7 @@ export function page(
     aside: html`<form method="post" action="${drawing.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
     content: html`${!isOverview && html`<p class="small"><a href="/account">${pages.account}</a></p>`}
 <h1>${title}</h1>
-${problem?.above ?? (done && done in pages ? notice(pages[done], 'good') : null)}
+${problem?.above ?? noticeOf(visit)}
 ${content}`,
   }
 }
@@ -39,9 +38,8 @@ export function problemOf(visit: OwnVisit, { now, to }: Drawing, fields: readonl
   const shown = showProblem(visit, fields, now)
   if (visit.flow.problem?.code !== 'reauthentication_required') return shown
   const { errors, pages } = visit.texts
-  const again = html`${errors.reauthentication_required}</p><p>
-<form method="post" action="${to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
-  return { ...shown, above: notice(again, 'bad') }
+  const again = html`<form method="post" action="${to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
+  return { ...shown, above: notice(errors.reauthentication_required, 'bad', again) }
 }
 
 export const row = (label: Html | string, detail: Html | string | null, action: Html | null = null): Html =>

@@ -1,5 +1,4 @@
 /** What people do with their own account on the pages. Each step calls the service of the JSON route that does the same. */
-import { createHash, randomBytes } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
@@ -16,6 +15,7 @@ import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
 import type { SocialService } from '../../sign-in/social/service.ts'
 import type { TwoFactorService } from '../../sign-in/two-factor/service.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
+import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 
 interface Needs {
@@ -60,6 +60,8 @@ function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
 export function createAccountPages(needs: Needs) {
   const { visits, catalog, config, me, exports, contacts, passwords, twoFactor, passkeys } = needs
   const { identities, social, sessions, loginByCode } = needs
+
+  const leaveToProvider = createLeaveToProvider({ visits, social, baseUrl: config.server.baseUrl })
 
   /** Back to a page, with a sentence that says what was done. */
   const back = (visit: OwnVisit, path: string, notice?: string): Response =>
@@ -177,23 +179,10 @@ export function createAccountPages(needs: Needs) {
     },
 
     /** What proves the owner is checked when the browser comes back, so it is kept until then. */
-    async beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const verifier = randomBytes(32).toString('base64url')
+    beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { provider = '' } = typed
-      const ticket = visits.newTicketName()
-      const returning = visits.address(visit, '/account/providers/linked', { ticket })
-      const { location, cookie } = await social.authorize(
-        provider,
-        {
-          redirect_uri: `${config.server.baseUrl}${returning}`,
-          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-        },
-        visit.caller,
-        { toOwnPage: true },
-      )
-      visits.setCookie(visit, cookie)
-      await visits.keep({ kind: 'link', verifier, provider, to: location }, PROVIDER_SECONDS, ticket)
-      return visits.go(visit, '/leave', { ticket })
+      const journey = { provider, back: '/account/providers/linked', kept: { kind: 'link', provider } }
+      return leaveToProvider(visit, journey)
     },
 
     /** The identity is proved; what the account asks for is asked now. */

@@ -3,10 +3,11 @@ import { Elysia } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
+import { withParameters } from '../../../platform/http/redirect.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
 import { type AuthorizationRequest, isSameRedirect, needsConsent, readAuthorization } from './request.ts'
 import { continueScreen, signOutScreen, unknownScreen } from './screens.ts'
-import { type ApplicationService, type TokenForm, withParameters } from './service.ts'
+import type { ApplicationService, TokenForm } from './service.ts'
 
 const hidden = { detail: { hide: true } }
 

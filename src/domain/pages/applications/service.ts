@@ -7,6 +7,7 @@ import { AppError, type ErrorCode } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
+import { withParameters } from '../../../platform/http/redirect.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
@@ -183,12 +184,6 @@ export function createApplicationService(needs: Needs): ApplicationService {
       }
     },
   }
-}
-
-export function withParameters(uri: string, parameters: Record<string, string>): string {
-  const url = new URL(uri)
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-  return url.href
 }
 
 const oauthNames: Partial<Record<ErrorCode, string>> = {

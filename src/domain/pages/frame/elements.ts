@@ -71,3 +71,6 @@ export const otherWay = (
 /** `more`: below the sentence. */
 export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = '', more: Html | null = null): Html =>
   html`<div class="notice${kind && ` ${kind}`}" role="${kind === 'bad' ? 'alert' : 'status'}"><p>${text}</p>${more}</div>`
+
+/** A provider as people read it. */
+export const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)

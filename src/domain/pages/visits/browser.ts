@@ -1,5 +1,6 @@
 /** The browser of a visit: the cookie that names it, and what its own words say about it. */
 import { createHash, randomBytes } from 'node:crypto'
+import { cookieHeader } from '../../../platform/http/redirect.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 
 export interface CookieJar {
@@ -25,9 +26,7 @@ export function createCookieJar(cookies: ReadonlyMap<string, string>, secure: bo
   return {
     read: (name) => cookies.get(prefix + names[name]),
     write: (name, value, seconds) =>
-      `${prefix}${names[name]}=${value}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${
-        seconds === null ? '' : `; Max-Age=${seconds}`
-      }`,
+      cookieHeader({ name: prefix + names[name], value, lifetimeSeconds: seconds, secure }),
   }
 }
 

@@ -11,7 +11,7 @@ import { describeFailure } from '../../../platform/http/failure.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
-import { readCookies } from '../../../platform/http/redirect.ts'
+import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Texts } from '../../../texts/texts.ts'
@@ -47,7 +47,6 @@ export interface Visit {
   /** What was proved or sent on this way; null where there is no ticket any more. */
   ticket: Record<string, string> | null
   session: BrowserSession | null
-  fingerprint: string
   device(stays: boolean): Device
   /** For services that take the caller. */
   caller: { address: string; addressBucket: string; fingerprint: string; language: string }
@@ -56,14 +55,13 @@ export interface Visit {
 /** What a screen is drawn from. */
 export type View = Pick<Visit, 'texts' | 'flow' | 'ticket' | 'session'>
 
-/** A page that is shown: 200 and 400 are pages alike for people. */
+/** A page that is shown. */
 export interface Screen {
   title: string
   content: Html
   wide?: boolean
   refreshTo?: string
   aside?: Html
-  status?: number
 }
 
 export interface Visits {
@@ -118,7 +116,6 @@ interface OpenVisit extends Visit {
   browser: string
   jar: CookieJar
   setCookies: string[]
-  isFresh: boolean
   hasOwnFlow: boolean
 }
 
@@ -129,7 +126,6 @@ export function createVisits(needs: Needs): Visits {
   const { tickets } = needs.stores
   const base = new URL(config.server.baseUrl)
   const secure = base.protocol === 'https:'
-  const opened = new WeakMap<Visit, OpenVisit>()
 
   /** Under --dev the service has whatever name leads to this machine. */
   const isOwnHost = (host: string) =>
@@ -170,7 +166,6 @@ export function createVisits(needs: Needs): Visits {
       query: url.searchParams,
       ticket: read?.isFresh ? await readTicket(flow.ticket) : null,
       session,
-      fingerprint: fingerprintOf(browser),
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
         ...(trust !== undefined && { trust }),
@@ -184,14 +179,13 @@ export function createVisits(needs: Needs): Visits {
       browser,
       jar,
       setCookies: known === browser ? [] : [jar.write('browser', browser, BROWSER_SECONDS)],
-      isFresh: read?.isFresh ?? true,
       hasOwnFlow: read !== null && known === browser,
     }
-    opened.set(visit, visit)
     return visit
   }
 
-  const state = (visit: Visit) => opened.get(visit) as OpenVisit
+  /** Every visit comes from `open`. */
+  const state = (visit: Visit) => visit as OpenVisit
 
   const address = (visit: Visit, path: string, flow: Flow = visit.flow) =>
     `${path}?flow=${seal.seal(flow, state(visit).browser)}`
@@ -216,7 +210,7 @@ export function createVisits(needs: Needs): Visits {
 
   function draw(visit: Visit, screen: Screen): Response {
     const page = { html: render(visit, screen), policy: PAGE_POLICY, language: visit.client.language }
-    const answer = pageAnswer(page, screen.status ?? 200)
+    const answer = pageAnswer(page)
     // With `no-referrer` browsers would send `Origin: null` with our forms.
     answer.headers.set('referrer-policy', 'same-origin')
     return withCookies(visit, answer)
@@ -338,9 +332,8 @@ export function createVisits(needs: Needs): Visits {
       return leave(visit, visit.flow.to ?? destinations.home)
     },
 
-    setCookie(visit, { name, value, lifetimeSeconds }) {
-      const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetimeSeconds}${secure ? '; Secure' : ''}`
-      state(visit).setCookies.push(`${name}=${value}; ${attributes}`)
+    setCookie(visit, cookie) {
+      state(visit).setCookies.push(cookieHeader({ ...cookie, secure }))
     },
 
     async signOut(visit) {

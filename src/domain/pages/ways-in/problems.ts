@@ -60,3 +60,10 @@ function sentenceOf({ code, until }: Problem, wait: number, texts: Texts): strin
     return code === 'invalid_credentials' ? pages.wrong_password : errors[code]
   return html`${pages.too_many} ${waitSentence(texts, wait)}`
 }
+
+/** What was done, in a sentence. */
+export const noticeOf = ({ flow, texts }: Pick<View, 'flow' | 'texts'>): Html | null => {
+  const sentence =
+    flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
+  return sentence === undefined ? null : notice(sentence, 'good')
+}

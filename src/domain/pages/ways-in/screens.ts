@@ -1,8 +1,8 @@
 /** The screens of the ways in, as HTML. What they hold depends on the configuration and on the flow, never on an account that was only named. */
-import { check, field, hiddenUsername, notice, otherWay, submit, wayOf } from '../frame/elements.ts'
+import { check, field, hiddenUsername, notice, otherWay, submit, titleOf, wayOf } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen, View } from '../visits/service.ts'
-import { showProblem } from './problems.ts'
+import { noticeOf, showProblem } from './problems.ts'
 
 /** What the forms offer, from the configuration. */
 export interface Offered {
@@ -35,12 +35,6 @@ const identifierLabel = ({ texts: { pages } }: View, { email, phone }: Offered) 
 const inputmodeOf = ({ email, phone }: Offered) =>
   email && phone ? undefined : email ? ('email' as const) : ('tel' as const)
 
-const noticeOf = ({ flow, texts }: View): Html | null => {
-  const sentence =
-    flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
-  return sentence === undefined ? null : notice(sentence, 'good')
-}
-
 function providerForms({ texts: { pages } }: View, { offered, to }: Drawing): Html | null {
   if (offered.providers.length === 0) return null
   return html`<div class="stack">${offered.providers.map(
@@ -58,8 +52,6 @@ function otherWays(visit: View, drawing: Drawing): Html | null {
     ? html`<div data-with-script hidden>${or}${passkey}</div>`
     : html`${or}<div class="stack">${passkey}${providers}</div>`
 }
-
-const titleOf = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
 function passkeyForm({ texts: { pages } }: View, { offered, to }: Drawing): Html | null {
   if (!offered.passkeys) return null
@@ -332,7 +324,7 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
     title: pages.choose_password_title,
     content: html`<h1>${pages.choose_password_title}</h1>
 <p class="lead">${sentTo(visit, pages.choose_password_lead)}</p>
-${problem.above}
+${problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/choose-password')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'), pages.code_or_access_code)}
@@ -352,10 +344,12 @@ export function leaveScreen({ texts: { pages } }: View, to: string): Screen {
   }
 }
 
-export function signedOutScreen({ texts: { pages } }: View, { to }: Drawing): Screen {
+export function signedOutScreen(visit: View, { to }: Drawing): Screen {
+  const { pages } = visit.texts
   return {
     title: pages.signed_out_title,
     content: html`<h1>${pages.signed_out_title}</h1><p class="lead">${pages.signed_out_lead}</p>
+${noticeOf(visit)}
 <a class="button" href="${to('/sign-in')}">${pages.sign_in}</a>`,
   }
 }

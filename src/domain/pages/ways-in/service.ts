@@ -1,5 +1,4 @@
 /** The steps of the ways in. Each calls the service of the JSON route that does the same, and says where the browser goes. */
-import { createHash, randomBytes } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { termsRequired } from '../../accounts/admission/service.ts'
@@ -13,6 +12,7 @@ import type { SignInOutcome, TwoFactorDue } from '../../sign-in/sign-in/service.
 import type { SocialService } from '../../sign-in/social/service.ts'
 import { readAssertion } from '../visits/credential.ts'
 import type { Flow } from '../visits/flow.ts'
+import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 
 interface Needs {
@@ -37,7 +37,7 @@ const SECOND_FACTOR_SECONDS = 600
 export function createWaysIn(needs: Needs) {
   const { visits, registration, login, loginByCode, passkeys, passwords, social, memberships } = needs
   const { accounts, server } = needs.config
-  const { baseUrl } = server
+  const leaveToProvider = createLeaveToProvider({ visits, social, baseUrl: server.baseUrl })
 
   const identifierOf = (visit: Visit, typed: Typed) => typed.identifier ?? visit.flow.typed?.identifier ?? ''
 
@@ -74,6 +74,13 @@ export function createWaysIn(needs: Needs) {
     ...(visit.flow.invitation !== undefined && { invitation: visit.flow.invitation }),
     ...(typed.terms === 'yes' && { terms: accounts.terms }),
   })
+
+  const sentAgain = (visit: Visit, path: string, identifier: string): Response =>
+    visits.go(visit, path, {
+      ...visit.flow,
+      typed: { ...visit.flow.typed, identifier },
+      notice: 'sent_again',
+    })
 
   const stays = (visit: Visit) => visit.flow.typed?.stay === 'yes'
 
@@ -168,11 +175,7 @@ export function createWaysIn(needs: Needs) {
     async confirmAgain(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await registration.resend({ identifier }, visit.caller)
-      return visits.go(visit, '/confirm', {
-        ...visit.flow,
-        typed: { ...visit.flow.typed, identifier },
-        notice: 'sent_again',
-      })
+      return sentAgain(visit, '/confirm', identifier)
     },
 
     async recover(visit: Visit, typed: Typed): Promise<Response> {
@@ -184,11 +187,7 @@ export function createWaysIn(needs: Needs) {
     async recoverAgain(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await passwords.forgot({ identifier }, visit.caller)
-      return visits.go(visit, '/choose-password', {
-        ...visit.flow,
-        typed: { ...visit.flow.typed, identifier },
-        notice: 'sent_again',
-      })
+      return sentAgain(visit, '/choose-password', identifier)
     },
 
     /** With the new password the person signs in at once, by the same rules as anybody. */
@@ -209,23 +208,10 @@ export function createWaysIn(needs: Needs) {
     },
 
     /** Begins a sign-in through a provider; the browser comes back to `/sign-in/provider`. */
-    async beginProvider(visit: Visit, typed: Typed): Promise<Response> {
-      const verifier = randomBytes(32).toString('base64url')
-      const ticket = visits.newTicketName()
-      const back = visits.address(visit, '/sign-in/provider', { ...visit.flow, ticket })
-      const { location, cookie } = await social.authorize(
-        typed.provider ?? '',
-        {
-          redirect_uri: `${baseUrl}${back}`,
-          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-        },
-        visit.caller,
-        { toOwnPage: true },
-      )
-      visits.setCookie(visit, cookie)
-      // The address of a provider may be longer than a flow.
-      await visits.keep({ kind: 'provider', verifier, to: location }, SECOND_FACTOR_SECONDS, ticket)
-      return turn(visit, '/leave', { ticket })
+    beginProvider(visit: Visit, typed: Typed): Promise<Response> {
+      const { provider = '' } = typed
+      const journey = { provider, back: '/sign-in/provider', flow: visit.flow, kept: { kind: 'provider' } }
+      return leaveToProvider(visit, journey)
     },
 
     async finishProvider(
@@ -239,9 +225,7 @@ export function createWaysIn(needs: Needs) {
       if (visit.ticket?.kind !== 'provider') throw new AppError('invalid_sign_in_state')
       const body = { code, code_verifier: visit.ticket.verifier ?? '', ...entryOf(visit, {}) }
       const outcome = await social.exchange(body, visit.device(stays(visit)), visit.caller)
-      return 'signedIn' in outcome
-        ? visits.signIn(visit, outcome.signedIn)
-        : askForSecondFactor(visit, outcome.due, outcome.due.identifier)
+      return finish(visit, outcome, 'due' in outcome ? outcome.due.identifier : '')
     },
   }
 }

@@ -7,6 +7,7 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
+import { withParameters } from '../../../platform/http/redirect.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Admission, type Entry, type EntryBody, noEntry } from '../../accounts/admission/service.ts'
@@ -206,10 +207,4 @@ export function createSocialService(needs: Needs): SocialService {
 function parametersOf({ state, code, iss, error }: ProviderAnswer): URLSearchParams {
   const given = Object.entries({ state, code, iss, error }).filter(([, value]) => value !== undefined)
   return new URLSearchParams(given as [string, string][])
-}
-
-function withParameters(uri: string, parameters: Record<string, string>): string {
-  const url = new URL(uri)
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-  return url.href
 }

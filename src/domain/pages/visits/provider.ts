@@ -1,0 +1,46 @@
+/** The way to another sign-in provider and back to a page of ours. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { SocialService } from '../../sign-in/social/service.ts'
+import type { Flow } from './flow.ts'
+import type { Visit, Visits } from './service.ts'
+
+interface Journey {
+  provider: string
+  /** The page to which the browser comes back, and the flow that it brings. */
+  back: string
+  flow?: Flow
+  /** What the ticket holds besides the verifier. */
+  kept: { kind: string } & Record<string, string>
+}
+
+export type LeaveToProvider = (visit: Visit, journey: Journey) => Promise<Response>
+
+interface Needs {
+  visits: Visits
+  social: SocialService
+  baseUrl: string
+}
+
+/** As long as the service waits for the provider's answer. */
+const SECONDS = 600
+
+export const createLeaveToProvider =
+  ({ visits, social, baseUrl }: Needs): LeaveToProvider =>
+  async (visit, { provider, back, flow = {}, kept }) => {
+    const verifier = randomBytes(32).toString('base64url')
+    const ticket = visits.newTicketName()
+    const { location, cookie } = await social.authorize(
+      provider,
+      {
+        redirect_uri: `${baseUrl}${visits.address(visit, back, { ...flow, ticket })}`,
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      },
+      visit.caller,
+      { toOwnPage: true },
+    )
+    visits.setCookie(visit, cookie)
+    // The address of a provider may be longer than a flow.
+    await visits.keep({ ...kept, verifier, to: location }, SECONDS, ticket)
+    const { language } = visit.flow
+    return visits.go(visit, '/leave', { ticket, ...(language !== undefined && { language }) })
+  }
