@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { launchBrowser } from '../helpers/browser.ts'
+import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
 import { devKey, readMailbox } from '../helpers/dev-pages.ts'
 import { type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
@@ -86,17 +86,7 @@ async function signUp(page: Page, email: string): Promise<void> {
 /** As devtools attach it: a key that checks its person, and answers at once. */
 async function attachAuthenticator({ page, context }: Person, verifies = true) {
   const session = await context.newCDPSession(page)
-  await session.send('WebAuthn.enable', { enableUI: false })
-  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: verifies,
-      automaticPresenceSimulation: true,
-    },
-  })
+  const authenticatorId = await addPlatformAuthenticator(session, verifies)
   return {
     setVerified: (isUserVerified: boolean) =>
       session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { newEmail } from '../helpers/api-client.ts'
-import { launchBrowser } from '../helpers/browser.ts'
+import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
 import { createCertificate } from '../helpers/certificates.ts'
 import { startService, type TestService } from '../helpers/service.ts'
 
@@ -83,17 +83,7 @@ async function openTab() {
   const tab = await context.newPage()
   await open(tab, APP)
   const devtools = await context.newCDPSession(tab)
-  await devtools.send('WebAuthn.enable', { enableUI: false })
-  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
+  const authenticatorId = await addPlatformAuthenticator(devtools)
   const credentials = async () =>
     (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
   return {

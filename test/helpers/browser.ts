@@ -1,6 +1,6 @@
 /** Debian's Chromium without a window. Only the host names that the test gives resolve; any certificate is accepted. */
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type CDPSession, chromium } from 'playwright-core'
 
 const executablePath = '/usr/bin/chromium'
 
@@ -32,4 +32,20 @@ export function launchBrowser(hosts: Record<string, string>): Promise<Browser> {
       `--host-resolver-rules=${rules.join(', ')}`,
     ],
   })
+}
+
+/** A platform authenticator that verifies its person, if `isUserVerified`, and answers at once; gives its id. */
+export async function addPlatformAuthenticator(devtools: CDPSession, isUserVerified = true): Promise<string> {
+  await devtools.send('WebAuthn.enable', { enableUI: false })
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified,
+      automaticPresenceSimulation: true,
+    },
+  })
+  return authenticatorId
 }

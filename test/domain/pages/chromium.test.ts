@@ -11,7 +11,7 @@ import * as openid from 'openid-client'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
-import { launchBrowser } from '../../helpers/browser.ts'
+import { addPlatformAuthenticator, launchBrowser } from '../../helpers/browser.ts'
 import { createCertificate } from '../../helpers/certificates.ts'
 import { startService, type TestService } from '../../helpers/service.ts'
 import { waitFor } from '../../helpers/wait.ts'
@@ -238,17 +238,7 @@ describe('with script', () => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()
     const devtools = await page.context().newCDPSession(page)
-    await devtools.send('WebAuthn.enable', { enableUI: false })
-    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    })
+    const authenticatorId = await addPlatformAuthenticator(devtools)
     const present = (enabled: boolean) =>
       devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled })
     await page.goto(authorize)
