@@ -38,7 +38,7 @@ function formsOf(secret: string): Forms {
   return {
     plain: [...new Set([secret, secret.replaceAll(' ', '+')])],
     hexadecimal: bytes.toString('hex'),
-    base64: [bytes.toString('base64').replace(/=+$/, ''), ...parts].filter(
+    base64: [bytes.toString('base64').replace(/={1,2}$/, ''), ...parts].filter(
       ({ length }) => length >= SHORTEST_BASE64,
     ),
   }

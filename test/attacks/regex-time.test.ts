@@ -5,6 +5,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import ts from 'typescript-5'
 import { maskDigest, parseDigest } from '../../src/domain/foundation/hashing/digest.ts'
 import {
   checkPassword,
@@ -100,10 +101,6 @@ function expectQuick(work: (input: string) => unknown) {
   }
 }
 
-/** Literals of a source file: what stands between slashes where a value may begin. */
-const LITERAL =
-  /(?<=(?:[=(,:[!&|?{};]|=>|return)\s{0,40})\/(?![*/])((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g
-
 /** Configuration and the command line are the operator's own words, not a stranger's. */
 const ownWords = ['src/platform/config/', 'src/commands/']
 
@@ -112,9 +109,15 @@ async function expressions(): Promise<[string, RegExp][]> {
   const found: [string, RegExp][] = []
   for (const file of new Glob('src/**/*.ts').scanSync({ cwd: root })) {
     if (ownWords.some((directory) => file.startsWith(directory))) continue
-    const text = (await Bun.file(join(root, file)).text()).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
-    for (const [, source = '', flags = ''] of text.matchAll(LITERAL))
-      found.push([`${file} /${source}/${flags}`, new RegExp(source, flags)])
+    const parsed = ts.createSourceFile(file, await Bun.file(join(root, file)).text(), ts.ScriptTarget.Latest)
+    const visit = (node: ts.Node) => {
+      if (ts.isRegularExpressionLiteral(node)) {
+        const end = node.text.lastIndexOf('/')
+        found.push([`${file} ${node.text}`, new RegExp(node.text.slice(1, end), node.text.slice(end + 1))])
+      }
+      ts.forEachChild(node, visit)
+    }
+    visit(parsed)
   }
   return found
 }

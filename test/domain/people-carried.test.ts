@@ -90,7 +90,10 @@ describe('what an account carries', () => {
       ])
       const changed = await set(uuid, { groups: { add: ['guests'], remove: ['beta', 'nowhere'] } })
       expect(changed.body.account.groups).toEqual(['guests', 'staff'])
-      const own = await patchMe(bearer, { groups: ['root'], username: 'x-name', role: 'editor', role_id: 7 })
+      const own = await patchMe(bearer, {
+        ...{ language: 'en', groups: ['root'], username: 'x-name' },
+        ...{ role: 'editor', role_id: 7 },
+      })
       expect(own.body).toMatchObject({ groups: ['guests', 'staff'], username: null, role: 'user' })
       for (const groups of [['Staff'], ['-a'], ['']])
         expectInvalid(await set(uuid, { groups }), { groups: 'invalid_value' })

@@ -9,6 +9,7 @@ import {
   expectStatus,
   must,
   nextAppCode,
+  noteReset,
   type Owner,
   openSession,
   proveAccount,
@@ -199,8 +200,7 @@ export const resetTogether: Move = async ({
   codes.use(sent)
   const winner = passwords[answers.indexOf(got)]!
   for (const password of passwords) account.oldPasswords.add(password)
-  replacePassword(account, winner)
-  endSessions(account)
+  noteReset(world, account, identifier, winner)
   await world.settle()
   for (const { status, body } of logIns) {
     if (status !== 200) continue

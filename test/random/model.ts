@@ -26,6 +26,8 @@ export interface Account {
   uuid: string
   email: string | null
   phone: string | null
+  /** When a session added the contact; a contact that came with the registration is not here. */
+  addedAtMs: { email?: number; phone?: number }
   /** Any of them may be the one; null: none is set. */
   passwords: Set<string | null>
   /** Those that must never open it again. */
@@ -153,6 +155,7 @@ export function proveAccount(world: World, owner: Owner, { email, phone, tries }
     email,
     // What was only claimed beside it may go to whoever proves it.
     phone: email === null ? phone : null,
+    addedAtMs: {},
     passwords: new Set(passwords),
     oldPasswords: new Set(tries.flatMap(({ password }) => (passwords.includes(password) ? [] : [password]))),
     twoFactor: false,
@@ -167,6 +170,20 @@ export function replacePassword(account: Account, password: string): void {
   for (const old of account.passwords) if (old !== null) account.oldPasswords.add(old)
   account.passwords = new Set([password])
   account.oldPasswords.delete(password)
+}
+
+/** A reset removes the other contact, where a session added it in the last seven days and after the one that was proved. */
+export function noteReset(world: World, account: Account, identifier: string, password: string): void {
+  const [proved, other] = identifier.includes('@')
+    ? (['email', 'phone'] as const)
+    : (['phone', 'email'] as const)
+  const { [proved]: provedMs = 0, [other]: otherMs = 0 } = account.addedAtMs
+  if (otherMs > provedMs && otherMs > world.nowMs() - 7 * DAY_MS) {
+    account[other] = null
+    delete account.addedAtMs[other]
+  }
+  replacePassword(account, password)
+  endSessions(account)
 }
 
 export function endSessions(account: Account, kept?: Session): void {

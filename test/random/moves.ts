@@ -5,6 +5,7 @@ import {
   expectStatus,
   must,
   nextAppCode,
+  noteReset,
   openSession,
   proveAccount,
   replacePassword,
@@ -179,8 +180,7 @@ export const resetPassword: Move = async ({
   if (!expectStatus(world, await world.ask(owner, 'POST', 'password/reset', body), 200))
     return 'reset: limited'
   codes.use(sent)
-  replacePassword(account, password)
-  endSessions(account)
+  noteReset(world, account, identifier, password)
   return `reset the password of ${owner.name}`
 }
 
@@ -321,6 +321,7 @@ export const changeContact: Move = async (walker) => {
   codes.use(sent)
   must(answer.body.account[kind] === fresh, `the ${kind} is ${answer.body.account[kind]}`)
   account[kind] = fresh
+  account.addedAtMs[kind] = world.nowMs()
   return `change the ${kind} of ${owner.name}`
 }
 
