@@ -94,7 +94,13 @@ const MINUTE_MS = 60_000
 /** A call is counted a moment before its message is written. */
 const SLACK_MS = 3000
 
-/** Checks the limits against what was really sent: a burst of 3, then one a minute; 6 an hour, 12 a day. */
+/** They go to a contact that the account has not verified, and count as a stranger's whoever asks. */
+const TO_UNPROVED = ['confirmation', 'email_change', 'phone_change']
+
+/**
+ * Checks the limits against what was really sent. Strangers have a burst of 3, then one a minute, 6 an hour, 12 a day
+ * for each destination; owners have a burst of 3 by device and by session, 10 a day and 10 an hour, beside them.
+ */
 export async function checkSendingLimits(world: World): Promise<void> {
   if (!world.limited) return
   const all = await world.service().inside.database.all(sentCodes, {})
@@ -111,9 +117,12 @@ export async function checkSendingLimits(world: World): Promise<void> {
         )
       }
     }
-    within(sent, 60 * MINUTE_MS, 6)
-    within(sent, 24 * 60 * MINUTE_MS, 12)
-    for (const ofPurpose of Map.groupBy(sent, ({ purpose }) => purpose).values())
-      within(ofPurpose, MINUTE_MS, 3)
+    const asStrangers = sent.filter(({ purpose }) => TO_UNPROVED.includes(purpose))
+    within(asStrangers, 60 * MINUTE_MS, 6)
+    within(asStrangers, 24 * 60 * MINUTE_MS, 12)
+    within(sent, 60 * MINUTE_MS, 6 + 10 + 10)
+    within(sent, 24 * 60 * MINUTE_MS, 12 + 10 + 30)
+    for (const [purpose, ofPurpose] of Map.groupBy(sent, ({ purpose }) => purpose))
+      within(ofPurpose, MINUTE_MS, TO_UNPROVED.includes(purpose) ? 3 : 3 + 3 + 3)
   }
 }
