@@ -39,7 +39,9 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
     minimumLength: settings.password.minimum_length,
     resendAfter: settings.codes.resend_after,
     terms: pages.terms,
-    acceptTerms: config.accounts.terms !== '',
+    termsVersion: config.accounts.terms,
+    passwordOptional: config.accounts.password === 'optional',
+    isForDomains: config.accounts.registrationDomains.length > 0,
     trustDevice: config.twoFactor.trustDevice !== null,
   }
   return [

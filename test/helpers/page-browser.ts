@@ -198,3 +198,17 @@ const decode = (text: string) =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
+
+/** Where a page that leads on by itself leads. */
+export const nextOf = ({ html }: Pick<PageBrowser, 'html'>): string =>
+  decode(/content="0;url=([^"]+)"/.exec(html)?.[1] ?? '')
+
+/** Follows the way to a provider that asks nobody for a password, and back to the pages. */
+export async function passProvider(browser: PageBrowser): Promise<PageBrowser> {
+  const answered = await fetch(nextOf(browser), { redirect: 'manual' })
+  const callback = new URL(answered.headers.get('location') ?? '')
+  await browser.open(callback.pathname + callback.search)
+  const back = new URL(browser.left ?? '')
+  browser.left = null
+  return browser.open(back.pathname + back.search)
+}

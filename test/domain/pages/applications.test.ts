@@ -3,7 +3,13 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { type Answer, newEmail } from '../../helpers/api-client.ts'
-import { openBrowser, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import {
+  nextOf,
+  openBrowser,
+  type PageBrowser,
+  pageSettings,
+  passProvider,
+} from '../../helpers/page-browser.ts'
 import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
 import { race } from '../../helpers/race.ts'
 import { mergeSettings, ruleOn, shapes, startService, type TestService } from '../../helpers/service.ts'
@@ -383,17 +389,10 @@ describe('with another provider', () => {
     const verifier = newVerifier()
     const browser = await openBrowser(service.url).open(authorizeAddress(verifier))
     await browser.press('Sign in with P1')
-    const [, away = ''] = /content="0;url=([^"]+)"/.exec(browser.html) ?? []
-    expect(away).toStartWith(provider.issuer)
-    const answered = await fetch(away.replaceAll('&amp;', '&'), { redirect: 'manual' })
-    const callback = new URL(answered.headers.get('location') ?? '')
-    await browser.open(callback.pathname + callback.search)
-    const back = new URL(browser.left ?? '')
-    browser.left = null
-    await browser.open(back.pathname + back.search)
+    expect(nextOf(browser)).toStartWith(provider.issuer)
+    await passProvider(browser)
     expect(browser.path).toBe('/leave')
-    const [, next = ''] = /content="0;url=([^"]+)"/.exec(browser.html) ?? []
-    await browser.open(next)
+    await browser.open(nextOf(browser))
     const { status, body } = await redeem(service, parametersOf(browser).get('code') ?? '', verifier)
     expect([status, body.account.email]).toEqual([200, email])
   })

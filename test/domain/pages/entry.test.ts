@@ -1,10 +1,13 @@
 /** Who may open an account, as the pages say it: closed, by invitation, with terms; and devices that need no second step. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
-import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
+import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
-import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
-import { useService } from '../../helpers/use-service.ts'
+import { nextOf, openBrowser, pageSettings, passProvider } from '../../helpers/page-browser.ts'
+import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
+import { mergeSettings, startService } from '../../helpers/service.ts'
+import { socialSettings } from '../../helpers/social.ts'
+import { use, useService } from '../../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -66,6 +69,235 @@ describe('by invitation, with terms', () => {
     const browser = await openBrowser(service.url).open('/sign-up?invitation=AAAA-AAAA-AAAA')
     await browser.press('Create an account', { identifier: newEmail(), password: PASSWORD, terms: 'yes' })
     expect(browser.said).toContain('invitation is not valid')
+  })
+})
+
+describe('terms', () => {
+  const provider = use(async () => {
+    const started = await startPretendProvider()
+    return Object.assign(started, { close: started.stop })
+  })
+  const terms = 'https://www.example.com/terms'
+  const service = use(
+    () =>
+      startService({
+        settings: mergeSettings(settings, socialSettings(provider.issuer), {
+          pages: { enabled: true, terms, home: 'https://app.example.com/' },
+          accounts: { terms: '2026-11' },
+          admin: { listen: '127.0.0.1:8081' },
+        }),
+      }),
+    provider,
+  )
+  const versionOf = async (identifier: string, password = PASSWORD) => {
+    const { access_token } = await service.logIn({ identifier, password })
+    return (await service.get('me', { bearer: access_token })).body.terms_version
+  }
+
+  // First, since what a provider says of itself is kept.
+  test('what the provider could not do comes back into the form', async () => {
+    const browser = await openBrowser(service.url).open('/sign-up')
+    await provider.stop()
+    await browser.press('Continue with P1', { identifier: 'typed@example.com' })
+    await provider.start()
+    expect(browser.path).toBe('/sign-up')
+    expect(browser.html).toContain('value="typed@example.com"')
+    expect(browser.said).toContain('provider')
+    const denied = await openBrowser(service.url).open('/sign-in/provider?error=access_denied')
+    expect([denied.path, denied.said]).toEqual(['/sign-in', 'The sign-in was cancelled there.'])
+  })
+
+  test('somebody who has not accepted the present version is asked once, on the way to where they go', async () => {
+    const email = newEmail()
+    // Administrators are exempt: nobody accepted anything for this account yet.
+    await asOperator(service, 'POST', 'accounts', { email, verified: true })
+    const signIn = async () => {
+      const browser = await openBrowser(service.url).open('/sign-in')
+      await browser.press('Send me a code instead', { identifier: email })
+      return browser.press('Sign in', { otp: await service.inbox.nextCode(email) })
+    }
+    const later = await signIn()
+    expect([later.path, later.title]).toEqual(['/sign-in/terms', 'Terms'])
+    expect(later.html).toContain(`<a href="${terms}" target="_blank">terms of use</a>`)
+    const [, notNow = ''] = /<a href="(\/leave[^"]+)">Not now/.exec(later.html) ?? []
+    await later.open(notNow)
+    expect(nextOf(later)).toBe('https://app.example.com/')
+    const browser = await signIn()
+    await browser.press('Accept')
+    expect(nextOf(browser)).toBe('https://app.example.com/')
+    expect((await signIn()).path).toBe('/leave')
+  })
+
+  test('whoever accepted them at registration is not refused for what somebody else registered', async () => {
+    const email = newEmail()
+    const browser = await openBrowser(service.url).open('/sign-up')
+    await browser.press('Create an account', { identifier: email, password: PASSWORD, terms: 'yes' })
+    await service.inbox.nextCode(email)
+    const another = 'another long phrase'
+    await service.post('register', { email, password: another, password_confirmation: another })
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect([browser.path, browser.said]).toEqual(['/leave', ''])
+    expect(await versionOf(email)).toBe('2026-11')
+  })
+
+  test('somebody new who comes by a provider accepts them before there is an account', async () => {
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in with P1')
+    await passProvider(browser)
+    expect([browser.path, browser.cookies.has('__Host-poterne')]).toEqual(['/sign-up/terms', false])
+    service.clock.advance(120_000)
+    await browser.press('Accept')
+    await passProvider(browser)
+    expect(nextOf(browser)).toBe('https://app.example.com/')
+    expect(browser.cookies.has('__Host-poterne')).toBe(true)
+  })
+
+  test('a tick in the form of registration comes along to the provider', async () => {
+    provider.present(newPerson({ email: newEmail(), email_verified: true }))
+    const browser = await openBrowser(service.url).open('/sign-up')
+    await browser.press('Continue with P1', { terms: 'yes' })
+    await passProvider(browser)
+    expect(browser.path).toBe('/leave')
+  })
+})
+
+describe('by invitation, through a provider', () => {
+  const provider = use(async () => {
+    const started = await startPretendProvider()
+    return Object.assign(started, { close: started.stop })
+  })
+  const service = use(
+    () =>
+      startService({
+        settings: mergeSettings(settings, socialSettings(provider.issuer), {
+          accounts: { registration: 'invitation' },
+          admin: { listen: '127.0.0.1:8081' },
+        }),
+      }),
+    provider,
+  )
+  const invite = async (groups: string[]): Promise<string> => {
+    const { body } = await asOperator(service, 'POST', 'invitations', { uses: 1, groups })
+    const { pathname, search } = new URL(body.link)
+    return pathname + search
+  }
+  const groupsOf = async (email: string) => {
+    const found = await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(email)}`)
+    return found.body.items[0].groups
+  }
+
+  test('nobody new without one, and the form says why', async () => {
+    provider.present(newPerson({ email: newEmail(), email_verified: true }))
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in with P1')
+    await passProvider(browser)
+    expect([browser.path, browser.said]).toEqual([
+      '/sign-in',
+      expect.stringContaining('without an invitation'),
+    ])
+  })
+
+  test('its code comes along to the provider and back, and opens the account', async () => {
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    const browser = await openBrowser(service.url).open(await invite(['course']))
+    await browser.press('Continue with P1')
+    await passProvider(browser)
+    expect(browser.path).toBe('/account')
+    expect(await groupsOf(email)).toEqual(['course'])
+  })
+
+  test('somebody with an account who follows one signs in, and is asked to join', async () => {
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    const first = await openBrowser(service.url).open(await invite([]))
+    await first.press('Create an account', { identifier: email, password: PASSWORD })
+    await first.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    const browser = await openBrowser(service.url).open(await invite(['course']))
+    await browser.press('Sign in')
+    await browser.press('Sign in', { identifier: email, password: PASSWORD })
+    expect(browser.title).toBe('You are invited')
+    expect(await groupsOf(email)).toEqual([])
+    await browser.press('Join')
+    expect(browser.path).toBe('/account')
+    expect(await groupsOf(email)).toEqual(['course'])
+  })
+})
+
+describe('without a password', () => {
+  const service = useService({ settings: { ...settings, accounts: { password: 'optional' } } })
+  const browse = () => openBrowser(service.url)
+
+  test('one registers without one, sets one later, and signs in with it', async () => {
+    const email = newEmail()
+    const browser = await browse().open('/sign-up')
+    await browser.press('Create an account', { identifier: email })
+    expect(browser.path).toBe('/confirm')
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect(browser.path).toBe('/account')
+    await browser.open('/account/password')
+    expect(browser.html).not.toContain('current-password')
+    await browser.press('Save password', { new_password: 'an entirely new phrase' })
+    expect(browser.said).toContain('password is changed')
+    await service.logIn({ identifier: email, password: 'an entirely new phrase' })
+  })
+
+  test('another browser confirms such a registration by the code alone', async () => {
+    const email = newEmail()
+    await (await browse().open('/sign-up')).press('Create an account', { identifier: email })
+    const elsewhere = await browse().open('/confirm')
+    await elsewhere.press('Confirm', { identifier: email, otp: await service.inbox.nextCode(email) })
+    expect(elsewhere.path).toBe('/account')
+  })
+
+  test('a code signs in, or opens an account, and the pages are the same', async () => {
+    const email = newEmail()
+    const come = async () => {
+      const browser = await browse().open('/sign-in')
+      await browser.press('Send me a code instead', { identifier: email })
+      const seen = browser.html.replaceAll(/flow=[\w-]+/g, '')
+      await browser.press('Sign in', { otp: await service.inbox.nextCode(email) })
+      expect([browser.path, browser.cookies.has('__Host-poterne')]).toEqual(['/account', true])
+      return seen
+    }
+    expect(await come()).toBe(await come())
+  })
+
+  test('"Send it again" still opens an account', async () => {
+    const phone = newPhone()
+    const browser = await browse().open('/sign-in')
+    await browser.press('Send me a code instead', { identifier: phone })
+    await service.inbox.nextCode(phone)
+    service.clock.advance(61_000)
+    await browser.press('Send it again')
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(phone) })
+    expect(browser.path).toBe('/account')
+  })
+
+  test('a wrong code says so', async () => {
+    const browser = await browse().open('/sign-in')
+    await browser.press('Send me a code instead', { identifier: newEmail() })
+    await browser.press('Sign in', { otp: '000000' })
+    expect([browser.path, browser.said]).toEqual(['/code', 'This code is not valid or has expired.'])
+  })
+})
+
+describe('without a password, with terms', () => {
+  const service = useService({
+    settings: { ...settings, accounts: { password: 'optional', terms: '2026-11' } },
+  })
+
+  test('a code needs the tick, which is asked for at the code and not again', async () => {
+    const email = newEmail()
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Send me a code instead', { identifier: email })
+    const otp = await service.inbox.nextCode(email)
+    await browser.press('Sign in', { otp })
+    expect([browser.path, browser.said]).toEqual(['/code', expect.stringContaining('terms')])
+    await browser.press('Sign in', { otp, terms: 'yes' })
+    expect(browser.path).toBe('/account')
   })
 })
 

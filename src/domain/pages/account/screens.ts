@@ -3,7 +3,7 @@ import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../sessions/sessions/service.ts'
-import { field, notice, submit, titleOf } from '../frame/elements.ts'
+import { field, nameOfProvider, notice, submit } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import { type Drawing, linkButton, page, problemOf, proofFields, row, time } from './elements.ts'
@@ -338,7 +338,7 @@ export function providersScreen(
         ? ['/account/providers/choose', pages.unlink]
         : ['/account/providers/link', pages.link]
       return row(
-        titleOf(name),
+        nameOfProvider(name),
         identity ? (identity.email ?? pages.linked) : pages.none,
         html`<form method="post" action="${drawing.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
       )

@@ -72,5 +72,25 @@ export const otherWay = (
 export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = '', more: Html | null = null): Html =>
   html`<div class="notice${kind && ` ${kind}`}" role="${kind === 'bad' ? 'alert' : 'status'}"><p>${text}</p>${more}</div>`
 
-/** A provider as people read it. */
-export const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+/** How providers write their own names, where a capital letter is not enough. */
+const providerNames: Record<string, string> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  linkedin: 'LinkedIn',
+  paypal: 'PayPal',
+  entra: 'Microsoft Entra',
+  adfs: 'AD FS',
+  azure: 'Microsoft Azure',
+  auth0: 'Auth0',
+  onelogin: 'OneLogin',
+  franceconnect: 'FranceConnect',
+  x: 'X',
+}
+
+/** A provider as people read it: `github` is "GitHub", `my_company` is "My Company". */
+export const nameOfProvider = (name: string): string =>
+  providerNames[name] ??
+  name
+    .split(/[_-]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(' ')

@@ -17,6 +17,7 @@ import {
   signedOutScreen,
   signInScreen,
   signUpScreen,
+  termsScreen,
 } from '../ways-in/screens.ts'
 
 export interface PageState {
@@ -65,7 +66,7 @@ export const pageStates: PageState[] = [
     draw: signInScreen,
   },
   { name: 'sign-in-provider-away', flow: problem('provider_unavailable'), draw: signInScreen },
-  { name: 'sign-in-cancelled', flow: { typed, notice: 'provider_denied' }, draw: signInScreen },
+  { name: 'sign-in-cancelled', flow: { typed, problem: { code: 'provider_denied' } }, draw: signInScreen },
   {
     name: 'sign-in-cookies-blocked',
     flow: { typed, problem: { code: 'cookies_blocked' } },
@@ -74,6 +75,11 @@ export const pageStates: PageState[] = [
   { name: 'sign-in-expired', flow: { typed, problem: { code: 'start_again' } }, draw: signInScreen },
   { name: 'sign-up', draw: signUpScreen },
   { name: 'sign-up-closed', draw: only({ registration: 'closed' }, signUpScreen) },
+  { name: 'sign-in-without-password', draw: only({ passwordOptional: true }, signInScreen) },
+  { name: 'sign-up-without-password', draw: only({ passwordOptional: true }, signUpScreen) },
+  { name: 'code-without-password', flow: { typed }, draw: only({ passwordOptional: true }, codeScreen) },
+  { name: 'terms', draw: (view, drawing) => termsScreen(view, drawing, { isNew: true }) },
+  { name: 'terms-changed', draw: (view, drawing) => termsScreen(view, drawing, { isNew: false }) },
   {
     name: 'sign-up-wrong',
     flow: problem('validation_failed', [
@@ -150,7 +156,9 @@ export function previewOffered({ password, social, pages }: Config): Offered {
     minimumLength: password.minimumLength,
     resendAfter: 60,
     terms: pages.terms,
-    acceptTerms: true,
+    termsVersion: '2026-01',
+    passwordOptional: false,
+    isForDomains: false,
     trustDevice: true,
   }
 }

@@ -10,7 +10,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 
 export interface Problem {
-  code: ErrorCode | 'start_again' | 'cookies_blocked'
+  code: ErrorCode | 'start_again' | 'cookies_blocked' | 'provider_denied' | 'provider_failed'
   fields?: FieldError[] | undefined
   /** When it is worth another try, in seconds since 1970. */
   until?: number | undefined
@@ -20,6 +20,8 @@ export interface Flow {
   language?: Language
   /** The code of an invitation, whose link led here. */
   invitation?: string
+  /** The version of the terms that was accepted on this way. */
+  terms?: string
   /** Where the way leads in the end, an address that was found right. */
   to?: string
   /** What was typed, never a secret. */

@@ -65,11 +65,12 @@ export interface Screen {
 }
 
 export interface Visits {
-  /** Answers a GET. */
+  /** Answers a GET. `back`: the page whose form shows what went wrong; otherwise a page says so. */
   show(
     request: Request,
     client: Client,
     draw: (visit: Visit) => Promise<Screen | Response> | Screen | Response,
+    back?: string,
   ): Promise<Response>
   /** Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. */
   take(
@@ -85,8 +86,8 @@ export interface Visits {
   keep(what: Record<string, string>, seconds: number, name?: string): Promise<string>
   /** For a ticket that is kept later. */
   newTicketName(): string
-  /** Signs the browser in, and leads to where the way ends. */
-  signIn(visit: Visit, answer: LogInAnswer & { device_token?: string }): Promise<Response>
+  /** Signs the browser in: its cookies go with the next answer. */
+  signIn(visit: Visit, answer: LogInAnswer & { device_token?: string }): Promise<void>
   signOut(visit: Visit): Promise<void>
   setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void
   /** The address of a page with a flow. */
@@ -274,7 +275,7 @@ export function createVisits(needs: Needs): Visits {
     now: () => clock.now().getTime(),
     home: destinations.home,
 
-    async show(request, client, drawScreen) {
+    async show(request, client, drawScreen, back) {
       const other = otherHost(request, client)
       if (other) return other
       const visit = await open(request, client, new URL(request.url).pathname)
@@ -282,7 +283,9 @@ export function createVisits(needs: Needs): Visits {
         const screen = await drawScreen(visit)
         return screen instanceof Response ? screen : draw(visit, screen)
       } catch (error) {
-        throw refusal(visit, error)
+        const problem = back === undefined ? null : problemOf(error, clock)
+        if (problem === null) throw refusal(visit, error)
+        return go(visit, back!, { ...visit.flow, problem })
       }
     },
 
@@ -329,7 +332,6 @@ export function createVisits(needs: Needs): Visits {
         jar.write('browser', browser, BROWSER_SECONDS),
       )
       if (trusted) setCookies.push(jar.write('trusted', trusted, config.twoFactor.trustDevice))
-      return leave(visit, visit.flow.to ?? destinations.home)
     },
 
     setCookie(visit, cookie) {

@@ -15,6 +15,7 @@ import {
   signedOutScreen,
   signInScreen,
   signUpScreen,
+  termsScreen,
 } from './screens.ts'
 import type { WaysIn } from './service.ts'
 
@@ -65,6 +66,9 @@ export function createWaysInRoutes(
     ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
     ['/sign-up', '/sign-up', waysIn.register],
     ['/sign-up/join', '/sign-up', waysIn.join],
+    ['/sign-up/provider', '/sign-up', waysIn.beginProvider],
+    ['/sign-up/terms', '/sign-up/terms', waysIn.acceptTermsForProvider],
+    ['/sign-in/terms', '/sign-in/terms', waysIn.acceptTerms],
     ['/sign-up/sign-in', '/sign-up', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/confirm', '/confirm', waysIn.confirm],
     ['/confirm/again', '/confirm', waysIn.confirmAgain],
@@ -115,7 +119,23 @@ export function createWaysInRoutes(
     .get(
       '/sign-in/provider',
       ({ request, client, query }) =>
-        visits.show(request, client, (visit) => waysIn.finishProvider(visit, query)),
+        visits.show(request, client, (visit) => waysIn.finishProvider(visit, query), '/sign-in'),
+      hidden,
+    )
+    .get(
+      '/sign-in/terms',
+      ({ request, client }) =>
+        visits.show(request, client, (visit) =>
+          waysIn.isAskedForTerms(visit)
+            ? termsScreen(visit, drawing(visit), { isNew: false })
+            : waysIn.goOn(visit),
+        ),
+      hidden,
+    )
+    .get(
+      '/sign-up/terms',
+      ({ request, client }) =>
+        visits.show(request, client, (visit) => termsScreen(visit, drawing(visit), { isNew: true })),
       hidden,
     )
     .get(
@@ -125,7 +145,9 @@ export function createWaysInRoutes(
           const { handOver } = visit.flow
           if (handOver) return handOverScreen(visit, handOver)
           const to = visit.ticket?.to ?? visit.flow.to
-          return to === undefined ? visits.leave(visit, home) : leaveScreen(visit, to)
+          return to === undefined || to.startsWith('/')
+            ? visits.leave(visit, to ?? home)
+            : leaveScreen(visit, to)
         }),
       hidden,
     )

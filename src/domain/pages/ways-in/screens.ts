@@ -1,5 +1,14 @@
 /** The screens of the ways in, as HTML. What they hold depends on the configuration and on the flow, never on an account that was only named. */
-import { check, field, hiddenUsername, notice, otherWay, submit, titleOf, wayOf } from '../frame/elements.ts'
+import {
+  check,
+  field,
+  hiddenUsername,
+  nameOfProvider,
+  notice,
+  otherWay,
+  submit,
+  wayOf,
+} from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen, View } from '../visits/service.ts'
 import { noticeOf, showProblem } from './problems.ts'
@@ -12,12 +21,16 @@ export interface Offered {
   passkeys: boolean
   providers: readonly string[]
   registration: 'open' | 'invitation' | 'closed'
+  /** Whether only addresses of some domains may register. */
+  isForDomains: boolean
   minimumLength: number
   /** Seconds until a code may be asked for again. */
   resendAfter: number
-  /** The link to the terms, and whether they have to be accepted. */
+  /** Whether accounts may be without a password. */
+  passwordOptional: boolean
+  /** The link to the terms, and the version that has to be accepted; empty: none. */
   terms: string
-  acceptTerms: boolean
+  termsVersion: string
   /** Whether a second step can be left out on a device. */
   trustDevice: boolean
 }
@@ -39,7 +52,7 @@ function providerForms({ texts: { pages } }: View, { offered, to }: Drawing): Ht
   if (offered.providers.length === 0) return null
   return html`<div class="stack">${offered.providers.map(
     (name) =>
-      html`<form method="post" action="${to('/sign-in/provider')}"><button class="button quiet" name="provider" value="${name}">${pages.sign_in_with.replace('{provider}', titleOf(name))}</button></form>`,
+      html`<form method="post" action="${to('/sign-in/provider')}"><button class="button quiet" name="provider" value="${name}">${pages.sign_in_with.replace('{provider}', nameOfProvider(name))}</button></form>`,
   )}</div>`
 }
 
@@ -90,7 +103,8 @@ ${field({
 })}
 ${check('stay', pages.stay_signed_in, { checked: flow.typed?.stay === 'yes' })}
 ${submit(pages.sign_in)}
-<p class="ways">${otherWay(pages.forgot_password, to('/sign-in/forgot'))}${offered.signInByCode && html` ${otherWay(pages.send_me_a_code, to('/sign-in/code'))}`}</p>
+${offered.passwordOptional && otherWay(pages.send_me_a_code, to('/sign-in/code'), 'button quiet')}
+<p class="ways">${otherWay(pages.forgot_password, to('/sign-in/forgot'))}${offered.signInByCode && !offered.passwordOptional && html` ${otherWay(pages.send_me_a_code, to('/sign-in/code'))}`}</p>
 </form>
 ${otherWays(visit, drawing)}
 ${canRegister(visit, offered) && html`<p class="foot">${pages.no_account} ${wayOf('ways', pages.create_account, to('/sign-in/register'))}</p>`}`,
@@ -99,6 +113,10 @@ ${canRegister(visit, offered) && html`<p class="foot">${pages.no_account} ${wayO
 
 const canRegister = ({ flow }: View, { registration }: Offered): boolean =>
   registration === 'open' || (registration === 'invitation' && flow.invitation !== undefined)
+
+/** Whether a code signs in somebody who has an account, and opens one for anybody else. */
+const createsByCode = (visit: View, offered: Offered): boolean =>
+  offered.passwordOptional && canRegister(visit, offered)
 
 /** Somebody who is signed in followed the link of an invitation. */
 function joinScreen(visit: View, { to, now }: Drawing): Screen {
@@ -109,7 +127,8 @@ function joinScreen(visit: View, { to, now }: Drawing): Screen {
     content: html`<h1>${pages.join_title}</h1>
 <p class="lead">${pages.signed_in_as.replace('{contact}', who)}</p>
 ${showProblem(visit, [], now).above}
-<form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>`,
+<form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>
+<p class="foot"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
   }
 }
 
@@ -121,12 +140,34 @@ function closedScreen({ texts: { pages, errors } }: View, { to }: Drawing): Scre
   }
 }
 
-function termsCheck({ texts: { pages } }: View, { offered }: Drawing): Html | false {
-  if (!offered.acceptTerms) return false
-  const [before, after] = pages.accept_terms.split('{terms}')
+/** A sentence that names the terms, with a link to them. */
+function withTerms({ texts: { pages } }: View, { offered }: Drawing, sentence: string): Html {
+  const [before, after] = sentence.split('{terms}')
   const name = pages.terms_of_use
   const link = offered.terms ? html`<a href="${offered.terms}" target="_blank">${name}</a>` : name
-  return check('terms', html`${before}${link}${after}`, { required: true })
+  return html`${before}${link}${after}`
+}
+
+function termsCheck(visit: View, drawing: Drawing): Html | false {
+  const { termsVersion } = drawing.offered
+  if (termsVersion === '') return false
+  const label = withTerms(visit, drawing, visit.texts.pages.accept_terms)
+  return check('terms', label, { required: true, checked: visit.flow.terms === termsVersion })
+}
+
+/** Somebody who came by a provider accepts the terms before the account is opened; others are asked after a new version. */
+export function termsScreen(visit: View, drawing: Drawing, { isNew }: { isNew: boolean }): Screen {
+  const { pages } = visit.texts
+  const { to, now } = drawing
+  const title = pages.terms
+  return {
+    title,
+    content: html`<h1>${title}</h1>
+<p class="lead">${withTerms(visit, drawing, isNew ? pages.terms_lead : pages.new_terms_lead)}</p>
+${showProblem(visit, [], now).above}
+<form method="post" action="${to(isNew ? '/sign-up/terms' : '/sign-in/terms')}">${submit(pages.accept)}</form>
+<p class="foot"><a href="${to(isNew ? '/sign-in' : '/leave')}">${isNew ? pages.back_to_sign_in : pages.not_now}</a></p>`,
+  }
 }
 
 export function signUpScreen(visit: View, drawing: Drawing): Screen {
@@ -151,22 +192,38 @@ ${field({
   wrong: problem.of('email', 'phone'),
   autofocus: true,
 })}
-${newPassword(visit, drawing, problem.of('password'))}
+${newPassword(visit, drawing, problem.of('password'), offered.passwordOptional)}
 ${termsCheck(visit, drawing)}
 ${submit(pages.create_account)}
+${offered.providers.length > 0 && html`<p class="or">${pages.or}</p>`}
+${offered.providers.map((name) =>
+  otherWay(
+    pages.continue_with.replace('{provider}', nameOfProvider(name)),
+    to('/sign-up/provider'),
+    'button quiet',
+    html` name="provider" value="${name}"`,
+  ),
+)}
 </form>
 <p class="foot">${pages.have_account} ${wayOf('ways', pages.sign_in, to('/sign-up/sign-in'))}</p>`,
   }
 }
 
-function newPassword({ texts: { pages } }: View, { offered }: Drawing, wrong: string | null): Html {
+function newPassword(
+  { texts: { pages } }: View,
+  { offered }: Drawing,
+  wrong: string | null,
+  mayBeLeftOut = false,
+): Html {
+  const hint = pages.password_hint.replace('{count}', String(offered.minimumLength))
   return field({
     name: 'password',
     label: pages.choose_password,
     type: 'password',
     autocomplete: 'new-password',
     wrong,
-    hint: pages.password_hint.replace('{count}', String(offered.minimumLength)),
+    required: !mayBeLeftOut,
+    hint: mayBeLeftOut ? `${hint} ${pages.password_may_be_left_out}` : hint,
   })
 }
 
@@ -225,7 +282,7 @@ ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'))}
 ${
   !inThisBrowser &&
-  html`${newPassword(visit, drawing, problem.of('password'))}
+  html`${newPassword(visit, drawing, problem.of('password'), drawing.offered.passwordOptional)}
 ${termsCheck(visit, drawing)}`
 }
 ${submit(pages.confirm)}
@@ -242,16 +299,18 @@ export function codeScreen(visit: View, drawing: Drawing): Screen {
 
 function signInCodeScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
-  const { to } = drawing
+  const { to, offered } = drawing
+  const creates = createsByCode(visit, offered)
   const problem = showProblem(visit, ['identifier', 'otp'], drawing.now)
   return {
     title: pages.code_title,
     content: html`<h1>${pages.code_title}</h1>
-<p class="lead">${sentTo(visit, pages.code_lead)}</p>
+<p class="lead">${sentTo(visit, pages.code_lead, creates && !offered.isForDomains ? pages.code_sent_create : undefined)}</p>
 ${problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/code')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'))}
+${creates && termsCheck(visit, drawing)}
 ${submit(pages.sign_in)}
 ${sendAgain(visit, drawing, '/code/again', problem.wait)}
 <p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>

@@ -3,6 +3,9 @@ import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { termsRequired } from '../../accounts/admission/service.ts'
 import type { Memberships } from '../../self-service/invitations/service.ts'
+import type { MeService } from '../../self-service/me/service.ts'
+import type { BrowserSessions } from '../../sessions/browser-sessions/service.ts'
+import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
 import type { LoginService } from '../../sign-in/login/service.ts'
 import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
@@ -24,6 +27,8 @@ interface Needs {
   passwords: PasswordsService
   social: SocialService
   memberships: Memberships
+  me: MeService
+  browserSessions: BrowserSessions
   config: Config
 }
 
@@ -36,6 +41,7 @@ const SECOND_FACTOR_SECONDS = 600
 
 export function createWaysIn(needs: Needs) {
   const { visits, registration, login, loginByCode, passkeys, passwords, social, memberships } = needs
+  const { me, browserSessions } = needs
   const { accounts, server } = needs.config
   const leaveToProvider = createLeaveToProvider({ visits, social, baseUrl: server.baseUrl })
 
@@ -43,7 +49,7 @@ export function createWaysIn(needs: Needs) {
 
   /** The first page of a way, with what was typed on the one before. */
   const turn = (visit: Visit, path: string, more: Partial<Flow> = {}): Response => {
-    const { language, to, typed, handOver, signInAfter, invitation } = visit.flow
+    const { language, to, typed, handOver, signInAfter, invitation, terms } = visit.flow
     return visits.go(visit, path, {
       ...(language !== undefined && { language }),
       ...(to !== undefined && { to }),
@@ -51,6 +57,7 @@ export function createWaysIn(needs: Needs) {
       ...(signInAfter !== undefined && { signInAfter }),
       ...(typed && { typed }),
       ...(invitation !== undefined && { invitation }),
+      ...(terms !== undefined && { terms }),
       ...more,
     })
   }
@@ -64,16 +71,60 @@ export function createWaysIn(needs: Needs) {
     return turn(visit, '/code', { ticket, methods, ...(sent_to !== null && { sentTo: sent_to }) })
   }
 
-  const finish = (visit: Visit, outcome: SignInOutcome, identifier: string): Promise<Response> =>
+  /** Whoever had an account before they followed the link of an invitation is asked to join. */
+  const goOn = (visit: Visit): Response =>
+    visit.flow.invitation === undefined
+      ? visits.leave(visit, visit.flow.to ?? visits.home)
+      : turn(visit, '/sign-up')
+
+  /** An account that was there before keeps the terms that were accepted on the way to it. */
+  async function keepTerms(visit: Visit, cookie: string): Promise<void> {
+    const session = await browserSessions.find(cookie, visit.caller.address)
+    if (session === null || session.account.termsVersion === accounts.terms) return
+    try {
+      await me.change(session, { terms: accounts.terms })
+    } catch (error) {
+      // The sign-in is not lost for it: the page asks.
+      if (!(error instanceof AppError)) throw error
+    }
+  }
+
+  /** The end of every sign-in. `maybeNew`: the account may have been opened just now, by the invitation. */
+  async function arrive(visit: Visit, signedIn: LogInAnswer, maybeNew = false): Promise<Response> {
+    await visits.signIn(visit, signedIn)
+    if (maybeNew) delete visit.flow.invitation
+    if (accounts.terms === '') return goOn(visit)
+    if (visit.flow.terms === accounts.terms) await keepTerms(visit, signedIn.refresh_token)
+    return turn(visit, '/sign-in/terms')
+  }
+
+  const finish = (
+    visit: Visit,
+    outcome: SignInOutcome,
+    identifier: string,
+    maybeNew = false,
+  ): Promise<Response> =>
     'signedIn' in outcome
-      ? visits.signIn(visit, outcome.signedIn)
+      ? arrive(visit, outcome.signedIn, maybeNew)
       : askForSecondFactor(visit, outcome.due, identifier)
 
-  /** What a form says of the right to open an account. */
-  const entryOf = (visit: Visit, typed: Typed) => ({
-    ...(visit.flow.invitation !== undefined && { invitation: visit.flow.invitation }),
-    ...(typed.terms === 'yes' && { terms: accounts.terms }),
+  const noteTerms = (visit: Visit, typed: Typed): void => {
+    if (typed.terms === 'yes') visit.flow = { ...visit.flow, terms: accounts.terms }
+  }
+
+  /** What this way says of the right to open an account. */
+  const entryOf = ({ flow: { invitation, terms } }: Visit) => ({
+    ...(invitation !== undefined && { invitation }),
+    ...(terms !== undefined && { terms }),
   })
+
+  /** Where accounts may be without a password, a code signs in or opens one. */
+  const createsByCode = ({ flow }: Visit): boolean =>
+    accounts.password === 'optional' &&
+    (accounts.registration === 'open' ||
+      (accounts.registration === 'invitation' && flow.invitation !== undefined))
+
+  const creation = (visit: Visit) => (createsByCode(visit) ? { create: true, ...entryOf(visit) } : {})
 
   const sentAgain = (visit: Visit, path: string, identifier: string): Response =>
     visits.go(visit, path, {
@@ -83,6 +134,12 @@ export function createWaysIn(needs: Needs) {
     })
 
   const stays = (visit: Visit) => visit.flow.typed?.stay === 'yes'
+
+  const leaveFor = (visit: Visit, provider: string): Promise<Response> =>
+    leaveToProvider(visit, {
+      ...{ provider, back: '/sign-in/provider', flow: visit.flow },
+      kept: { kind: 'provider', provider },
+    })
 
   return {
     turn,
@@ -97,7 +154,7 @@ export function createWaysIn(needs: Needs) {
 
     async requestCode(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
-      await loginByCode.requestCode({ identifier }, visit.caller)
+      await loginByCode.requestCode({ identifier, ...creation(visit) }, visit.caller)
       return turn(visit, '/code', { typed: { ...visit.flow.typed, identifier } })
     },
 
@@ -107,18 +164,20 @@ export function createWaysIn(needs: Needs) {
       const { otp = '' } = typed
       const isSecondFactor = ticket?.kind === 'second_factor'
       if (!isSecondFactor && visit.flow.methods) throw new AppError('login_expired')
-      const proof = isSecondFactor ? { login_token: ticket.login_token } : {}
+      noteTerms(visit, typed)
+      const proof = isSecondFactor ? { login_token: ticket.login_token } : creation(visit)
       const trust = { trust_device: typed.trust === 'yes' }
       const identifier = isSecondFactor ? (ticket.identifier ?? '') : identifierOf(visit, typed)
       const body = { identifier, otp: otp.replace(/\s/g, ''), ...proof, ...trust }
-      return finish(visit, await loginByCode.verify(body, device, visit.caller), identifier)
+      const outcome = await loginByCode.verify(body, device, visit.caller)
+      return finish(visit, outcome, identifier, 'create' in proof)
     },
 
     async sendCodeAgain(visit: Visit, typed: Typed): Promise<Response> {
       const { ticket } = visit
       const isSecondFactor = ticket?.kind === 'second_factor'
       const identifier = isSecondFactor ? ticket.identifier : identifierOf(visit, typed)
-      const proof = isSecondFactor ? { login_token: ticket.login_token } : {}
+      const proof = isSecondFactor ? { login_token: ticket.login_token } : creation(visit)
       await loginByCode.requestCode({ identifier, ...proof }, visit.caller)
       return visits.go(visit, '/code', { ...visit.flow, notice: 'sent_again' })
     },
@@ -128,14 +187,18 @@ export function createWaysIn(needs: Needs) {
 
     async usePasskey(visit: Visit, typed: Typed): Promise<Response> {
       const credential = readAssertion(typed.credential)
-      return visits.signIn(visit, await passkeys.logIn(credential, visit.device(stays(visit)), visit.caller))
+      return arrive(visit, await passkeys.logIn(credential, visit.device(stays(visit)), visit.caller))
     },
 
     async register(visit: Visit, typed: Typed): Promise<Response> {
       const { identifier = '', password = '' } = typed
+      delete visit.flow.terms
+      noteTerms(visit, typed)
       if (accounts.terms !== '' && typed.terms !== 'yes') throw termsRequired(accounts.terms)
       const contact = identifier.includes('@') ? { email: identifier } : { phone: identifier }
-      const body = { ...contact, password, password_confirmation: password, ...entryOf(visit, typed) }
+      const mayBeWithout = accounts.password === 'optional' && password === ''
+      const chosen = mayBeWithout ? {} : { password, password_confirmation: password }
+      const body = { ...contact, ...chosen, ...entryOf(visit) }
       const { waiting } = await registration.register(body, visit.caller)
       const ticket = await visits.keep(
         { kind: 'registration', identifier, ...writeWaiting(waiting) },
@@ -152,7 +215,7 @@ export function createWaysIn(needs: Needs) {
       const { session, flow } = visit
       if (session === null) return turn(visit, '/sign-in')
       await memberships.accept(session, flow.invitation ?? '', visit.caller)
-      return visits.leave(visit, visits.home)
+      return visits.leave(visit, flow.to ?? visits.home)
     },
 
     async confirm(visit: Visit, typed: Typed): Promise<Response> {
@@ -160,16 +223,17 @@ export function createWaysIn(needs: Needs) {
       const { ticket } = visit
       const waiting =
         ticket?.kind === 'registration' && ticket.identifier === identifier ? readWaiting(ticket) : undefined
-      const { otp = '', password } = typed
+      const { otp = '', password = '' } = typed
+      noteTerms(visit, typed)
       const body = {
         identifier,
         otp: otp.replace(/\s/g, ''),
         sign_in: true,
-        ...entryOf(visit, typed),
-        ...(password !== undefined && { password }),
+        ...entryOf(visit),
+        ...(password !== '' && { password }),
       }
       const { signedIn } = await registration.confirm(body, visit.device(stays(visit)), visit.caller, waiting)
-      return signedIn ? visits.signIn(visit, signedIn) : turn(visit, '/sign-in', { notice: 'confirmed' })
+      return signedIn ? arrive(visit, signedIn, true) : turn(visit, '/sign-in', { notice: 'confirmed' })
     },
 
     async confirmAgain(visit: Visit, typed: Typed): Promise<Response> {
@@ -209,9 +273,28 @@ export function createWaysIn(needs: Needs) {
 
     /** Begins a sign-in through a provider; the browser comes back to `/sign-in/provider`. */
     beginProvider(visit: Visit, typed: Typed): Promise<Response> {
-      const { provider = '' } = typed
-      const journey = { provider, back: '/sign-in/provider', flow: visit.flow, kept: { kind: 'provider' } }
-      return leaveToProvider(visit, journey)
+      noteTerms(visit, typed)
+      return leaveFor(visit, typed.provider ?? '')
+    },
+
+    /** Asks once after a new version, on the way from a sign-in to where it leads. */
+    isAskedForTerms: ({ session }: Visit): boolean =>
+      session !== null && accounts.terms !== '' && session.account.termsVersion !== accounts.terms,
+
+    goOn,
+
+    async acceptTerms(visit: Visit): Promise<Response> {
+      const { session } = visit
+      if (session === null) return turn(visit, '/sign-in')
+      await me.change(session, { terms: accounts.terms })
+      return goOn(visit)
+    },
+
+    /** Somebody new accepts the terms after the provider said who it is, and proves it there once more. */
+    acceptTermsForProvider(visit: Visit): Promise<Response> | Response {
+      noteTerms(visit, { terms: 'yes' })
+      const provider = visit.ticket?.provider
+      return provider === undefined ? turn(visit, '/sign-up') : leaveFor(visit, provider)
     },
 
     async finishProvider(
@@ -220,12 +303,17 @@ export function createWaysIn(needs: Needs) {
     ): Promise<Response> {
       if (code === undefined) {
         const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
-        return turn(visit, '/sign-in', { notice: wrong })
+        return turn(visit, '/sign-in', { problem: { code: wrong } })
       }
       if (visit.ticket?.kind !== 'provider') throw new AppError('invalid_sign_in_state')
-      const body = { code, code_verifier: visit.ticket.verifier ?? '', ...entryOf(visit, {}) }
-      const outcome = await social.exchange(body, visit.device(stays(visit)), visit.caller)
-      return finish(visit, outcome, 'due' in outcome ? outcome.due.identifier : '')
+      const body = { code, code_verifier: visit.ticket.verifier ?? '', ...entryOf(visit) }
+      try {
+        const outcome = await social.exchange(body, visit.device(stays(visit)), visit.caller)
+        return await finish(visit, outcome, 'due' in outcome ? outcome.due.identifier : '', true)
+      } catch (error) {
+        if (!(error instanceof AppError) || error.errorCode !== 'terms_required') throw error
+        return visits.go(visit, '/sign-up/terms')
+      }
     },
   }
 }
@@ -233,7 +321,6 @@ export function createWaysIn(needs: Needs) {
 const encode = (bytes: Uint8Array | null) => (bytes === null ? '' : Buffer.from(bytes).toString('base64url'))
 const decode = (text: string | undefined) => (text ? Buffer.from(text, 'base64url') : null)
 
-// The form of a registration always has a password.
 const writeWaiting = ({ digest, emailTag, phoneTag }: WaitingPassword) => ({
   digest: digest ?? '',
   email_tag: encode(emailTag),
@@ -241,7 +328,7 @@ const writeWaiting = ({ digest, emailTag, phoneTag }: WaitingPassword) => ({
 })
 
 const readWaiting = ({ digest = '', email_tag, phone_tag }: Record<string, string>): WaitingPassword => ({
-  digest,
+  digest: digest || null,
   emailTag: decode(email_tag),
   phoneTag: decode(phone_tag),
 })
