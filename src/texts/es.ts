@@ -149,6 +149,12 @@ export const es: Texts = {
       'Este código caduca en {duration} y sirve una sola vez. No lo comparta con nadie.',
       'Si no lo ha pedido usted, puede ignorar este mensaje.',
     ],
+    unasked: {
+      two_factor:
+        'Si no está iniciando sesión, cambie su contraseña de inmediato: puede que otra persona la conozca.',
+      step_up:
+        'Si no es usted, cierre la sesión en todos los dispositivos y cambie su contraseña: puede que otra persona haya entrado.',
+    },
     duration: { one: '{minutes} minuto', other: '{minutes} minutos' },
     removed: {
       email: 'la dirección de correo',
@@ -168,43 +174,47 @@ export const es: Texts = {
         sms: '{service}: {code} es el codigo para entrar. Caduca en {minutes} min. No lo comparta.',
       },
       two_factor: {
-        subject: 'Termine de iniciar sesión en {service}',
+        subject: 'Su código para terminar de iniciar sesión en {service}',
         email: ['Este es su código para terminar de iniciar sesión en {service}:'],
         sms: '{service}: {code} es el codigo para terminar de entrar. Caduca en {minutes} min. No lo comparta.',
       },
       step_up: {
         subject: 'Confirme un cambio en su cuenta de {service}',
         email: ['Este es su código para confirmar un cambio en su cuenta de {service}:'],
-        sms: '{service}: {code} es el codigo para cambiar datos de su cuenta. Caduca en {minutes} min. No lo comparta.',
+        sms: '{service}: {code} es el codigo para confirmar un cambio en su cuenta. Caduca en {minutes} min. No lo comparta.',
       },
       password_reset: {
-        subject: 'Elija una nueva contraseña para {service}',
+        subject: 'Su código para elegir una nueva contraseña en {service}',
         email: ['Este es su código para elegir una nueva contraseña en {service}:'],
         sms: '{service}: {code} es el codigo para elegir otra contraseña. Caduca en {minutes} min. No lo comparta.',
       },
       email_change: {
-        subject: 'Confirme su dirección de correo en {service}',
+        subject: 'Confirme su nueva dirección de correo en {service}',
         email: ['Este es su código para confirmar su nueva dirección de correo en {service}:'],
-        sms: '{service}: {code} es el codigo para cambiar su correo. Caduca en {minutes} min. No lo comparta.',
+        sms: '{service}: {code} es el codigo para confirmar su nuevo correo. Caduca en {minutes} min. No lo comparta.',
       },
       phone_change: {
-        subject: 'Confirme su número de teléfono en {service}',
+        subject: 'Confirme su nuevo número de teléfono en {service}',
         email: ['Este es su código para confirmar su nuevo número de teléfono en {service}:'],
         sms: '{service}: {code} es el codigo para confirmar su nuevo numero. Caduca en {minutes} min. No lo comparta.',
       },
       two_factor_enrolment: {
         subject: 'Active la verificación en dos pasos en {service}',
         email: ['Este es su código para activar la verificación en dos pasos en {service}:'],
-        sms: '{service}: {code} es el codigo para activar los dos pasos. Caduca en {minutes} min. No lo comparta.',
+        sms: '{service}: {code} es el codigo para activar la verificacion en dos pasos. Caduca en {minutes} min. No lo comparta.',
       },
       recovery: {
-        subject: 'Su código de recuperación de {service}',
-        email: ['Este es el código para elegir una nueva contraseña en {service}:'],
-        sms: '{service}: {code} es el codigo de recuperacion. Caduca en {duration}. No lo comparta.',
+        subject: 'Su código de acceso temporal de {service}',
+        email: [
+          'Este es su código de acceso temporal. Con él puede elegir una nueva contraseña para su cuenta de {service}:',
+        ],
+        sms: '{service}: {code} es su codigo de acceso temporal. Caduca en {duration}. No lo comparta.',
       },
       invitation: {
         subject: 'Su invitación a {service}',
-        email: ['Este es el código para elegir la contraseña de su nueva cuenta de {service}:'],
+        email: [
+          'Le han invitado a {service}. Este es su código para elegir la contraseña de su nueva cuenta:',
+        ],
         sms: '{service}: {code} es el codigo de su invitacion. Caduca en {duration}. No lo comparta.',
       },
     },
@@ -212,19 +222,19 @@ export const es: Texts = {
       account_exists: {
         subject: 'Ya tiene una cuenta en {service}',
         email: [
-          'Alguien, seguramente usted, acaba de pedir una cuenta en {service} con esta dirección, que ya tiene una. Inicie sesión, o pida una nueva contraseña si ha olvidado la suya.',
-          'Si no lo ha pedido usted, puede ignorar este mensaje: no ha cambiado nada.',
+          'Alguien, seguramente usted, acaba de intentar crear una cuenta en {service} con esta dirección. Ya tiene una: inicie sesión, o elija una nueva contraseña si ha olvidado la suya.',
+          'Si no fue usted, no tiene que hacer nada: no ha cambiado nada.',
         ],
-        sms: '{service}: ya tiene una cuenta con este numero. Entre en ella, o pida una nueva contraseña.',
+        sms: '{service}: ya tiene una cuenta con este numero. Inicie sesion, o elija una nueva contraseña.',
       },
       password_changed: {
         subject: 'Su contraseña de {service} ha cambiado',
         email: [
           'La contraseña de su cuenta de {service} acaba de cambiar.',
-          '[Se añadió en los últimos siete días y se ha quitado con ella: {removed}.]',
-          'Si no fue usted, pida una nueva contraseña de inmediato.',
+          '[Esto se añadió en los últimos siete días y se ha quitado: {removed}.]',
+          'Si no fue usted, restablezca su contraseña de inmediato.',
         ],
-        sms: '{service}: su contraseña ha cambiado. Si no fue usted, pida otra de inmediato.',
+        sms: '{service}: su contraseña ha cambiado. Si no fue usted, restablezcala de inmediato.',
       },
       email_changed: {
         subject: 'La dirección de correo de su cuenta de {service} ha cambiado',
@@ -259,112 +269,113 @@ export const es: Texts = {
         subject: 'Su cuenta de {service} se ha eliminado',
         email: [
           'Su cuenta de {service} se acaba de eliminar, con todo lo que le pertenecía. No se puede recuperar.',
+          '[Si no fue usted, avise a los administradores de {service}: {support}]',
         ],
         sms: '{service}: su cuenta se ha eliminado. No se puede recuperar.',
       },
       contact_claimed: {
-        subject: 'Alguien quiso usar sus datos de contacto en otra cuenta de {service}',
+        subject: 'Alguien intentó añadir sus datos a otra cuenta de {service}',
         email: [
-          'Alguien acaba de pedir que esta dirección de correo o este número de teléfono se añada a otra cuenta de {service}. Pertenece a la suya y ahí se queda: no ha cambiado nada.',
-          'Si fue usted, cámbielo primero en esta cuenta. Si no, puede ignorar este mensaje.',
+          'Alguien acaba de intentar añadir esta dirección de correo o este número de teléfono a otra cuenta de {service}. Pertenece a su cuenta y ahí se queda.',
+          'Si fue usted, quítelo primero de esta cuenta. Si no, no tiene que hacer nada.',
         ],
-        sms: '{service}: alguien quiso usar su numero en otra cuenta. Sigue siendo suyo: nada ha cambiado.',
+        sms: '{service}: alguien intento añadir su numero a otra cuenta. Sigue en la suya: no tiene que hacer nada.',
       },
       two_factor_enabled: {
         subject: 'Verificación en dos pasos activada en su cuenta de {service}',
         email: ['La verificación en dos pasos se acaba de activar en su cuenta de {service}.', alarm],
-        sms: `{service}: se han activado los dos pasos en su cuenta. ${alarm}`,
+        sms: `{service}: se ha activado la verificacion en dos pasos en su cuenta. ${alarm}`,
       },
       contact_restored: {
-        subject: 'Se ha restablecido un contacto de su cuenta de {service}',
+        subject: 'Se ha deshecho un cambio de contacto en su cuenta de {service}',
         email: [
-          'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}, con el enlace enviado a ese contacto. Se han cerrado todas las sesiones y la contraseña ya no sirve.',
-          '[Se ha quitado al mismo tiempo: {removed}.]',
-          '[Si no lo reconoce, avise a los administradores de {service}: {support}|Si no lo reconoce, pida una nueva contraseña de inmediato.]',
+          'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}, con el enlace que se le envió. Se ha cerrado la sesión en todos los dispositivos y la contraseña ya no sirve: restablézcala para iniciar sesión.',
+          '[También se ha quitado: {removed}.]',
+          '[Si no lo reconoce, avise a los administradores de {service}: {support}|Si no lo reconoce, restablezca su contraseña de inmediato.]',
         ],
-        sms: '{service}: se ha restablecido un contacto anterior de su cuenta. Sesiones cerradas; la contraseña ya no sirve.',
+        sms: '{service}: su contacto anterior esta restablecido y las sesiones, cerradas. Restablezca su contraseña para entrar.',
       },
       account_unlocked: {
         subject: 'Su cuenta de {service} está desbloqueada',
         email: [
-          'Los administradores de {service} han desbloqueado su cuenta. Ya puede volver a iniciar sesión.',
+          'Un administrador de {service} acaba de desbloquear su cuenta. Ya puede volver a iniciar sesión.',
         ],
-        sms: '{service}: los administradores han desbloqueado su cuenta. Ya puede volver a entrar.',
+        sms: '{service}: un administrador ha desbloqueado su cuenta. Ya puede volver a iniciar sesion.',
       },
       recovery_created: {
-        subject: 'Se ha creado un código para abrir su cuenta de {service}',
+        subject: 'Se ha creado un código de acceso temporal para su cuenta de {service}',
         email: [
-          'Los administradores de {service} acaban de crear un código con el que se puede elegir una nueva contraseña para su cuenta.',
-          '[Si usted no lo pidió, avíseles de inmediato: {support}|Si usted no lo pidió, puede que alguien los haya engañado. Otro mensaje le avisará cuando se elija una nueva contraseña; si no la eligió usted, pida otra de inmediato.]',
+          'Un administrador de {service} acaba de crear un código de acceso temporal para su cuenta. Quien lo tenga puede elegir una nueva contraseña.',
+          '[Si usted no lo pidió, avise de inmediato a los administradores: {support}|Si usted no lo pidió, puede que alguien haya engañado a los administradores. Le escribiremos cuando se elija una nueva contraseña: si no la eligió usted, restablézcala de inmediato.]',
         ],
-        sms: '{service}: los administradores han creado un codigo para cambiar su contraseña. [¿No lo ha pedido? {support}|Si la contraseña cambia sin usted, pida otra.]',
+        sms: '{service}: un administrador creo un codigo de acceso temporal para su cuenta. [¿No lo pidio? {support}|Si su contraseña cambia sin usted, restablezcala.]',
       },
       two_factor_removal: {
         subject: 'La verificación en dos pasos de su cuenta de {service} se va a desactivar',
         email: [
-          'Se ha pedido a los administradores de {service} que desactiven la verificación en dos pasos de su cuenta, porque su titular perdió el segundo factor. Ocurrirá dentro de 24 horas.',
-          'Si no lo ha pedido usted, manténgala: {link}',
+          'Han dicho a un administrador de {service} que usted ha perdido su segundo factor. La verificación en dos pasos de su cuenta se desactivará dentro de 24 horas.',
+          'Si no lo ha pedido usted, manténgala activa: {link}',
         ],
-        sms: '{service}: los dos pasos de su cuenta se desactivan en 24 h. Si no lo ha pedido: {link}',
+        sms: '{service}: la verificacion en dos pasos de su cuenta se desactivara en 24 h. ¿No lo ha pedido? Mantengala: {link}',
       },
       two_factor_kept: {
         subject: 'La verificación en dos pasos de su cuenta de {service} sigue activa',
         email: [
-          'La verificación en dos pasos de su cuenta de {service} se iba a desactivar. El segundo factor se acaba de usar, así que sigue activa.',
+          'La verificación en dos pasos de su cuenta de {service} se iba a desactivar. Su segundo factor se acaba de usar, así que sigue activa.',
           alarm,
         ],
-        sms: `{service}: los dos pasos de su cuenta siguen activos. ${alarm}`,
+        sms: `{service}: la verificacion en dos pasos sigue activa, porque se uso su segundo factor. ${alarm}`,
       },
       account_exported: {
-        subject: 'Se ha hecho una copia de sus datos en {service}',
+        subject: 'Se han descargado sus datos de {service}',
         email: [
-          'Alguien que inició sesión en su cuenta acaba de hacer una copia de todo lo que {service} guarda sobre usted.',
-          'Si no fue usted, cambie su contraseña de inmediato.',
+          'Alguien con la sesión iniciada en su cuenta acaba de descargar todo lo que {service} guarda sobre usted.',
+          alarm,
         ],
-        sms: '{service}: se ha hecho una copia de sus datos. Si no fue usted, cambie su contraseña.',
+        sms: `{service}: se ha descargado una copia de sus datos. ${alarm}`,
       },
       new_device: {
         subject: 'Nuevo inicio de sesión en su cuenta de {service}',
         email: [
-          'Alguien acaba de iniciar sesión en su cuenta de {service} desde un dispositivo o un lugar que no conocía.',
+          'Alguien acaba de iniciar sesión en su cuenta de {service} en un dispositivo nuevo o desde un lugar nuevo.',
           'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato.',
         ],
-        sms: '{service}: alguien ha entrado en su cuenta con un dispositivo nuevo. Si no fue usted, cambie su contraseña.',
+        sms: `{service}: inicio de sesion en un dispositivo nuevo o desde un lugar nuevo. ${alarm}`,
       },
       operator_prefix_closed: {
-        subject: 'Un prefijo de números está cerrado en {service}',
+        subject: 'Los SMS a números que empiezan por {about} están en pausa en {service}',
         email: [
-          'Casi ningún código enviado a números que empiezan por {about} se verifica. {service} no envía allí nada a desconocidos durante un día.',
+          'Casi ningún código enviado a números que empiezan por {about} se ha introducido, lo que parece un fraude. Durante un día, {service} no envía allí SMS a personas sin cuenta.',
         ],
-        sms: '{service}: los numeros que empiezan por {about} se cierran a desconocidos un dia.',
+        sms: '{service}: durante un dia no se envian SMS a numeros que empiezan por {about} a personas sin cuenta.',
       },
       operator_wrong_codes: {
         subject: 'Muchos códigos erróneos en {service}',
         email: [
-          'Se han introducido muchos códigos erróneos en {service} en un minuto: alguien puede estar adivinando.',
+          'Se han introducido muchos códigos erróneos en {service} en un minuto. Alguien puede estar adivinando códigos.',
         ],
-        sms: '{service}: muchos codigos erroneos en un minuto.',
+        sms: '{service}: muchos codigos erroneos en un minuto. Alguien puede estar adivinando codigos.',
       },
       operator_pool_dry: {
         subject: 'Se ha agotado un cupo de mensajes en {service}',
         email: [
-          'El cupo {about} de {service} se ha agotado. Hasta que se recupere, los mensajes que dependen de él esperan o se rechazan. Si nadie espera tantos, alguien los está malgastando.',
+          'El cupo {about} se ha agotado en {service}. Hasta que se recupere, los mensajes que dependen de él esperan o se rechazan. Si no esperaba tantos, puede que alguien los esté provocando a propósito.',
         ],
         sms: '{service}: se ha agotado el cupo de mensajes {about}.',
       },
       operator_gateway_suspended: {
-        subject: 'Los códigos de una pasarela no llegan en {service}',
+        subject: 'Los códigos enviados por {about} no llegan en {service}',
         email: [
-          'Se verifican muy pocos códigos de la pasarela {about}. {service} la usa por ahora la última.',
+          'Se han introducido muy pocos de los códigos que {service} envió por la pasarela {about}. Por ahora, {service} solo la usa si las demás fallan.',
         ],
-        sms: '{service}: los codigos de la pasarela {about} no llegan.',
+        sms: '{service}: los codigos enviados por la pasarela {about} no llegan.',
       },
       operator_removal_stopped: {
-        subject: 'Un titular mantuvo los dos pasos en {service}',
+        subject: 'Un titular mantuvo la verificación en dos pasos en {service}',
         email: [
-          'El titular de una cuenta detuvo la desactivación que el equipo de {service} había pedido. Puede que alguien lo haya engañado: mire los eventos de tipo undo.used.',
+          'El equipo de asistencia de {service} pidió desactivar la verificación en dos pasos de una cuenta, y su titular lo impidió. Puede que alguien haya engañado a su equipo: mire los eventos de tipo undo.used.',
         ],
-        sms: '{service}: un titular ha mantenido los dos pasos.',
+        sms: '{service}: un titular mantuvo la verificacion en dos pasos que su equipo iba a desactivar.',
       },
       operator_claim_missing: {
         subject: 'Falta un dato en los tokens de acceso de {service}',
@@ -376,23 +387,23 @@ export const es: Texts = {
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',
         email: ['La verificación en dos pasos se acaba de desactivar en su cuenta de {service}.', alarm],
-        sms: `{service}: se han desactivado los dos pasos en su cuenta. ${alarm}`,
+        sms: `{service}: se ha desactivado la verificacion en dos pasos en su cuenta. ${alarm}`,
       },
       authenticator_changed: {
-        subject: 'Nueva aplicación de autenticación para su cuenta de {service}',
+        subject: 'Su cuenta de {service} tiene una nueva aplicación de autenticación',
         email: [
           'Los códigos para entrar en su cuenta de {service} vienen ahora de otra aplicación de autenticación, y hay nuevos códigos de recuperación. Los anteriores ya no sirven.',
           alarm,
         ],
-        sms: `{service}: los codigos de su cuenta vienen ahora de otra app. ${alarm}`,
+        sms: `{service}: sus codigos vienen ahora de otra aplicacion de autenticacion. ${alarm}`,
       },
       recovery_code_used: {
         subject: 'Se ha usado un código de recuperación de su cuenta de {service}',
         email: [
-          'Se acaba de usar un código de recuperación de su cuenta de {service}.[ Códigos restantes: {left}.]',
+          'Se acaba de usar un código de recuperación de su cuenta de {service}.[ Quedan {left}.]',
           alarm,
         ],
-        sms: `{service}: se uso un codigo de recuperacion de su cuenta. [Quedan: {left}. ]${alarm}`,
+        sms: `{service}: se uso un codigo de recuperacion de su cuenta. [Quedan {left}. ]${alarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Nuevos códigos de recuperación para su cuenta de {service}',
@@ -403,65 +414,68 @@ export const es: Texts = {
         sms: `{service}: su cuenta tiene nuevos codigos de recuperacion. ${alarm}`,
       },
       authenticator_lost: {
-        subject: '{service} ya no reconoce su aplicación de autenticación',
+        subject: '{service} ya no puede comprobar los códigos de su aplicación',
         email: [
-          'Tras un cambio en el servidor de {service}, los códigos de su aplicación de autenticación ya no se pueden comprobar. Inicie sesión con un código de recuperación y vuelva a añadir la aplicación.',
-          'Si no le queda ningún código de recuperación, se le enviará un código al iniciar sesión.',
+          'Tras un cambio en su servidor, {service} ya no puede comprobar los códigos de su aplicación de autenticación. Inicie sesión con un código de recuperación y vuelva a añadir la aplicación.',
+          'Si no le queda ningún código de recuperación, le enviaremos un código al iniciar sesión.',
         ],
-        sms: '{service}: ya no se reconoce su app de codigos. Entre con un codigo de recuperacion y vuelva a añadir la app.',
+        sms: '{service}: ya no podemos comprobar los codigos de su app. Use un codigo de recuperacion y vuelva a añadir la app.',
       },
       second_factor_failed: {
         subject: 'Códigos incorrectos después de su contraseña en {service}',
         email: [
-          'Alguien que conoce su contraseña de {service} ha introducido varios códigos incorrectos en un dispositivo que usted no había usado antes.',
-          'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato: hasta ahora, el segundo paso ha impedido el acceso.',
+          'Alguien que conoce su contraseña de {service} acaba de introducir varios códigos incorrectos en un dispositivo que usted no había usado antes.',
+          'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato. Hasta ahora, el segundo factor ha impedido el acceso.',
         ],
-        sms: '{service}: alguien que sabe su contraseña puso codigos incorrectos. Si no fue usted, cambie la contraseña.',
+        sms: `{service}: alguien que sabe su contraseña puso codigos incorrectos. ${alarm}`,
       },
       refresh_token_reused: {
         subject: 'Se ha cerrado una sesión de su cuenta de {service}',
         email: [
-          'Una sesión de su cuenta de {service} se usó en dos lugares a la vez. Por prudencia la hemos cerrado: vuelva a iniciar sesión en ese dispositivo.',
-          'Si no reconoce esta actividad, cambie su contraseña.',
+          'Una sesión de su cuenta de {service} se usó en dos lugares a la vez. Puede que la hayan robado, así que la hemos cerrado: vuelva a iniciar sesión en ese dispositivo.',
+          'Si no lo reconoce, cambie su contraseña de inmediato.',
         ],
-        sms: `{service}: por prudencia hemos cerrado una de sus sesiones. ${alarm}`,
+        sms: `{service}: una sesion se uso en dos lugares y la hemos cerrado. ${alarm}`,
       },
       identity_linked: {
         subject: 'Una nueva forma de entrar en su cuenta de {service}',
         email: [
-          'Ahora se puede entrar en su cuenta de {service} con [su cuenta de {provider}|una cuenta externa].',
+          'Ahora puede iniciar sesión en su cuenta de {service} con [su cuenta de {provider}|una cuenta externa].',
           'Si no fue usted, quite este acceso y cambie su contraseña de inmediato.',
         ],
-        sms: `{service}: ahora se entra en su cuenta con [{provider}|una cuenta externa]. ${alarm}`,
+        sms: `{service}: ahora puede iniciar sesion con [{provider}|una cuenta externa]. ${alarm}`,
       },
       passkey_added: {
         subject: 'Se ha añadido una llave de acceso a su cuenta de {service}',
         email: [
-          'Ahora se puede entrar en su cuenta de {service} con una nueva llave de acceso[, {passkey}].',
+          'Ahora puede iniciar sesión en su cuenta de {service} con una nueva llave de acceso[, {passkey}].',
           'Si no fue usted, quítela y cambie su contraseña de inmediato.',
         ],
         sms: `{service}: se ha añadido una llave de acceso. ${alarm}`,
       },
       passkey_removed: {
         subject: 'Se ha quitado una llave de acceso de su cuenta de {service}',
-        email: ['La llave de acceso [{passkey} ]ya no abre su cuenta de {service}.', alarm],
+        email: [
+          'Ya no puede iniciar sesión en su cuenta de {service} con la llave de acceso[ {passkey}] que se acaba de quitar.',
+          alarm,
+        ],
         sms: `{service}: se ha quitado una llave de acceso. ${alarm}`,
       },
       passkey_copied: {
         subject: 'Puede que se haya copiado una llave de acceso de su cuenta de {service}',
         email: [
-          'Hemos rechazado un inicio de sesión en su cuenta de {service}: la llave de acceso [{passkey} ]se usó de una forma que solo se explica por una copia.',
+          'Acabamos de rechazar un inicio de sesión en su cuenta de {service}: parece que alguien usa una copia de su llave de acceso[ {passkey}].',
           'Quite esa llave de acceso y añada una nueva.',
         ],
-        sms: '{service}: acceso rechazado. Puede que se haya copiado la llave de acceso. Quite esa llave.',
+        sms: '{service}: acceso rechazado, parece que han copiado una llave de acceso. Quitela y añada una nueva.',
       },
       identity_unlinked: {
         subject: 'Se ha quitado una forma de entrar en su cuenta de {service}',
         email: [
-          'Ya no se puede entrar en su cuenta de {service} con [su cuenta de {provider}|una cuenta externa].',
+          'Ya no puede iniciar sesión en su cuenta de {service} con [su cuenta de {provider}|una cuenta externa].',
           alarm,
         ],
-        sms: `{service}: ya no se entra en su cuenta con [{provider}|una cuenta externa]. ${alarm}`,
+        sms: `{service}: ya no puede iniciar sesion con [{provider}|una cuenta externa]. ${alarm}`,
       },
     },
   },
@@ -503,14 +517,14 @@ export const es: Texts = {
   },
   purposes: {
     confirmation: 'Confirmación de la cuenta',
-    login_code: 'Inicio de sesión con código',
-    two_factor: 'Segundo paso',
-    step_up: 'Confirmación de una acción',
+    login_code: 'Código para iniciar sesión',
+    two_factor: 'Verificación en dos pasos',
+    step_up: 'Confirmación de un cambio',
     password_reset: 'Nueva contraseña',
     email_change: 'Nueva dirección de correo',
     phone_change: 'Nuevo número de teléfono',
-    two_factor_enrolment: 'Activación de los dos pasos',
-    recovery: 'Código de recuperación',
+    two_factor_enrolment: 'Activación de la verificación en dos pasos',
+    recovery: 'Código de acceso temporal',
     invitation: 'Invitación',
   },
   demonstration: {

@@ -148,6 +148,12 @@ export const fr = {
       "Ce code est valable {duration} et ne sert qu'une fois. Ne le communiquez à personne.",
       "Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.",
     ],
+    unasked: {
+      two_factor:
+        "Si vous n'êtes pas en train de vous connecter, changez votre mot de passe sans attendre : quelqu'un d'autre le connaît peut-être.",
+      step_up:
+        "Si ce n'est pas vous, déconnectez tous les appareils et changez votre mot de passe : quelqu'un d'autre est peut-être connecté.",
+    },
     duration: { one: '{minutes} minute', other: '{minutes} minutes' },
     removed: {
       email: "l'adresse e-mail",
@@ -167,27 +173,27 @@ export const fr = {
         sms: '{service} : {code} est votre code de connexion. Valable {minutes} min. Ne le donnez à personne.',
       },
       two_factor: {
-        subject: 'Terminez votre connexion à {service}',
+        subject: 'Votre code pour terminer votre connexion à {service}',
         email: ['Voici votre code pour terminer votre connexion à {service} :'],
-        sms: '{service} : {code} est votre code de double authentification. Valable {minutes} min. Ne le donnez à personne.',
+        sms: '{service} : {code} est votre code pour terminer votre connexion. Valable {minutes} min. Ne le donnez à personne.',
       },
       step_up: {
         subject: 'Confirmez une modification de votre compte {service}',
         email: ['Voici votre code pour confirmer une modification de votre compte {service} :'],
-        sms: '{service} : {code} est votre code pour modifier votre compte. Valable {minutes} min. Ne le donnez à personne.',
+        sms: '{service} : {code} est votre code pour confirmer une modification. Valable {minutes} min. Ne le donnez à personne.',
       },
       password_reset: {
-        subject: 'Choisissez un nouveau mot de passe sur {service}',
+        subject: 'Votre code pour choisir un nouveau mot de passe sur {service}',
         email: ['Voici votre code pour choisir un nouveau mot de passe sur {service} :'],
         sms: '{service} : {code} est votre code pour un nouveau mot de passe. Valable {minutes} min. Ne le donnez à personne.',
       },
       email_change: {
-        subject: 'Confirmez votre adresse e-mail sur {service}',
+        subject: 'Confirmez votre nouvelle adresse e-mail sur {service}',
         email: ['Voici votre code pour confirmer votre nouvelle adresse e-mail sur {service} :'],
         sms: '{service} : {code} est votre code pour votre nouvelle adresse e-mail. Valable {minutes} min. Ne le donnez à personne.',
       },
       phone_change: {
-        subject: 'Confirmez votre numéro sur {service}',
+        subject: 'Confirmez votre nouveau numéro sur {service}',
         email: ['Voici votre code pour confirmer votre nouveau numéro de téléphone sur {service} :'],
         sms: '{service} : {code} est votre code pour votre nouveau numéro. Valable {minutes} min. Ne le donnez à personne.',
       },
@@ -197,13 +203,17 @@ export const fr = {
         sms: '{service} : {code} est votre code pour activer la double authentification. Valable {minutes} min. Ne le donnez à personne.',
       },
       recovery: {
-        subject: 'Votre code de récupération pour {service}',
-        email: ['Voici le code pour choisir un nouveau mot de passe sur {service} :'],
-        sms: '{service} : {code} est votre code de récupération. Valable {duration}. Ne le donnez à personne.',
+        subject: "Votre code d'accès temporaire pour {service}",
+        email: [
+          "Voici votre code d'accès temporaire. Il vous permet de choisir un nouveau mot de passe pour votre compte {service} :",
+        ],
+        sms: "{service} : {code} est votre code d'accès temporaire. Valable {duration}. Ne le donnez à personne.",
       },
       invitation: {
         subject: 'Votre invitation sur {service}',
-        email: ['Voici le code pour choisir le mot de passe de votre nouveau compte {service} :'],
+        email: [
+          'Vous êtes invité sur {service}. Voici votre code pour choisir le mot de passe de votre nouveau compte :',
+        ],
         sms: "{service} : {code} est votre code d'invitation. Valable {duration}. Ne le donnez à personne.",
       },
     },
@@ -211,19 +221,19 @@ export const fr = {
       account_exists: {
         subject: 'Vous avez déjà un compte {service}',
         email: [
-          "Quelqu'un, sans doute vous, vient de demander un compte {service} avec cette adresse. Elle en a déjà un : connectez-vous, ou demandez un nouveau mot de passe si vous l'avez oublié.",
-          "Si vous n'êtes pas à l'origine de cette demande, ignorez ce message : rien n'a changé.",
+          "Quelqu'un, sans doute vous, vient d'essayer de créer un compte {service} avec cette adresse. Vous en avez déjà un : connectez-vous, ou choisissez un nouveau mot de passe si vous l'avez oublié.",
+          "Si ce n'était pas vous, il n'y a rien à faire : rien n'a changé.",
         ],
-        sms: '{service} : vous avez déjà un compte avec ce numéro. Connectez-vous, ou demandez un nouveau mot de passe.',
+        sms: '{service} : vous avez déjà un compte avec ce numéro. Connectez-vous, ou choisissez un nouveau mot de passe.',
       },
       password_changed: {
         subject: 'Votre mot de passe {service} a changé',
         email: [
           'Le mot de passe de votre compte {service} vient de changer.',
-          '[Ajouts des sept derniers jours, retirés avec lui : {removed}.]',
-          "Si ce n'était pas vous, demandez un nouveau mot de passe sans attendre.",
+          '[Ces ajouts des sept derniers jours ont été retirés : {removed}.]',
+          "Si ce n'était pas vous, réinitialisez votre mot de passe sans attendre.",
         ],
-        sms: "{service} : votre mot de passe a changé. Si ce n'était pas vous, demandez-en un nouveau sans attendre.",
+        sms: "{service} : votre mot de passe a changé. Si ce n'était pas vous, réinitialisez-le sans attendre.",
       },
       email_changed: {
         subject: "L'adresse e-mail de votre compte {service} a changé",
@@ -258,16 +268,17 @@ export const fr = {
         subject: 'Votre compte {service} a été supprimé',
         email: [
           "Votre compte {service} vient d'être supprimé, avec tout ce qui lui appartenait. Il ne peut pas être rétabli.",
+          "[Si ce n'était pas vous, prévenez les administrateurs de {service} : {support}]",
         ],
         sms: '{service} : votre compte a été supprimé définitivement.',
       },
       contact_claimed: {
-        subject: 'Vos coordonnées ont été demandées pour un autre compte {service}',
+        subject: "Quelqu'un a voulu ajouter vos coordonnées à un autre compte {service}",
         email: [
-          "Une personne vient de demander à ajouter cette adresse e-mail ou ce numéro à un autre compte {service}. Il appartient au vôtre et y reste : rien n'a changé.",
-          "Si c'était vous, modifiez-le d'abord dans ce compte. Sinon, vous pouvez ignorer ce message.",
+          "Quelqu'un vient d'essayer d'ajouter cette adresse e-mail ou ce numéro à un autre compte {service}. Il appartient à votre compte et y reste.",
+          "Si c'était vous, retirez-le d'abord de ce compte. Sinon, il n'y a rien à faire.",
         ],
-        sms: "{service} : une personne a voulu ajouter votre numéro à un autre compte. Rien n'a changé.",
+        sms: "{service} : quelqu'un a voulu ajouter votre numéro à un autre compte. Il reste dans votre compte : il n'y a rien à faire.",
       },
       two_factor_enabled: {
         subject: 'Double authentification activée sur votre compte {service}',
@@ -275,95 +286,95 @@ export const fr = {
         sms: `{service} : la double authentification de votre compte est maintenant active. ${alarm}`,
       },
       contact_restored: {
-        subject: 'Un contact de votre compte {service} a été rétabli',
+        subject: 'Un changement de contact a été annulé sur votre compte {service}',
         email: [
-          "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli, avec le lien envoyé à ce contact. Toutes les sessions ont été fermées et le mot de passe ne fonctionne plus.",
+          "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli, avec le lien qui lui avait été envoyé. Tous les appareils ont été déconnectés et le mot de passe ne fonctionne plus : réinitialisez-le pour vous connecter.",
           '[Retiré en même temps : {removed}.]',
-          "[Si vous n'en êtes pas à l'origine, prévenez les administrateurs de {service} : {support}|Si vous n'en êtes pas à l'origine, demandez un nouveau mot de passe sans attendre.]",
+          "[Si vous n'en êtes pas à l'origine, prévenez les administrateurs de {service} : {support}|Si vous n'en êtes pas à l'origine, réinitialisez votre mot de passe sans attendre.]",
         ],
-        sms: '{service} : un ancien contact de votre compte a été rétabli. Les sessions sont fermées, le mot de passe ne fonctionne plus.',
+        sms: "{service} : l'ancien contact de votre compte est rétabli. Tout est déconnecté. Réinitialisez votre mot de passe pour vous connecter.",
       },
       account_unlocked: {
         subject: 'Votre compte {service} est débloqué',
         email: [
-          "Votre compte {service} vient d'être débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.",
+          'Un administrateur de {service} vient de débloquer votre compte. Vous pouvez de nouveau vous connecter.',
         ],
-        sms: '{service} : votre compte a été débloqué par ses administrateurs. Vous pouvez à nouveau vous connecter.',
+        sms: '{service} : un administrateur a débloqué votre compte. Vous pouvez de nouveau vous connecter.',
       },
       recovery_created: {
-        subject: 'Un code a été créé pour ouvrir votre compte {service}',
+        subject: "Un code d'accès temporaire à votre compte {service} a été créé",
         email: [
-          'Les administrateurs de {service} viennent de créer un code qui permet de choisir un nouveau mot de passe pour votre compte.',
-          "[Si vous ne l'avez pas demandé, prévenez-les sans attendre : {support}|Si vous ne l'avez pas demandé, quelqu'un les a peut-être trompés. Un autre message vous dira quand un nouveau mot de passe est choisi ; si ce n'est pas par vous, demandez-en un nouveau sans attendre.]",
+          "Un administrateur de {service} vient de créer un code d'accès temporaire pour votre compte. Quiconque l'a peut choisir un nouveau mot de passe.",
+          "[Si vous ne l'avez pas demandé, prévenez les administrateurs sans attendre : {support}|Si vous ne l'avez pas demandé, quelqu'un a peut-être trompé les administrateurs. Nous vous écrirons quand un nouveau mot de passe sera choisi : si ce n'est pas par vous, réinitialisez-le sans attendre.]",
         ],
-        sms: "{service} : les administrateurs ont créé un code pour changer votre mot de passe. [Pas votre demande ? {support}|S'il change sans vous, demandez-en un nouveau.]",
+        sms: "{service} : un administrateur a créé un code d'accès temporaire à votre compte. [Pas votre demande ? {support}|Mot de passe changé sans vous ? Réinitialisez-le.]",
       },
       two_factor_removal: {
         subject: 'La double authentification de votre compte {service} va être désactivée',
         email: [
-          'On a demandé aux administrateurs de {service} de désactiver la double authentification de votre compte, parce que son titulaire aurait perdu son second facteur. Ce sera fait dans 24 heures.',
+          'On a dit à un administrateur de {service} que vous avez perdu votre second facteur. La double authentification de votre compte sera désactivée dans 24 heures.',
           "Si vous ne l'avez pas demandé, gardez-la : {link}",
         ],
-        sms: '{service} : la double authentification sera désactivée dans 24 h. Pas votre demande ? {link}',
+        sms: '{service} : la double authentification de votre compte sera désactivée dans 24 h. Pas votre demande ? Gardez-la : {link}',
       },
       two_factor_kept: {
         subject: 'La double authentification de votre compte {service} reste active',
         email: [
-          "La double authentification de votre compte {service} allait être désactivée. Le second facteur vient d'être utilisé : elle reste donc active.",
+          "La double authentification de votre compte {service} allait être désactivée. Votre second facteur vient d'être utilisé : elle reste donc active.",
           alarm,
         ],
-        sms: `{service} : la double authentification reste active. ${alarm}`,
+        sms: `{service} : la double authentification reste active, car votre second facteur a servi. ${alarm}`,
       },
       account_exported: {
-        subject: 'Une copie de vos données {service} a été faite',
+        subject: 'Vos données {service} ont été téléchargées',
         email: [
-          "Une copie de tout ce que {service} conserve à votre sujet vient d'être faite, par une personne connectée à votre compte.",
-          "Si ce n'était pas vous, changez votre mot de passe sans attendre.",
+          'Une personne connectée à votre compte vient de télécharger tout ce que {service} conserve à votre sujet.',
+          alarm,
         ],
-        sms: "{service} : une copie de vos données a été faite. Si ce n'était pas vous, changez votre mot de passe.",
+        sms: `{service} : une copie de vos données a été téléchargée. ${alarm}`,
       },
       new_device: {
         subject: 'Nouvelle connexion à votre compte {service}',
         email: [
-          "Quelqu'un vient de se connecter à votre compte {service} depuis un appareil ou un lieu qu'il ne connaissait pas.",
+          "Quelqu'un vient de se connecter à votre compte {service} sur un nouvel appareil ou depuis un nouveau lieu.",
           "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre.",
         ],
-        sms: "{service} : nouvelle connexion à votre compte depuis un appareil inconnu. Si ce n'était pas vous, changez votre mot de passe.",
+        sms: `{service} : connexion à votre compte sur un nouvel appareil ou depuis un nouveau lieu. ${alarm}`,
       },
       operator_prefix_closed: {
-        subject: 'Un préfixe de numéros est fermé sur {service}',
+        subject: 'Les SMS aux numéros en {about} sont suspendus sur {service}',
         email: [
-          "Presque aucun code envoyé aux numéros qui commencent par {about} n'est saisi. {service} n'y envoie plus rien aux inconnus pendant un jour.",
+          "Presque aucun code envoyé aux numéros qui commencent par {about} n'a été saisi, ce qui ressemble à une fraude. Pendant un jour, {service} n'y envoie aucun SMS aux personnes sans compte.",
         ],
-        sms: '{service} : les numéros en {about} sont fermés aux inconnus pour un jour.',
+        sms: '{service} : pas de SMS aux numéros en {about} pendant un jour pour les personnes sans compte.',
       },
       operator_wrong_codes: {
         subject: 'Beaucoup de codes erronés sur {service}',
         email: [
-          "Beaucoup de codes erronés ont été saisis sur {service} en une minute : quelqu'un essaie peut-être d'en deviner.",
+          "Beaucoup de codes erronés ont été saisis sur {service} en une minute. Quelqu'un essaie peut-être d'en deviner.",
         ],
-        sms: '{service} : beaucoup de codes erronés en une minute.',
+        sms: "{service} : beaucoup de codes erronés en une minute. Quelqu'un essaie peut-etre d'en deviner.",
       },
       operator_pool_dry: {
-        subject: 'Un budget de messages est épuisé chez {service}',
+        subject: 'Un budget de messages est épuisé sur {service}',
         email: [
-          'Le budget {about} de {service} est épuisé. Jusqu’à ce qu’il se reconstitue, les messages qui en dépendent attendent ou sont refusés. Si personne n’en attend autant, quelqu’un les gaspille.',
+          "Le budget {about} est épuisé sur {service}. Jusqu'à ce qu'il se reconstitue, les messages qui en dépendent attendent ou sont refusés. Si vous n'en attendiez pas autant, quelqu'un les provoque peut-être exprès.",
         ],
         sms: '{service} : le budget de messages {about} est épuisé.',
       },
       operator_gateway_suspended: {
-        subject: "Les codes d'une passerelle n'arrivent pas sur {service}",
+        subject: "Les codes confiés à {about} n'arrivent pas sur {service}",
         email: [
-          "Trop peu de codes confiés à la passerelle {about} sont saisis. {service} ne s'en sert plus qu'en dernier.",
+          "Trop peu des codes que {service} a envoyés par la passerelle {about} ont été saisis. Pour l'instant, {service} ne s'en sert que si les autres échouent.",
         ],
-        sms: "{service} : les codes de la passerelle {about} n'arrivent pas.",
+        sms: "{service} : les codes envoyés par la passerelle {about} n'arrivent pas.",
       },
       operator_removal_stopped: {
         subject: 'Un titulaire a gardé la double authentification sur {service}',
         email: [
-          "Le titulaire d'un compte a arrêté la désactivation que l'assistance de {service} avait demandée. Quelqu'un l'a peut-être trompée : voyez les événements de type undo.used.",
+          "L'assistance de {service} avait demandé de désactiver la double authentification d'un compte, et son titulaire l'a empêché. Quelqu'un a peut-être trompé votre assistance : voyez les événements de type undo.used.",
         ],
-        sms: '{service} : un titulaire a gardé la double authentification.',
+        sms: "{service} : un titulaire a gardé la double authentification que l'assistance allait désactiver.",
       },
       operator_claim_missing: {
         subject: 'Une information manque dans les jetons d’accès de {service}',
@@ -378,7 +389,7 @@ export const fr = {
         sms: `{service} : la double authentification de votre compte est maintenant inactive. ${alarm}`,
       },
       authenticator_changed: {
-        subject: "Nouvelle application d'authentification pour votre compte {service}",
+        subject: "Votre compte {service} a une nouvelle application d'authentification",
         email: [
           "Les codes de connexion de votre compte {service} viennent maintenant d'une autre application d'authentification, et vos codes de secours ont été renouvelés. Les anciens ne sont plus valables.",
           alarm,
@@ -388,10 +399,10 @@ export const fr = {
       recovery_code_used: {
         subject: 'Un code de secours de votre compte {service} a été utilisé',
         email: [
-          "Un code de secours de votre compte {service} vient d'être utilisé.[ Codes restants : {left}.]",
+          "Un code de secours de votre compte {service} vient d'être utilisé.[ Il en reste {left}.]",
           alarm,
         ],
-        sms: `{service} : un code de secours de votre compte a été utilisé. [Codes restants : {left}. ]${alarm}`,
+        sms: `{service} : un code de secours de votre compte a été utilisé. [Il en reste {left}. ]${alarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Nouveaux codes de secours pour votre compte {service}',
@@ -402,65 +413,68 @@ export const fr = {
         sms: `{service} : les codes de secours de votre compte ont été renouvelés. ${alarm}`,
       },
       authenticator_lost: {
-        subject: "Votre application d'authentification n'est plus reconnue par {service}",
+        subject: '{service} ne peut plus vérifier les codes de votre application',
         email: [
-          "À la suite d'un changement sur le serveur de {service}, les codes de votre application d'authentification ne peuvent plus être vérifiés. Connectez-vous avec un code de secours, puis ajoutez de nouveau votre application.",
-          'Si vous n’avez plus de code de secours, un code vous sera envoyé à la connexion.',
+          "Après un changement sur son serveur, {service} ne peut plus vérifier les codes de votre application d'authentification. Connectez-vous avec un code de secours, puis ajoutez de nouveau l'application.",
+          "S'il ne vous reste aucun code de secours, nous vous enverrons un code à la connexion.",
         ],
-        sms: "{service} : votre application d'authentification n'est plus reconnue. Connectez-vous avec un code de secours, puis ajoutez-la de nouveau.",
+        sms: '{service} : nous ne pouvons plus vérifier les codes de votre application. Utilisez un code de secours, puis ajoutez-la de nouveau.',
       },
       second_factor_failed: {
         subject: 'Codes erronés après votre mot de passe sur {service}',
         email: [
-          "Quelqu'un qui connaît votre mot de passe {service} a saisi plusieurs codes erronés, depuis un appareil que vous n'avez pas encore utilisé.",
-          "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre : la deuxième étape l'a arrêté jusqu'ici.",
+          "Quelqu'un qui connaît votre mot de passe {service} vient de saisir plusieurs codes erronés, sur un appareil que vous n'avez pas encore utilisé.",
+          "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre. Le second facteur l'a arrêté jusqu'ici.",
         ],
-        sms: "{service} : des codes erronés ont été saisis après votre mot de passe. Si ce n'était pas vous, changez-le.",
+        sms: `{service} : quelqu'un qui a votre mot de passe a saisi des codes erronés. ${alarm}`,
       },
       refresh_token_reused: {
         subject: 'Un appareil a été déconnecté de votre compte {service}',
         email: [
-          "Une session de votre compte {service} a été utilisée à deux endroits à la fois. Par prudence, nous l'avons fermée : reconnectez-vous sur cet appareil.",
-          'Si vous ne reconnaissez pas cette activité, changez votre mot de passe.',
+          "Une session de votre compte {service} a été utilisée à deux endroits à la fois. Elle a peut-être été volée ; nous l'avons donc fermée : reconnectez-vous sur cet appareil.",
+          "Si vous n'y reconnaissez rien, changez votre mot de passe sans attendre.",
         ],
-        sms: `{service} : une session de votre compte a été fermée par prudence. ${alarm}`,
+        sms: `{service} : une session, utilisée à deux endroits, a été fermée. ${alarm}`,
       },
       identity_linked: {
         subject: 'Nouvelle façon de se connecter à votre compte {service}',
         email: [
-          'Votre compte {service} peut maintenant être ouvert avec [votre compte {provider}|un compte extérieur].',
+          'Vous pouvez maintenant vous connecter à votre compte {service} avec [votre compte {provider}|un compte extérieur].',
           "Si ce n'était pas vous, retirez cet accès et changez votre mot de passe sans attendre.",
         ],
-        sms: `{service} : votre compte s'ouvre maintenant aussi avec [{provider}|un compte extérieur]. ${alarm}`,
+        sms: `{service} : vous pouvez maintenant vous connecter avec [{provider}|un compte extérieur]. ${alarm}`,
       },
       passkey_added: {
         subject: 'Une clé d’accès a été ajoutée à votre compte {service}',
         email: [
-          'Votre compte {service} peut maintenant être ouvert avec une nouvelle clé d’accès[, {passkey}].',
-          'Si ce n’était pas vous, retirez-la et changez votre mot de passe sans attendre.',
+          "Vous pouvez maintenant vous connecter à votre compte {service} avec une nouvelle clé d'accès[, {passkey}].",
+          "Si ce n'était pas vous, retirez-la et changez votre mot de passe sans attendre.",
         ],
-        sms: `{service} : une cle d'acces a été ajoutée à votre compte. ${alarm}`,
+        sms: `{service} : une clé d'accès a été ajoutée à votre compte. ${alarm}`,
       },
       passkey_removed: {
         subject: 'Une clé d’accès a été retirée de votre compte {service}',
-        email: ['La clé d’accès [{passkey} ]n’ouvre plus votre compte {service}.', alarm],
-        sms: `{service} : une cle d'acces a été retirée de votre compte. ${alarm}`,
+        email: [
+          "Vous ne pouvez plus vous connecter à votre compte {service} avec la clé d'accès[ {passkey}] qui vient d'être retirée.",
+          alarm,
+        ],
+        sms: `{service} : une clé d'accès a été retirée de votre compte. ${alarm}`,
       },
       passkey_copied: {
         subject: 'Une clé d’accès de votre compte {service} a peut-être été copiée',
         email: [
-          'Nous avons refusé une connexion à votre compte {service} : la clé d’accès [{passkey} ]a été utilisée d’une façon que seule une copie explique.',
-          'Retirez cette clé d’accès et ajoutez-en une nouvelle.',
+          "Nous venons de refuser une connexion à votre compte {service} : quelqu'un semble utiliser une copie de votre clé d'accès[ {passkey}].",
+          "Retirez cette clé d'accès et ajoutez-en une nouvelle.",
         ],
-        sms: "{service} : connexion refusée : la cle d'acces a peut-etre été copiée. Retirez-la.",
+        sms: "{service} : connexion refusée, car une clé d'accès semble avoir été copiée. Retirez-la et ajoutez-en une autre.",
       },
       identity_unlinked: {
         subject: 'Une façon de se connecter à votre compte {service} a été retirée',
         email: [
-          'Votre compte {service} ne peut plus être ouvert avec [votre compte {provider}|un compte extérieur].',
+          'Vous ne pouvez plus vous connecter à votre compte {service} avec [votre compte {provider}|un compte extérieur].',
           alarm,
         ],
-        sms: `{service} : votre compte ne s'ouvre plus avec [{provider}|un compte extérieur]. ${alarm}`,
+        sms: `{service} : vous ne pouvez plus vous connecter avec [{provider}|un compte extérieur]. ${alarm}`,
       },
     },
   },
@@ -503,14 +517,14 @@ export const fr = {
   },
   purposes: {
     confirmation: 'Confirmation du compte',
-    login_code: 'Connexion par code',
-    two_factor: 'Seconde étape',
-    step_up: 'Confirmation d’une action',
+    login_code: 'Code de connexion',
+    two_factor: 'Double authentification',
+    step_up: 'Confirmation d’une modification',
     password_reset: 'Nouveau mot de passe',
     email_change: 'Nouvelle adresse e-mail',
     phone_change: 'Nouveau numéro',
     two_factor_enrolment: 'Activation de la double authentification',
-    recovery: 'Code de récupération',
+    recovery: 'Code d’accès temporaire',
     invitation: 'Invitation',
   },
   demonstration: {

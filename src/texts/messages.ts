@@ -17,7 +17,7 @@ export interface MessageFacts {
   minutes: number
   /** The following belong to some messages only, and each of them may be missing. The device is in quotation marks, and SMS have none. */
   device?: string
-  /** The address from which somebody called who was not signed in. */
+  /** The address of the person who caused the notice. */
   address?: string
   provider?: string
   /** The name of a passkey, in quotation marks, in e-mails alone. */
@@ -39,7 +39,8 @@ export interface MessageTemplate {
   subject(facts: MessageFacts): string
   /** Paragraphs of the e-mail, above and below the code if there is one. */
   above(facts: MessageFacts): string[]
-  below(facts: MessageFacts): string[]
+  /** `isProved`: the code was asked for with the right password, or in a session. */
+  below(facts: MessageFacts, isProved: boolean): string[]
   sms(facts: MessageFacts, code: string): string
 }
 
@@ -61,12 +62,17 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   greeting: string
   /** The quotation marks, opening and closing. */
   quotes: readonly string[]
-  /** The last paragraph of a notice by e-mail: when it happened and, if it is known, on which device or from which address. */
+  /** The second paragraph of a notice by e-mail: when it happened and, if they are known, the device and the address. */
   circumstances: string
   /** The last line of every e-mail. */
   footer: string
   /** The paragraphs below a code. */
   below_code: readonly string[]
+  /**
+   * These replace what follows the first paragraph below a code, if the code was asked for with the right password or
+   * in a session: a code that the owner did not ask for then means that somebody else has got in that far.
+   */
+  unasked: Record<'two_factor' | 'step_up', string>
   /** `{duration}`, from `{minutes}`. */
   duration: PluralText
   /** The items of `{removed}`. */
@@ -97,25 +103,31 @@ export function createTemplates<Code extends string, Notice extends string>(
     return (facts: MessageFacts) => fills.map((fill) => fill(facts)).filter((paragraph) => paragraph !== '')
   }
   const belowCode = compileParagraphs(texts.below_code)
-  const templateOf =
-    (below: MessageTemplate['below']) =>
-    ({ subject, email, sms }: MessageText): MessageTemplate => {
-      const fillSms = compile(sms)
-      return {
-        subject: compile(subject),
-        above: compileParagraphs(email),
-        below,
-        sms: (facts, code) => fillSms(facts, { code, duration: inSmsLetters(durationOf(facts.minutes)) }),
-      }
+  const unasked = new Map(Object.entries(texts.unasked).map(([purpose, text]) => [purpose, compile(text)]))
+  const belowCodeOf =
+    (purpose: string): MessageTemplate['below'] =>
+    (facts, isProved) => {
+      const warning = isProved ? unasked.get(purpose) : undefined
+      const paragraphs = belowCode(facts)
+      return warning ? [...paragraphs.slice(0, 1), warning(facts)] : paragraphs
     }
+  const templateOf = (
+    { subject, email, sms }: MessageText,
+    below: MessageTemplate['below'],
+  ): MessageTemplate => {
+    const fillSms = compile(sms)
+    return {
+      subject: compile(subject),
+      above: compileParagraphs(email),
+      below,
+      sms: (facts, code) => fillSms(facts, { code, duration: inSmsLetters(durationOf(facts.minutes)) }),
+    }
+  }
   const circumstances = compile(texts.circumstances)
   return {
     messages: {
-      ...mapValues(texts.codes, templateOf(belowCode)),
-      ...mapValues(
-        texts.notices,
-        templateOf(() => []),
-      ),
+      ...mapValues(texts.codes, (text, purpose) => templateOf(text, belowCodeOf(purpose))),
+      ...mapValues(texts.notices, (text) => templateOf(text, () => [])),
     },
     footer: compile(texts.footer),
     circumstances: (facts, date) => circumstances(facts, { date }),
@@ -124,7 +136,7 @@ export function createTemplates<Code extends string, Notice extends string>(
 
 function createValues({ removed }: MessageTexts, tag: string, durationOf: (minutes: number) => string) {
   const list = new Intl.ListFormat(tag)
-  const items = mapValues(removed, compileTemplate)
+  const items = mapValues(removed, (text) => compileTemplate(text))
   const nameOf = (item: string) => {
     const [kind = '', provider = ''] = item.split(' ', 2)
     return Object.hasOwn(items, kind) ? items[kind as keyof typeof items]({ provider }) : item
@@ -139,7 +151,7 @@ function createValues({ removed }: MessageTexts, tag: string, durationOf: (minut
 
 function createDurations(duration: PluralText, tag: string): (minutes: number) => string {
   const plurals = new Intl.PluralRules(tag)
-  const forms = mapValues(duration as Record<Intl.LDMLPluralRule, string>, compileTemplate)
+  const forms = mapValues(duration as Record<Intl.LDMLPluralRule, string>, (text) => compileTemplate(text))
   return (minutes) =>
     longDuration(minutes, tag) ??
     (forms[plurals.select(minutes)] ?? forms.other)({ minutes: String(minutes) })
@@ -158,8 +170,8 @@ function longDuration(minutes: number, tag: string): string | null {
 
 function mapValues<Key extends string, From, To>(
   from: Record<Key, From>,
-  convert: (value: From) => To,
+  convert: (value: From, key: string) => To,
 ): Record<Key, To> {
-  const entries = Object.entries<From>(from).map(([key, value]) => [key, convert(value)])
+  const entries = Object.entries<From>(from).map(([key, value]) => [key, convert(value, key)])
   return Object.fromEntries(entries) as Record<Key, To>
 }

@@ -150,6 +150,11 @@ export const pt: Texts = {
       'Este código é válido por {duration} e só pode ser usado uma vez. Não o revele a ninguém.',
       'Se não fez este pedido, pode ignorar esta mensagem.',
     ],
+    unasked: {
+      two_factor: 'Se não está a iniciar sessão, altere a senha de imediato: outra pessoa pode sabê-la.',
+      step_up:
+        'Se não foi uma ação sua, termine a sessão em todos os dispositivos e altere a senha: outra pessoa pode ter entrado.',
+    },
     duration: { one: '{minutes} minuto', other: '{minutes} minutos' },
     removed: {
       email: 'o endereço de e-mail',
@@ -169,43 +174,47 @@ export const pt: Texts = {
         sms: '{service}: {code} é o codigo para entrar. Expira em {minutes} min. Nunca o revele.',
       },
       two_factor: {
-        subject: 'Termine de iniciar sessão em {service}',
+        subject: 'O seu código para terminar de iniciar sessão em {service}',
         email: ['Este é o código para terminar de iniciar sessão em {service}:'],
         sms: '{service}: {code} é o codigo para terminar de entrar. Expira em {minutes} min. Nunca o revele.',
       },
       step_up: {
         subject: 'Confirme uma alteração na sua conta em {service}',
         email: ['Este é o código para confirmar uma alteração na sua conta em {service}:'],
-        sms: '{service}: {code} é o codigo para alterar a sua conta. Expira em {minutes} min. Nunca o revele.',
+        sms: '{service}: {code} é o codigo para confirmar uma alteracao na conta. Expira em {minutes} min. Nunca o revele.',
       },
       password_reset: {
-        subject: 'Escolha uma nova senha para {service}',
+        subject: 'O seu código para escolher uma nova senha em {service}',
         email: ['Este é o código para escolher uma nova senha em {service}:'],
         sms: '{service}: {code} é o codigo para escolher uma nova senha. Expira em {minutes} min. Nunca o revele.',
       },
       email_change: {
-        subject: 'Confirme o seu endereço de e-mail em {service}',
+        subject: 'Confirme o seu novo endereço de e-mail em {service}',
         email: ['Este é o código para confirmar o seu novo endereço de e-mail em {service}:'],
         sms: '{service}: {code} é o codigo para confirmar o novo e-mail. Expira em {minutes} min. Nunca o revele.',
       },
       phone_change: {
-        subject: 'Confirme o seu número de telefone em {service}',
+        subject: 'Confirme o seu novo número de telefone em {service}',
         email: ['Este é o código para confirmar o seu novo número de telefone em {service}:'],
         sms: '{service}: {code} é o codigo para confirmar o novo numero. Expira em {minutes} min. Nunca o revele.',
       },
       two_factor_enrolment: {
         subject: 'Ative a autenticação de dois fatores em {service}',
         email: ['Este é o código para ativar a autenticação de dois fatores em {service}:'],
-        sms: '{service}: {code} é o codigo para ativar os dois fatores. Expira em {minutes} min. Nunca o revele.',
+        sms: '{service}: {code} é o codigo para ativar a autenticacao de dois fatores. Expira em {minutes} min. Nunca o revele.',
       },
       recovery: {
-        subject: 'O seu código de recuperação de {service}',
-        email: ['Este é o código para escolher uma nova senha em {service}:'],
-        sms: '{service}: {code} é o codigo de recuperacao. Expira em {duration}. Nunca o revele.',
+        subject: 'O seu código de acesso temporário de {service}',
+        email: [
+          'Este é o seu código de acesso temporário. Com ele pode escolher uma nova senha para a sua conta em {service}:',
+        ],
+        sms: '{service}: {code} é o seu codigo de acesso temporario. Expira em {duration}. Nunca o revele.',
       },
       invitation: {
         subject: 'O seu convite para {service}',
-        email: ['Este é o código para escolher a senha da sua nova conta em {service}:'],
+        email: [
+          'Recebeu um convite para {service}. Este é o código para escolher a senha da sua nova conta:',
+        ],
         sms: '{service}: {code} é o codigo do seu convite. Expira em {duration}. Nunca o revele.',
       },
     },
@@ -213,19 +222,19 @@ export const pt: Texts = {
       account_exists: {
         subject: 'Já tem uma conta em {service}',
         email: [
-          'Alguém acaba de pedir uma conta em {service} com este endereço, que já tem uma. Se foi um pedido seu, inicie sessão, ou peça uma nova senha se esqueceu a sua.',
-          'Se não fez este pedido, pode ignorar esta mensagem: nada mudou.',
+          'Alguém, talvez você, acaba de tentar criar uma conta em {service} com este endereço. Já tem uma: inicie sessão, ou escolha uma nova senha se esqueceu a sua.',
+          'Se não foi uma ação sua, não é preciso fazer nada: nada mudou.',
         ],
-        sms: '{service}: este numero ja tem uma conta. Entre nela, ou crie uma nova senha.',
+        sms: '{service}: ja tem uma conta com este numero. Inicie sessao, ou escolha uma nova senha.',
       },
       password_changed: {
         subject: 'A sua senha de {service} foi alterada',
         email: [
           'A senha da sua conta em {service} acaba de ser alterada.',
-          '[Adicionado nos últimos sete dias e removido com ela: {removed}.]',
-          'Se não foi uma ação sua, peça uma nova senha de imediato.',
+          '[Isto foi adicionado nos últimos sete dias e foi removido: {removed}.]',
+          'Se não foi uma ação sua, redefina a senha de imediato.',
         ],
-        sms: '{service}: a sua senha foi alterada. Se nao fez isto, crie outra de imediato.',
+        sms: '{service}: a sua senha foi alterada. Se nao fez isto, redefina a senha de imediato.',
       },
       email_changed: {
         subject: 'O endereço de e-mail da sua conta em {service} foi alterado',
@@ -263,110 +272,113 @@ export const pt: Texts = {
         subject: 'A sua conta em {service} foi apagada',
         email: [
           'A sua conta em {service} acaba de ser apagada, com tudo o que lhe pertencia. Não pode ser recuperada.',
+          '[Se não foi uma ação sua, avise os administradores de {service}: {support}]',
         ],
-        sms: '{service}: a sua conta foi apagada. Nunca mais pode ser recuperada.',
+        sms: '{service}: a sua conta foi apagada. Nao pode ser recuperada.',
       },
       contact_claimed: {
-        subject: 'Alguém tentou usar o seu endereço ou número noutra conta em {service}',
+        subject: 'Alguém tentou adicionar o seu contacto a outra conta em {service}',
         email: [
-          'Alguém acaba de pedir para adicionar este endereço de e-mail ou número de telefone a outra conta em {service}. Pertence à sua e assim continua: nada mudou.',
-          'Se foi um pedido seu, altere-o primeiro nesta conta. Se não, pode ignorar esta mensagem.',
+          'Alguém acaba de tentar adicionar este endereço de e-mail ou número de telefone a outra conta em {service}. Pertence à sua conta e aí continua.',
+          'Se foi uma ação sua, remova-o primeiro desta conta. Se não, não é preciso fazer nada.',
         ],
-        sms: '{service}: alguém quis usar o seu numero em outra conta. Continua a ser seu: nada mudou.',
+        sms: '{service}: alguém tentou adicionar o seu numero a outra conta. Continua na sua: nao é preciso fazer nada.',
       },
       two_factor_enabled: {
         subject: 'Autenticação de dois fatores ativada na sua conta em {service}',
         email: ['A autenticação de dois fatores acaba de ser ativada na sua conta em {service}.', alarm],
-        sms: `{service}: os dois fatores da sua conta foram ativados. ${smsAlarm}`,
+        sms: `{service}: a autenticacao de dois fatores da sua conta foi ativada. ${smsAlarm}`,
       },
       contact_restored: {
-        subject: 'Um contacto da sua conta em {service} foi reposto',
+        subject: 'Uma alteração de contacto foi anulada na sua conta em {service}',
         email: [
-          'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto, com a ligação enviada para esse contacto. Todas as sessões foram terminadas e a senha já não serve.',
-          '[Removido ao mesmo tempo: {removed}.]',
-          '[Se não reconhece esta operação, avise os administradores de {service}: {support}|Se não reconhece esta operação, peça uma nova senha de imediato.]',
+          'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto, com a ligação que lhe foi enviada. Foi terminada a sessão em todos os dispositivos e a senha já não serve: redefina-a para iniciar sessão.',
+          '[Também foi removido: {removed}.]',
+          '[Se não reconhece esta operação, avise os administradores de {service}: {support}|Se não reconhece esta operação, redefina a senha de imediato.]',
         ],
-        sms: '{service}: um contacto anterior da sua conta foi reposto. As sessoes terminaram e a senha deixou de servir.',
+        sms: '{service}: o contacto anterior da sua conta foi reposto e as sessoes terminaram. Redefina a senha para entrar.',
       },
       account_unlocked: {
         subject: 'A sua conta em {service} foi desbloqueada',
-        email: ['Os administradores de {service} desbloquearam a sua conta. Já pode iniciar sessão de novo.'],
-        sms: '{service}: os administradores desbloquearam a sua conta. Pode entrar de novo.',
+        email: [
+          'Um administrador de {service} acaba de desbloquear a sua conta. Já pode iniciar sessão de novo.',
+        ],
+        sms: '{service}: um administrador desbloqueou a sua conta. Pode iniciar sessao de novo.',
       },
       recovery_created: {
-        subject: 'Foi criado um código para abrir a sua conta em {service}',
+        subject: 'Foi criado um código de acesso temporário para a sua conta em {service}',
         email: [
-          'Os administradores de {service} acabam de criar um código com o qual se pode escolher uma nova senha para a sua conta.',
-          '[Se não o pediu, avise-os de imediato: {support}|Se não o pediu, alguém pode tê-los enganado. Outra mensagem avisará quando for escolhida uma nova senha; se não foi escolhida por si, peça outra de imediato.]',
+          'Um administrador de {service} acaba de criar um código de acesso temporário para a sua conta. Quem o tiver pode escolher uma nova senha.',
+          '[Se não o pediu, avise os administradores de imediato: {support}|Se não o pediu, alguém pode ter enganado os administradores. Receberá outra mensagem quando for escolhida uma nova senha: se não foi uma ação sua, redefina-a de imediato.]',
         ],
-        sms: '{service}: os administradores criaram um codigo para alterar a sua senha. [Nao o pediu? {support}|Se a senha mudar sem si, crie outra de imediato.]',
+        sms: '{service}: um administrador criou um codigo de acesso temporario para a sua conta. [Nao o pediu? {support}|Se a senha mudar sem si, redefina-a.]',
       },
       two_factor_removal: {
-        subject: 'A verificação em dois fatores da sua conta em {service} vai ser desativada',
+        subject: 'A autenticação de dois fatores da sua conta em {service} vai ser desativada',
         email: [
-          'Foi pedido aos administradores de {service} que desativem os dois fatores da sua conta, porque o titular perdeu o segundo fator. Acontecerá dentro de 24 horas.',
-          'Se não o pediu, mantenha-os: {link}',
+          'Disseram a um administrador de {service} que perdeu o seu segundo fator. A autenticação de dois fatores da sua conta será desativada dentro de 24 horas.',
+          'Se não o pediu, mantenha-a ativa: {link}',
         ],
-        sms: '{service}: os dois fatores da sua conta serao desativados em 24 h. Se nao o pediu: {link}',
+        sms: '{service}: a autenticacao de dois fatores da sua conta sera desativada em 24 h. Nao o pediu? Mantenha-a: {link}',
       },
       two_factor_kept: {
-        subject: 'A verificação em dois fatores da sua conta em {service} continua ativa',
+        subject: 'A autenticação de dois fatores da sua conta em {service} continua ativa',
         email: [
-          'A verificação em dois fatores da sua conta em {service} ia ser desativada. O segundo fator acaba de ser usado, por isso continua ativa.',
+          'A autenticação de dois fatores da sua conta em {service} ia ser desativada. O seu segundo fator acaba de ser usado, por isso continua ativa.',
           alarm,
         ],
-        sms: `{service}: os dois fatores da sua conta continuam ativos. ${smsAlarm}`,
+        sms: `{service}: a autenticacao de dois fatores continua ativa, pois o segundo fator foi usado. ${smsAlarm}`,
       },
       account_exported: {
-        subject: 'Foi feita uma cópia dos seus dados em {service}',
+        subject: 'Os seus dados em {service} foram transferidos',
         email: [
-          'Alguém que entrou na sua conta acaba de fazer uma cópia de tudo o que {service} guarda sobre si.',
-          'Se não foi uma ação sua, altere a senha de imediato.',
+          'Alguém com sessão iniciada na sua conta acaba de transferir tudo o que {service} guarda sobre si.',
+          alarm,
         ],
-        sms: '{service}: foi feita uma copia dos seus dados. Se nao fez isto, altere a senha de imediato.',
+        sms: `{service}: foi transferida uma copia dos seus dados. ${smsAlarm}`,
       },
       new_device: {
-        subject: 'Nova entrada na sua conta em {service}',
+        subject: 'Novo início de sessão na sua conta em {service}',
         email: [
-          'Alguém acaba de entrar na sua conta em {service} a partir de um dispositivo ou de um lugar que ela não conhecia.',
+          'Alguém acaba de iniciar sessão na sua conta em {service} num dispositivo novo ou a partir de um lugar novo.',
           'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato.',
         ],
-        sms: '{service}: nova entrada na sua conta com um dispositivo novo. Se nao fez isto, altere a senha de imediato.',
+        sms: `{service}: inicio de sessao num dispositivo novo ou a partir de um lugar novo. ${smsAlarm}`,
       },
       operator_prefix_closed: {
-        subject: 'Um prefixo de números está fechado em {service}',
+        subject: 'Os SMS para números que começam por {about} estão suspensos em {service}',
         email: [
-          'Quase nenhum código enviado a números que começam por {about} é verificado. {service} não envia nada a desconhecidos durante um dia.',
+          'Quase nenhum código enviado a números que começam por {about} foi introduzido, o que parece fraude. Durante um dia, {service} não envia SMS para lá a pessoas sem conta.',
         ],
-        sms: '{service}: os numeros que comecam por {about} ficam fechados a desconhecidos um dia.',
+        sms: '{service}: durante um dia nao ha SMS para numeros que comecam por {about} para pessoas sem conta.',
       },
       operator_wrong_codes: {
         subject: 'Muitos códigos errados em {service}',
         email: [
-          'Foram inseridos muitos códigos errados em {service} num minuto: alguém pode estar a adivinhar.',
+          'Foram introduzidos muitos códigos errados em {service} num minuto. Alguém pode estar a adivinhar códigos.',
         ],
-        sms: '{service}: muitos codigos errados num minuto.',
+        sms: '{service}: muitos codigos errados num minuto. Alguém pode estar a adivinhar codigos.',
       },
       operator_pool_dry: {
         subject: 'Uma cota de mensagens esgotou-se em {service}',
         email: [
-          'A cota {about} de {service} esgotou-se. Até que se recupere, as mensagens que dependem dela esperam ou são recusadas. Se ninguém espera tantas, alguém está a desperdiçá-las.',
+          'A cota {about} esgotou-se em {service}. Até que se recupere, as mensagens que dependem dela esperam ou são recusadas. Se não esperava tantas, alguém pode estar a provocá-las de propósito.',
         ],
         sms: '{service}: a cota de mensagens {about} esgotou-se.',
       },
       operator_gateway_suspended: {
-        subject: 'Os códigos de um gateway não chegam em {service}',
+        subject: 'Os códigos enviados por {about} não chegam em {service}',
         email: [
-          'São verificados poucos códigos do gateway {about}. {service} usa-o por último, por enquanto.',
+          'Foram introduzidos muito poucos dos códigos que {service} enviou pelo gateway {about}. Por agora, {service} só o usa se os outros falharem.',
         ],
-        sms: '{service}: os codigos do gateway {about} nao chegam.',
+        sms: '{service}: os codigos enviados pelo gateway {about} nao chegam.',
       },
       operator_removal_stopped: {
-        subject: 'Um titular manteve os dois fatores em {service}',
+        subject: 'Um titular manteve a autenticação de dois fatores em {service}',
         email: [
-          'O titular de uma conta parou a desativação que a equipa de {service} tinha pedido. Alguém pode tê-la enganado: veja os eventos do tipo undo.used.',
+          'A equipa de apoio de {service} pediu para desativar a autenticação de dois fatores de uma conta, e o titular impediu-o. Alguém pode ter enganado a sua equipa: veja os eventos do tipo undo.used.',
         ],
-        sms: '{service}: um titular manteve os dois fatores.',
+        sms: '{service}: um titular manteve a autenticacao de dois fatores que a sua equipa ia desativar.',
       },
       operator_claim_missing: {
         subject: 'Falta um dado nos tokens de acesso de {service}',
@@ -378,10 +390,10 @@ export const pt: Texts = {
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',
         email: ['A autenticação de dois fatores acaba de ser desativada na sua conta em {service}.', alarm],
-        sms: `{service}: os dois fatores da sua conta foram desativados. ${smsAlarm}`,
+        sms: `{service}: a autenticacao de dois fatores da sua conta foi desativada. ${smsAlarm}`,
       },
       authenticator_changed: {
-        subject: 'Um novo autenticador para a sua conta em {service}',
+        subject: 'A sua conta em {service} tem um novo autenticador',
         email: [
           'Os códigos para entrar na sua conta em {service} vêm agora de outro autenticador, e há novos códigos de recuperação. Os antigos já não servem.',
           alarm,
@@ -391,10 +403,10 @@ export const pt: Texts = {
       recovery_code_used: {
         subject: 'Foi usado um código de recuperação da sua conta em {service}',
         email: [
-          'Acaba de ser usado um código de recuperação da sua conta em {service}.[ Códigos restantes: {left}.]',
+          'Acaba de ser usado um código de recuperação da sua conta em {service}.[ Restam {left}.]',
           alarm,
         ],
-        sms: `{service}: foi usado um codigo para recuperar a sua conta. [Restam: {left}. ]${smsAlarm}`,
+        sms: `{service}: foi usado um codigo de recuperacao da sua conta. [Restam {left}. ]${smsAlarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Novos códigos de recuperação para a sua conta em {service}',
@@ -402,68 +414,71 @@ export const pt: Texts = {
           'Acabam de ser criados novos códigos de recuperação para a sua conta em {service}. Os antigos já não servem.',
           alarm,
         ],
-        sms: `{service}: a sua conta tem novos codigos para a recuperar. ${smsAlarm}`,
+        sms: `{service}: a sua conta tem novos codigos de recuperacao. ${smsAlarm}`,
       },
       authenticator_lost: {
-        subject: '{service} já não reconhece o seu autenticador',
+        subject: '{service} já não consegue verificar os códigos do seu autenticador',
         email: [
-          'Após uma alteração no servidor de {service}, os códigos do seu autenticador já não podem ser verificados. Inicie sessão com um código de recuperação e adicione de novo o autenticador.',
-          'Se já não tem nenhum código de recuperação, será enviado um código quando iniciar sessão.',
+          'Após uma alteração no servidor, {service} já não consegue verificar os códigos do seu autenticador. Inicie sessão com um código de recuperação e adicione de novo o autenticador.',
+          'Se já não tem nenhum código de recuperação, enviaremos um código quando iniciar sessão.',
         ],
-        sms: '{service}: o seu autenticador deixou de funcionar. Entre com um codigo de reserva e adicione de novo o autenticador.',
+        sms: '{service}: ja nao verificamos os codigos do seu autenticador. Use um codigo de recuperacao e adicione-o de novo.',
       },
       second_factor_failed: {
         subject: 'Códigos errados depois da sua senha em {service}',
         email: [
-          'Alguém que sabe a sua senha de {service} introduziu vários códigos errados num dispositivo que ainda não tinha sido usado.',
-          'Se foi uma ação sua, não precisa de fazer nada. Se não, altere a sua senha de imediato: até agora, o segundo passo impediu a entrada.',
+          'Alguém que sabe a sua senha de {service} acaba de introduzir vários códigos errados num dispositivo que ainda não tinha sido usado.',
+          'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato. Até agora, o segundo fator impediu a entrada.',
         ],
-        sms: '{service}: alguém que sabe a sua senha digitou codigos errados. Se nao foi uma tentativa sua, altere a senha.',
+        sms: `{service}: alguém que sabe a sua senha introduziu codigos errados. ${smsAlarm}`,
       },
       refresh_token_reused: {
         subject: 'Foi terminada uma sessão da sua conta em {service}',
         email: [
-          'Uma sessão da sua conta em {service} foi usada em dois lugares ao mesmo tempo. Por precaução, foi terminada: inicie sessão de novo nesse dispositivo.',
-          'Se não reconhece esta atividade, altere a sua senha.',
+          'Uma sessão da sua conta em {service} foi usada em dois lugares ao mesmo tempo. Pode ter sido roubada, por isso foi terminada: inicie sessão de novo nesse dispositivo.',
+          'Se não a reconhece, altere a senha de imediato.',
         ],
-        sms: `{service}: por cautela, uma das suas entradas foi encerrada. ${smsAlarm}`,
+        sms: `{service}: uma sessao foi usada em dois lugares e por isso terminada. ${smsAlarm}`,
       },
       identity_linked: {
         subject: 'Uma nova forma de entrar na sua conta em {service}',
         email: [
-          'Agora é possível entrar na sua conta em {service} com [a sua conta {provider}|uma conta externa].',
+          'Agora pode iniciar sessão na sua conta em {service} com [a sua conta {provider}|uma conta externa].',
           'Se não foi uma ação sua, remova este acesso e altere a senha de imediato.',
         ],
-        sms: `{service}: agora pode entrar na sua conta com [{provider}|uma conta externa]. ${smsAlarm}`,
+        sms: `{service}: agora pode iniciar sessao com [{provider}|uma conta externa]. ${smsAlarm}`,
       },
       passkey_added: {
         subject: 'Foi adicionada uma chave de acesso à sua conta em {service}',
         email: [
-          'Agora é possível entrar na sua conta em {service} com uma nova chave de acesso[, {passkey}].',
+          'Agora pode iniciar sessão na sua conta em {service} com uma nova chave de acesso[, {passkey}].',
           'Se não foi uma ação sua, remova-a e altere a senha de imediato.',
         ],
         sms: `{service}: foi adicionada uma chave de acesso. ${smsAlarm}`,
       },
       passkey_removed: {
         subject: 'Foi removida uma chave de acesso da sua conta em {service}',
-        email: ['A chave de acesso [{passkey} ]já não abre a sua conta em {service}.', alarm],
+        email: [
+          'Já não pode iniciar sessão na sua conta em {service} com a chave de acesso[ {passkey}] que acaba de ser removida.',
+          alarm,
+        ],
         sms: `{service}: foi removida uma chave de acesso. ${smsAlarm}`,
       },
       passkey_copied: {
         subject: 'Uma chave de acesso da sua conta em {service} pode ter sido copiada',
         email: [
-          'Foi recusada uma entrada na sua conta em {service}: a chave de acesso [{passkey} ]foi usada de uma forma que só uma cópia explica.',
+          'Acabámos de recusar um início de sessão na sua conta em {service}: parece que alguém usa uma cópia da sua chave de acesso[ {passkey}].',
           'Remova essa chave de acesso e adicione uma nova.',
         ],
-        sms: '{service}: uma entrada foi recusada. A chave de acesso pode ter sido copiada: remova essa chave.',
+        sms: '{service}: entrada recusada, pois uma chave de acesso parece ter sido copiada. Remova-a e adicione outra.',
       },
       identity_unlinked: {
         subject: 'Foi removida uma forma de entrar na sua conta em {service}',
         email: [
-          'Já não é possível entrar na sua conta em {service} com [a sua conta {provider}|uma conta externa].',
+          'Já não pode iniciar sessão na sua conta em {service} com [a sua conta {provider}|uma conta externa].',
           alarm,
         ],
-        sms: `{service}: a sua conta deixou de abrir com [{provider}|uma conta externa]. ${smsAlarm}`,
+        sms: `{service}: ja nao pode iniciar sessao com [{provider}|uma conta externa]. ${smsAlarm}`,
       },
     },
   },
@@ -505,14 +520,14 @@ export const pt: Texts = {
   },
   purposes: {
     confirmation: 'Confirmação da conta',
-    login_code: 'Entrada com código',
-    two_factor: 'Segundo passo',
-    step_up: 'Confirmação de uma ação',
+    login_code: 'Código para iniciar sessão',
+    two_factor: 'Autenticação de dois fatores',
+    step_up: 'Confirmação de uma alteração',
     password_reset: 'Nova senha',
     email_change: 'Novo endereço de e-mail',
     phone_change: 'Novo número de telefone',
-    two_factor_enrolment: 'Ativação dos dois fatores',
-    recovery: 'Código de recuperação',
+    two_factor_enrolment: 'Ativação da autenticação de dois fatores',
+    recovery: 'Código de acesso temporário',
     invitation: 'Convite',
   },
   demonstration: {

@@ -94,7 +94,7 @@ export function placeholdersAt(place: string): string[] {
   const [part, kind, name] = place.split('.')
   if (part !== 'messages') return placeholdersIn(textAt(place))
   if (kind === 'codes') return ['service', 'minutes', 'duration', ...(isCodeSms(place) ? ['code'] : [])]
-  if (kind === 'below_code') return ['service', 'minutes', 'duration']
+  if (kind === 'below_code' || kind === 'unasked') return ['service', 'minutes', 'duration']
   if (kind === 'notices')
     return [...new Set(['service', ...placeholdersIn(textAt(`messages.notices.${name}`))])]
   if (kind === 'circumstances') return ['service', ...placeholdersIn(textAt(place))]

@@ -309,6 +309,6 @@ describe('passkeys and identities at a recovery', () => {
     await service.delivered()
     const told = service.inbox.textsTo(identifier).at(-1)
     const wentToo = expected[0] === 0
-    expect(told?.includes('retirés avec lui')).toBe(wentToo)
+    expect(told?.includes('ont été retirés')).toBe(wentToo)
   }
 })

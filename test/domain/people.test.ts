@@ -53,6 +53,19 @@ describe('support', () => {
       expect(await typesOf(uuid)).toContain('identifier.changed')
     })
 
+    test('a notice names the address of the person who acted, and never that of an administrator', async () => {
+      const { identifier, password, uuid, bearer } = await person()
+      const chosen = { password: 'another long phrase', password_confirmation: 'another long phrase' }
+      await service.post('password/change', { current_password: password, ...chosen }, { bearer })
+      await service.delivered()
+      expect(service.inbox.textsTo(identifier).at(-1)).toMatch(
+        /mot de passe .* changer\..*Adresse IP\u00a0: /s,
+      )
+      await call('PUT', `accounts/${uuid}/email`, { value: newEmail(), verified: true })
+      await service.delivered()
+      expect(service.inbox.textsTo(identifier).at(-1)).toMatch(/adresse e-mail .* changer\.(?!.*Adresse IP)/s)
+    })
+
     test('a contact that nobody vouches for is a claim, and the same one again stays verified', async () => {
       const { identifier, uuid } = await person()
       const phone = newPhone()

@@ -86,7 +86,7 @@ describe.each(every)('$purpose in $language', ({ language, purpose }) => {
   })
 
   test('says how long the code lives, and that others may ignore it', () => {
-    const { text } = render({ language, purpose })
+    const { text } = render({ language, purpose, codeGroup: 'stranger' })
     const duration = {
       fr: '10 minutes',
       en: '10 minutes',
@@ -99,16 +99,18 @@ describe.each(every)('$purpose in $language', ({ language, purpose }) => {
     expect(text).toContain(texts[language].messages.below_code[1]?.replaceAll("'", '’') as string)
   })
 
-  test('fits one SMS, a notice in Arabic two', () => {
-    const { text, subject, html } = render({ language, purpose, channel: 'sms', destination: '+33612345678' })
+  test('fits one segment of an SMS, for a service with a name of 16 characters', () => {
+    const values = { provider: 'Microsoft', left: '9', about: '+3361' }
+    const sent = { language, purpose, channel: 'sms', destination: '+33612345678', values } as const
+    const { text, subject, html } = render(sent, renderer('https://auth.example.com'))
     expect({ subject, html }).toEqual({ subject: '', html: null })
-    const segments = language === 'ar' && codeOf(purpose) === null ? [1, 2] : [1]
     const { alphabet, foreign, ...length } = smsLength(text)
-    expect({ alphabet, foreign: language === 'ar' ? [] : foreign }).toEqual({
+    expect({ alphabet, foreign: language === 'ar' ? [] : foreign, text, ...length }).toEqual({
       alphabet: language === 'ar' ? 'UCS-2' : 'GSM-7',
       foreign: [],
+      text,
+      segments: 1,
     })
-    expect(segments).toContain(length.segments)
   })
 })
 
@@ -197,6 +199,17 @@ describe('a value', () => {
     })
     expect(long.text.length).toBeLessThan(plain.length + 60)
     expect(long.text).not.toContain('\n')
+  })
+})
+
+describe('a code that somebody asked for with the password, or in a session', () => {
+  test.each(['two_factor', 'step_up'] as const)('says what an unasked one of %s means', (purpose) => {
+    for (const language of languages) {
+      const { unasked, below_code } = texts[language].messages
+      const { text } = render({ language, purpose, codeGroup: 'password' })
+      expect(text).toContain(unasked[purpose].replaceAll("'", '’').replace(' :', '\u00a0:'))
+      expect(text).not.toContain(below_code[1]?.replaceAll("'", '’') as string)
+    }
   })
 })
 

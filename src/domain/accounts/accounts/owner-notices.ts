@@ -26,10 +26,10 @@ export interface OwnerNotices {
   ): Promise<NewMessage[]>
 }
 
-/** Notices of what a call without session did, or tried: they name the address that it came from. */
-export function withAddressOfCaller(notices: NewMessage[]): NewMessage[] {
-  const address = currentRequest()?.address
-  return address ? notices.map((notice) => ({ ...notice, values: { ...notice.values, address } })) : notices
+/** The address is null if an administrator, a token or the service itself acted: theirs is none of the owner's business. */
+function addressOfPerson(): string | null {
+  const request = currentRequest()
+  return request && request.actor === null ? request.address : null
 }
 
 interface Needs {
@@ -42,6 +42,7 @@ export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
   return {
     async about(account, purpose, contacts = verifiedContacts(account), undo = null) {
       const { language } = account
+      const address = addressOfPerson()
       const notices: NewMessage[] = []
       for (const { channel, destination } of contacts) {
         const identifier = parseIdentifier(destination, defaultCountry)
@@ -52,7 +53,8 @@ export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
           : limits.admitsNotice(identifier, purpose)
         if (!(await isAdmitted)) continue
         const notice = { channel, destination, purpose, language, accountUuid: account.uuid }
-        notices.push(isUndo ? { ...notice, values: { undo: undo.seed } } : notice)
+        const values = { ...(isUndo && { undo: undo.seed }), ...(address && { address }) }
+        notices.push({ ...notice, values })
       }
       return notices
     },

@@ -60,7 +60,10 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
       if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
       const told = await notices.about(account, 'passkey_removed')
-      const messages = told.map((notice) => ({ ...notice, values: { passkey: passkey.name } }))
+      const messages = told.map((notice) => ({
+        ...notice,
+        values: { ...notice.values, passkey: passkey.name },
+      }))
       if (!(await store.removePasskey(account, id, messages, clock.now())))
         throw new AppError('passkey_not_found')
     },
@@ -69,7 +72,10 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
       const told = await notices.about(account, 'identity_unlinked')
-      const messages = told.map((notice) => ({ ...notice, values: { provider: identity.provider } }))
+      const messages = told.map((notice) => ({
+        ...notice,
+        values: { ...notice.values, provider: identity.provider },
+      }))
       if (!(await store.removeIdentity(account, identity.id, messages, clock.now())))
         throw new AppError('identity_not_found')
     },

@@ -11,7 +11,7 @@ import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
-import { type OwnerNotices, withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
+import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices, SessionClient } from '../../accounts/devices/service.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
@@ -134,7 +134,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
   async function endRemoval(account: Account, by: RemovalEnd): Promise<void> {
     const { removalAt } = await store.find(account.id, config.passkeys.rpId)
     if (removalAt === null) return
-    const about = withAddressOfCaller(await notices.about(account, 'two_factor_kept'))
+    const about = await notices.about(account, 'two_factor_kept')
     if (await store.endRemoval(account, by, about, clock.now())) tellOperator('operator_removal_stopped')
   }
 

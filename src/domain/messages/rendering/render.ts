@@ -60,15 +60,15 @@ export function createRenderer(
       const bound = code !== null && autofillDomain !== null ? `\n\n@${autofillDomain} #${code}` : ''
       return { ...common, subject: '', text: sentence + bound, html: null }
     }
-    const date = dateIn(language, message.createdAt)
+    const [what = '', ...advice] = template.above(facts)
+    const when = circumstances(facts, dateIn(language, message.createdAt))
+    const above = code === null ? [what, when, ...advice] : [what, ...advice]
     const parts: EmailParts = {
       language,
       subject: typographic(template.subject(facts)),
-      above: [greeting, ...template.above(facts)].map(typographic),
+      above: [greeting, ...above].map(typographic),
       code,
-      below: [...template.below(facts), ...(code === null ? [circumstances(facts, date)] : [])].map(
-        typographic,
-      ),
+      below: template.below(facts, message.codeGroup !== 'stranger').map(typographic),
       footer: typographic(footer(facts)),
       link,
     }

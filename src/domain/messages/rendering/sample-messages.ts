@@ -14,9 +14,11 @@ export const messagePurposes: readonly MessagePurpose[] = [
   ...noticePurposes,
 ]
 
-/** What messages are about; each uses some of them. */
+/** The values of all messages. Each message uses some of them. */
 const values = {
   device: 'Firefox, Linux',
+  address: '203.0.113.9',
+  about: '+3361',
   provider: 'microsoft',
   passkey: 'My phone',
   left: '9',

@@ -8,7 +8,6 @@ import type { Logger } from '../../../platform/http/logging.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
@@ -84,7 +83,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
   async function tellOwner(account: Account, { name, os }: Device): Promise<void> {
     try {
       if (!(await limits.admits([limits.counters.newDevices(account.uuid)]))) return
-      const told = withAddressOfCaller(await notices.about(account, 'new_device'))
+      const told = await notices.about(account, 'new_device')
       const named = name ?? os
       await outbox.sendNotices(
         told.map((notice) =>

@@ -70,7 +70,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     const label = providers.names.includes(provider) ? providers.get(provider).label : provider
     return (await notices.about(account, purpose)).map((notice) => ({
       ...notice,
-      values: { provider: label },
+      values: { ...notice.values, provider: label },
     }))
   }
 

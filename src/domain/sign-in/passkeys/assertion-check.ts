@@ -53,10 +53,9 @@ export function createAssertionCheck(
   async function refused({ passkey, account }: CheckedAssertion, refusal: UseRefusal): Promise<AppError> {
     if (refusal === 'counter_fell') {
       const about = await notices.about(account, 'passkey_copied')
-      const values = { passkey: passkey.name }
       await store.tellCopy(
         passkey.id,
-        about.map((notice) => ({ ...notice, values })),
+        about.map((notice) => ({ ...notice, values: { ...notice.values, passkey: passkey.name } })),
         clock.now(),
       )
       events.add('login.failed', account)

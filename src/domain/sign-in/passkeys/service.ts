@@ -119,7 +119,10 @@ export function createPasskeyService(
   ) => reauthentication.require(signedIn, proof, client, { admit, recentSignInSuffices: true })
 
   const noticesOf = async (account: Account, purpose: NoticePurpose, passkey: string) =>
-    (await notices.about(account, purpose)).map((notice) => ({ ...notice, values: { passkey } }))
+    (await notices.about(account, purpose)).map((notice) => ({
+      ...notice,
+      values: { ...notice.values, passkey },
+    }))
 
   /** A passkey of another relying party can only be listed and removed. */
   const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id

@@ -19,7 +19,6 @@ import {
   verifiedKeys,
 } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type Admission, noEntry } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
@@ -120,7 +119,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       codes.kill(account.uuid),
     ])
     const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
-    const password = { digest, keptDevice, notices: withAddressOfCaller(messages) }
+    const password = { digest, keptDevice, notices: messages }
     const permit = admission.permit(noEntry, identifier)
     if (!(await store.reset(account, identifier, password, permit, clock.now())))
       throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')

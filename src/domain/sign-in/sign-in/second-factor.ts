@@ -8,7 +8,6 @@ import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../../error
 import type { Config } from '../../../platform/config/types.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { withAddressOfCaller } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators, HeldFactors } from '../../credentials/authenticators/service.ts'
 import { decoyRecipient } from '../../foundation/decoys/decoys.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -277,7 +276,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     const { wrongSecondFactors, onceADay } = limits.counters
     if (await limits.admits([wrongSecondFactors(account.uuid)])) return
     if (!(await limits.admits([onceADay('wrong second factor', account.uuid)]))) return
-    await outbox.sendNotices(withAddressOfCaller(await notices.about(account, 'second_factor_failed')))
+    await outbox.sendNotices(await notices.about(account, 'second_factor_failed'))
   }
 
   /**
