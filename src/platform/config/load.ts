@@ -108,7 +108,11 @@ function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
     admin: { ...admin, listen: parseListenAddress(admin.listen) },
     metrics: { listen: parseListenAddress(metrics.listen) },
-    passkeys: { ...passkeys, origins: passkeyOrigins(passkeys) },
+    passkeys: {
+      ...passkeys,
+      origins: passkeyOrigins(passkeys),
+      changePasswordUrl: passkeys.changePasswordUrl ?? (pages.enabled ? '/account/password' : null),
+    },
     pages: { ...pages, logoFile },
   }
 }

@@ -619,11 +619,15 @@ export const schema = {
         expected: 'an https URL',
         example: 'https://example.com/account/passkeys',
       }),
-      change_password_url: text(null, 'Where /.well-known/change-password sends people.', {
-        check: formats.isSecureUrl,
-        expected: 'an https URL',
-        example: 'https://example.com/account/password',
-      }),
+      change_password_url: text(
+        null,
+        'Where /.well-known/change-password sends people. Default with `pages.enabled`: `/account/password`.',
+        {
+          check: formats.isSecureUrl,
+          expected: 'an https URL',
+          example: 'https://example.com/account/password',
+        },
+      ),
       allow_rp_id_change: boolean(
         false,
         'true: start although stored passkeys belong to another `rp_id`; they cannot be used.',

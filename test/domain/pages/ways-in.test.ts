@@ -1,10 +1,14 @@
 /** The pages by which people come in, through forms and without script, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { checkPages } from '../../../src/domain/operations/doctor/reach-checks.ts'
+import type { Config } from '../../../src/platform/config/types.ts'
+import type { Network } from '../../../src/platform/guarded-fetch.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { expectRefusal } from '../../helpers/refusals.ts'
 import { ruleOn, shapes } from '../../helpers/service.ts'
-import { useService } from '../../helpers/use-service.ts'
+import { useReplica, useService } from '../../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -256,8 +260,39 @@ describe('what a page is', () => {
     expect(browser.headers.getSetCookie()).toEqual([])
   })
 
+  test('a base_url that moved: sessions go on, and access tokens of before are refreshed', async () => {
+    const { access_token, refresh_token } = await service.logIn(await service.signUp(newEmail()))
+    expectRefusal(await moved.get('me', { bearer: access_token }), 'invalid_token')
+    const { body } = await moved.post('refresh', { refresh_token })
+    expect((await moved.get('me', { bearer: body.access_token })).status).toBe(200)
+  })
+  const moved = useReplica(service, {
+    settings: { ...settings, server: { ...settings.server, base_url: 'https://accounts.example.com' } },
+  })
+
+  test.each([
+    [
+      'passes Host on',
+      { host: 'auth.example.com' },
+      'ok',
+      'people sign in at https://auth.example.com/sign-in',
+    ],
+    ['sets no Host', {}, 'failure', 'let the proxy pass Host on'],
+  ])('doctor sees whether the proxy %s', async (_, headers: Record<string, string>, level, message) => {
+    const config = { server: { baseUrl: 'https://auth.example.com' }, pages: { enabled: true } } as Config
+    const through = (url: string) => fetch(service.url + new URL(url).pathname, { headers })
+    const found = await checkPages({ config, network: { fetch: through } as unknown as Network })
+    expect([found.level, found.message]).toEqual([level, expect.stringContaining(message)] as never)
+  })
+
+  test('password managers are sent to the page of the password', async () => {
+    const sent = await fetch(`${service.url}/.well-known/change-password`, { redirect: 'manual' })
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, '/account/password'])
+  })
+
   test('without pages.enabled there is nothing', async () => {
     expect((await fetch(`${plain.url}/sign-in`)).status).toBe(404)
+    expect((await fetch(`${plain.url}/.well-known/change-password`)).status).toBe(404)
   })
   const plain = useService()
 })

@@ -27,6 +27,7 @@ import {
   checkBaseUrl,
   checkForwardedFor,
   checkGateways,
+  checkPages,
   checkPasskeyFiles,
   checkProviders,
 } from './reach-checks.ts'
@@ -79,6 +80,7 @@ export const checks: Check[] = [
 
   { name: 'base-url', where: 'here', run: checkBaseUrl },
   { name: 'forwarded-for', where: 'here', run: checkForwardedFor },
+  { name: 'pages', where: 'here', run: checkPages },
   { name: 'providers', where: 'here', run: checkProviders },
   { name: 'passkeys', where: 'here', run: checkPasskeyFiles },
 ]

@@ -84,6 +84,32 @@ export async function checkBaseUrl({ config, publishedKeys, network }: OutsideCo
       )
 }
 
+/** The first page sets a cookie under its own name. The page of another name sets none. */
+export async function checkPages({
+  config: { server, pages },
+  network,
+}: Pick<OutsideContext, 'config' | 'network'>): Promise<Finding> {
+  if (!pages.enabled) return ok('off')
+  const url = `${server.baseUrl}/sign-in`
+  let answer: Response
+  try {
+    answer = await network.fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+  } catch (error) {
+    return warning(
+      `${url} cannot be reached from here (${explainFailure(error, 'server.base_url')}), which is no fault where only people must reach it`,
+    )
+  }
+  if (answer.status !== 200)
+    return failure(
+      `${url} answers ${answer.status}: pass every path of server.base_url on to poterne, unchanged`,
+    )
+  return answer.headers.getSetCookie().some((cookie) => /^(__Host-)?poterne-browser=/.test(cookie))
+    ? ok(`people sign in at ${url}`)
+    : failure(
+        `${url} does not come as a sign-in page: let the proxy pass Host on (nginx: proxy_set_header Host $host) and leave Set-Cookie as it is`,
+      )
+}
+
 /**
  * Asks by the public address, as a client does that writes an X-Forwarded-For of its own, and has the service say how that
  * arrived.
