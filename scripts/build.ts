@@ -146,7 +146,7 @@ function replaceAssetPaths(contents: string): Bun.BunPlugin & { check(): void } 
 /** The commit in the variable COMMIT, or that of the working tree; an image is built where git and its history are absent. */
 const commitOf = () => process.env.COMMIT || askGit('rev-parse', '--short=7', 'HEAD') || 'unknown'
 
-/** Null without git, and outside of a checkout. */
+/** It returns null without git, and outside of a checkout. */
 function askGit(...command: string[]): string | null {
   try {
     const { stdout, exitCode } = Bun.spawnSync(['git', ...command], { cwd: root })

@@ -15,7 +15,7 @@ export async function readFiles(pattern: string): Promise<{ path: string; text: 
   )
 }
 
-/** Null if the program exited with 0, otherwise everything it printed. */
+/** It returns null if the program exited with 0, otherwise everything it printed. */
 export async function runProgram(command: string[], cwd = root): Promise<string | null> {
   const process = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [out, err, code] = await Promise.all([

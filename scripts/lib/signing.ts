@@ -9,7 +9,7 @@ export interface ReleaseKey {
   publicKey: string
 }
 
-/** Null where the variable is not set. Throws where a key or its public half is missing. */
+/** It returns null where the variable is not set. Throws where a key or its public half is missing. */
 export function readReleaseKey(variable: string): ReleaseKey | null {
   const file = process.env[variable]
   if (!file) return null

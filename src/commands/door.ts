@@ -55,7 +55,7 @@ export async function throughDoor<T>(options: DoorOptions, work: (call: Call) =>
   return withService(loaded.config, ({ administration }) => work(callBy(administration.handle)))
 }
 
-/** Null where no service of this configuration runs on this machine. */
+/** It returns null where no service of this configuration runs on this machine. */
 export async function callRunningService(options: DoorOptions, config: SocketSettings): Promise<Call | null> {
   const socket = await findSocket(options, config)
   return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))

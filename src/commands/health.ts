@@ -35,7 +35,9 @@ async function checkHealth({ json, ...options }: CommandOptions & CommonOptions)
 export const urlOf = ({ server }: Pick<Config, 'server'>, path: string) =>
   `http://${reachableHost(server.host)}:${server.port}${path}`
 
-/** Null if there is no answer in time. Uses node:http, because fetch would use the proxy of the environment. */
+/**
+ * It returns null if there is no answer in time. Uses node:http, because fetch would use the proxy of the environment.
+ */
 export function askStatus(url: string): Promise<number | null> {
   return new Promise((resolve) => {
     const asked = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }, (answer) => {

@@ -51,7 +51,7 @@ export function layOutTable(
   return cells.map((row) => `${lineOf(row)}\n`).join('')
 }
 
-/** Takes from the widest columns until all fit. Null where they cannot. */
+/** Takes from the widest columns until all fit. It returns null where they cannot. */
 function fit(natural: number[], width: number): number[] | null {
   const widths = [...natural]
   const total = () => widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1))

@@ -105,7 +105,7 @@ async function listen({ app, close }: Service, { server }: Config): Promise<stri
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 }
 
-/** Null where `admin.listen` is not set. */
+/** It returns null where `admin.listen` is not set. */
 async function listenForAdministration(
   { administration, app, close }: Service,
   { admin }: Config,

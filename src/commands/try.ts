@@ -84,7 +84,7 @@ async function reach(steps: Steps, url: URL): Promise<void> {
   if (tls) await step(steps, 'tls', () => openTls(bare, port))
 }
 
-/** Null where it failed, which is printed. */
+/** It returns null where it failed, which is printed. */
 async function step(steps: Steps, name: string, work: () => Promise<string>): Promise<string | null> {
   try {
     const result = await work()

@@ -7,7 +7,7 @@ import type { AddressProbes } from '../platform/http/address-probes.ts'
 export interface Administration {
   /** Answers what comes through the socket: it lets in whoever reaches it. */
   handle(request: Request): Promise<Response>
-  /** On TCP, with tokens and a page. Null where `admin.listen` is not set. */
+  /** On TCP, with tokens and a page. It returns null where `admin.listen` is not set. */
   listener: (() => Promise<AdminListener>) | null
   doctor(): Promise<DoctorService>
 }

@@ -7,7 +7,7 @@ import { serveSettings } from './http/http-base.ts'
 
 const RUNTIME_SOCKET = '/run/poterne/admin.sock'
 const NAME = 'admin.sock'
-/** With the number of the user behind it. `TMPDIR` may differ between the service and a shell, so it is not used. */
+/** The number of the user follows it. `TMPDIR` may differ between the service and a shell, so it is not used. */
 const TEMPORARY = '/tmp/poterne-'
 
 /** Only its owner may open it. */
@@ -32,7 +32,7 @@ export function ownSocketPath(config: SocketSettings): string | null {
   return isOurs(dataDir) ? join(dataDir, NAME) : temporarySocketPath(config)
 }
 
-/** For a service with servers, which needs no directory. The name tells services of one user apart. */
+/** It serves a service with servers, which needs no directory. The name tells services of one user apart. */
 function temporarySocketPath({ database, server }: Pick<SocketSettings, 'database' | 'server'>): string {
   const place = `${server.host}:${server.port} ${database.url?.replace(/:[^:@/]*@/, '@') ?? ''}`
   const hash = createHash('sha256').update(place).digest('hex').slice(0, 16)
@@ -45,7 +45,10 @@ export interface SocketCandidate {
   mustBeTrusted: boolean
 }
 
-/** Where a command looks for a service that runs, in this order. What of the configuration cannot be read is left out. */
+/**
+ * A command looks for a running service at these paths, in this order. What of the configuration cannot be read is left
+ * out.
+ */
 export function socketCandidates({
   admin,
   storage,

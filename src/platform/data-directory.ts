@@ -11,7 +11,7 @@ export class DataDirectoryRefused extends Error {
 }
 
 const missing = { throwIfNoEntry: false } as const
-/** Of the data directory: the database's own. */
+/** The part of the data directory that belongs to the database. */
 export const DATABASE_DIRECTORY = 'postgres'
 /** What others may do with a file: nothing here. */
 const OTHERS = 0o077
@@ -115,7 +115,7 @@ function makePrivate(path: string): void {
   if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o700)
 }
 
-/** Null where the machine knows only the number, as in many containers. */
+/** It returns null where the machine knows only the number, as in many containers. */
 export function nameOfUser(uid: number): string | null {
   const lines = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : []
   return lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid))?.[0] || null

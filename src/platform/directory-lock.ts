@@ -23,9 +23,9 @@ export function lockDirectory(directory: string, name = NAME): (() => void) | 't
   return () => lock.close()
 }
 
-/** Between the making of a directory and its lock. */
+/** A younger directory may not have its lock yet. */
 const YOUNG_MS = 60_000
-/** Where locks say nothing. */
+/** An older directory is removed where locks say nothing. */
 const OLD_MS = 86_400_000
 
 /**

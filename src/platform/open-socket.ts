@@ -35,7 +35,7 @@ export const openPlain = (host: string, port: number): Promise<string> =>
     () => `port ${port}`,
   )
 
-/** Also reports whether the certificate is trusted. With `mustTrust` it rejects if it is not. */
+/** It also reports whether the certificate is trusted. With `mustTrust` it rejects if it is not. */
 export function openTls(host: string, port: number, mustTrust = false): Promise<string> {
   const servername = isIP(host) ? {} : { servername: host }
   const start = () => connectTls({ host, port, rejectUnauthorized: mustTrust, ...servername })

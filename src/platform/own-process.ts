@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { preparedDatabasePath } from './bundled/paths.ts'
 
-/** On Linux the file that runs now, also where an upgrade has put another one in its place. */
+/** On Linux this names the file that runs now, even if an upgrade has put another one in its place. */
 const SELF = '/proc/self/exe'
 
 function ownCommand(): string[] {
@@ -18,7 +18,7 @@ export const WORKER_COMMAND = 'worker'
 export interface WorkerLine<Result> {
   progress?: { what: string; done: number }
   result?: Result
-  /** In one line. */
+  /** It is one line. */
   failure?: string
 }
 
@@ -92,7 +92,7 @@ export function startGuard(task: object): { dismiss(): Promise<void> } {
   }
 }
 
-/** Null: whoever wrote it was killed in the middle. */
+/** It is null for a line whose writer was killed in the middle. */
 function parseLine<Result>(line: string): WorkerLine<Result> | null {
   try {
     return JSON.parse(line) as WorkerLine<Result>

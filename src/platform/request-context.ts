@@ -6,12 +6,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 interface RequestContext {
   requestId: string
-  /** Null for a command. */
+  /** It is null for a command. */
   address: string | null
   addressBucket: string | null
   /** The name of the signed-in device, as its client gave it at login. */
   deviceName: string | null
-  /** Of the access token. */
+  /** The session that the access token names. */
   sessionId: string | null
   /** Null: the account that it is about. */
   actor: RequestActor | null
@@ -46,17 +46,17 @@ export function runAsRequest<Result>(origin: Origin, work: () => Result): Result
   return requests.run({ ...nobody, ...origin }, work)
 }
 
-/** Undefined outside of any request. */
+/** It returns undefined outside of any request. */
 export function currentRequest(): Readonly<RequestContext> | undefined {
   return requests.getStore()
 }
 
-/** Null outside of any request. */
+/** It returns null outside of any request. */
 export function currentRequestId(): string | null {
   return requests.getStore()?.requestId ?? null
 }
 
-/** Null where nobody is signed in, or where the client gave no name. */
+/** It returns null where nobody is signed in, or where the client gave no name. */
 export function currentDeviceName(): string | null {
   return requests.getStore()?.deviceName ?? null
 }
@@ -69,7 +69,7 @@ export function setCurrentSession(session: { id: string; deviceName: string | nu
   context.sessionId = session.id
 }
 
-/** Null outside of any request, and for the account that a request is about. */
+/** It returns null outside of any request, and for the account that a request is about. */
 export function currentActor(): RequestActor | null {
   return requests.getStore()?.actor ?? null
 }

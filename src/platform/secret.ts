@@ -2,10 +2,10 @@
  * The server secrets of a configuration and what is derived from them (HKDF-SHA-256, RFC 5869), each use with a label of
  * its own, so that no key serves two purposes.
  *
- * A secret can be changed while everything stays in use. The current one seals and signs; what any accepted one sealed or
- * signed is opened. What must not change with the secret, because it names rows that were written before (counters,
- * decoys, known devices, hashes of codes), is made with lasting keys: they are kept in the database, sealed, and every
- * replica uses the same ones, whatever secret is its current one (domain/secrets).
+ * A secret can be changed while everything stays in use. The current one seals and signs; what any accepted one sealed
+ * or signed is opened. Lasting keys make what must not change with the secret, because it names stored rows: counters,
+ * decoys, known devices, hashes of codes. They are kept in the database, sealed, and every replica uses the same ones,
+ * whatever its current secret is (domain/secrets).
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
@@ -43,9 +43,9 @@ export interface ServerSecret {
   readonly current: AcceptedSecret
   /** The current one first, then the others. */
   readonly accepted: readonly AcceptedSecret[]
-  /** As `AcceptedSecret.tag`, with the lasting key of the label. */
+  /** Works like `AcceptedSecret.tag`, with the lasting key of the label. */
   tag(label: LastingLabel, ...parts: (string | Uint8Array)[]): Buffer
-  /** The lasting keys from now on. Before the first call they are derived from the current secret. */
+  /** The lasting keys from now on. Until the first call they are derived from the current secret. */
   useLastingKeys(keys: ReadonlyMap<LastingLabel, Uint8Array>): void
   /** AES-256-GCM under the current secret; opens only under the same label. */
   seal(label: string, plaintext: string | Uint8Array): Buffer
@@ -143,7 +143,7 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
-/** Null if the key is not the one it was encrypted with, or if it was changed. */
+/** It returns null if the key is not the one it was encrypted with, or if it was changed. */
 function decrypt(key: Uint8Array, box: Uint8Array): Buffer | null {
   if (box.length < BODY_AT) return null
   try {

@@ -9,7 +9,7 @@ export const version = {
   version: manifest.version,
   /** `unknown` where it was built without git, or runs from source. */
   commit: typeof POTERNE_COMMIT === 'string' ? POTERNE_COMMIT : 'unknown',
-  /** Null when run from source. */
+  /** It is null when run from source. */
   built_at: typeof POTERNE_BUILT_AT === 'string' ? POTERNE_BUILT_AT : null,
   bun: Bun.version,
 }

@@ -8,8 +8,8 @@ const NOT_IN_NAMES = /[^\p{L}\p{M}\p{Nd} '’()&+_-]+/gu
 const NUMBERS = /\p{Nd}(?:[ '’()&+_-]*\p{Nd}){6,}/gu
 
 /**
- * A name that somebody chose, as messages show it: nothing in it can be read, or made, a link, an address or a number to
- * call. Empty where no letter or digit is left.
+ * A name that somebody chose, as messages show it: nothing in it can be read, or made, a link, an address or a number
+ * to call. It returns empty where no letter or digit is left.
  */
 export function chosenName(value: string): string {
   const plain = value

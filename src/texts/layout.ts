@@ -25,7 +25,7 @@ export function fillLayout(html: string, values: LayoutValues): string {
   return html.replace(mark, (found, name: string) => (isKnown(name) ? values[name] : found))
 }
 
-/** Null if the layout can be used. */
+/** It returns null if the layout can be used. */
 export function findLayoutProblem(html: string): string | null {
   const names = [...html.matchAll(mark)].map(([, name]) => name as string)
   const unknown = names.find((name) => !isKnown(name))

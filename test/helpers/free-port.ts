@@ -12,7 +12,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** True for the first process and the first call only. */
+/** It returns true for the first process and the first call only. */
 function claim(port: number): boolean {
   const claimed = join(runDirectory(), 'ports')
   mkdirSync(claimed, { recursive: true })

@@ -54,7 +54,7 @@ export function processStart(pid: number): string | null {
   }
 }
 
-/** False when the process is gone already. */
+/** It returns false when the process is gone already. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)

@@ -79,7 +79,7 @@ const split = (args: string): string[] => args.split(', ')
 const stringOf = (argument: string): Buffer => decode(/^"(.*)"$/s.exec(argument)?.[1] ?? '')
 
 interface Reading {
-  /** Null where it is none of our files. */
+  /** It returns null where it is none of our files. */
   inside(path: string | null): string | null
   /** Where `write` continues, by the number of the open file. */
   positions: Map<number, number>

@@ -68,7 +68,7 @@ export function must(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Broken(otherwise)
 }
 
-/** One of the statuses; with limits also 429, and then nothing happened. True for a success. */
+/** One of the statuses; with limits also 429, and then nothing happened. It returns true for a success. */
 export function expectStatus(world: World, answer: Answer, ...statuses: number[]): boolean {
   const { status, body } = answer
   const limited = status === 429 && (world.limited || body.code === 'too_many_attempts')

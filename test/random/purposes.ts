@@ -34,7 +34,7 @@ const templates = Object.entries(createTemplates(fr.messages, 'fr').messages) as
 const bySubject = new Map(templates.map(([purpose, { subject }]) => [typed(subject(facts)), purpose]))
 const bySms = new Map(templates.map(([purpose, { sms }]) => [plain(sms(facts, DIGITS)), purpose]))
 
-/** Null for a message of no known form; only of those in French. */
+/** It returns null for a message of no known form; only of those in French. */
 export function purposeOf({ subject, text }: { subject: string; text: string }): MessagePurpose | null {
   return (subject === '' ? bySms.get(plain(text)) : bySubject.get(typed(subject))) ?? null
 }

@@ -24,7 +24,7 @@ export interface Random {
   /** From 0 up to, not including, `limit`. */
   below(limit: number): number
   pick<T>(from: readonly T[]): T
-  /** True once in so many, on average. */
+  /** It returns true once in so many, on average. */
   oneIn(many: number): boolean
   digits(count: number): string
 }

@@ -1,6 +1,6 @@
 /**
- * Makes one backup, from a source that stays as it is until the end, to a file that is whole or not there: it lies in a
- * workspace until it was read back and, where it is small, restored into a database that is thrown away.
+ * Makes one backup, from a source that stays as it is until the end, to a file that is whole or not there. The file
+ * lies in a workspace until it was read back. A small one is also restored into a database that is thrown away.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
@@ -29,10 +29,10 @@ export interface BackupJob {
   source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string; isForeign?: boolean }
   /** Null: it stays in the workspace. */
   file: string | null
-  /** Where the trial restore may write, on this machine. */
+  /** The trial restore may write here, on this machine. */
   scratch: string
   key: KeyOfJob
-  /** Under which rows are sealed, in hex, the current one first. */
+  /** Rows are sealed under these, in hex, the current one first. */
   secrets: string[]
   /** The data directory whose own secrets come before those. */
   secretsIn: string | null
@@ -79,7 +79,9 @@ export interface MadeBackup {
   accounts: number
   rows: number
   tables: number
-  /** Whether it was also restored into a database that was thrown away. False above 200 MB, and with a warning. */
+  /**
+   * Whether it was also restored into a database that was thrown away. It is false above 200 MB, and with a warning.
+   */
   restored: boolean
   /** What the operator should know of a backup that is good: that it is empty, or was not restored on trial. */
   warning: string | null
@@ -176,7 +178,7 @@ function secretsOf({ secrets, secretsIn }: Pick<BackupJob, 'secrets' | 'secretsI
   return [...own.map((secret) => Buffer.from(secret).toString('hex')), ...secrets]
 }
 
-/** Null, or what of this machine prevents it. Throws where the backup cannot be restored. */
+/** Returns what on this machine prevents it, or null. Throws where the backup cannot be restored. */
 async function tryRestoring(
   { key, manifest, scratch }: Pick<TrialJob, 'key' | 'manifest'> & Pick<BackupJob, 'scratch'>,
   { file }: Workspace,

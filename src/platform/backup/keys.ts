@@ -1,6 +1,6 @@
 /**
- * With what a backup is sealed: the server secret, or a passphrase. The key of a file is derived from it and from random
- * bytes of that file, so that no two files share one.
+ * A backup is sealed with a key made from the server secret or from a passphrase. The key of a file is derived from it
+ * and from random bytes of that file, so that no two files share one.
  */
 import { hkdfSync, scryptSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ export interface KeyHeader {
   key: BackupKey['kind']
   /** Of the secret: names it, and says nothing about it. */
   key_id?: string
-  /** Of a passphrase: the base-2 logarithm of scrypt's N. */
+  /** The base-2 logarithm of scrypt's N, for a passphrase. */
   scrypt?: number
   /** Hex. */
   salt: string
@@ -24,7 +24,7 @@ export interface KeyHeader {
 
 /** 128 MiB of memory and about half a second: what OWASP asks of scrypt. */
 const SCRYPT_LOG_N = 17
-/** 256 MiB. More would let a forged file fill the memory of whoever opens it. */
+/** 256 MiB. More would let a forged file fill the memory of the machine that opens it. */
 const MAXIMUM_LOG_N = 18
 const MINIMUM_PASSPHRASE = 12
 
@@ -40,7 +40,7 @@ function materialOf(key: BackupKey, salt: Uint8Array, logN: number): Uint8Array 
   return scryptSync(key.passphrase.normalize('NFC'), salt, 32, { N, r: 8, p: 1, maxmem: 256 * N * 8 })
 }
 
-/** For a new file. */
+/** Makes the key of a new file. */
 export function makeFileKey(key: BackupKey): { fileKey: Uint8Array; header: KeyHeader } {
   const salt = crypto.getRandomValues(new Uint8Array(32))
   const material = materialOf(key, salt, SCRYPT_LOG_N)

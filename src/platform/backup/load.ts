@@ -1,4 +1,4 @@
-/** From a backup to a database: all of it in one transaction of the caller's. */
+/** Loads a backup into a database, all of it in one transaction of the caller's. */
 import type { FileHandle } from 'node:fs/promises'
 import type { CopySession } from '../postgres/copy.ts'
 import { databaseCode } from '../postgres/failure.ts'

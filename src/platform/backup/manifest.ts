@@ -6,13 +6,13 @@ export interface PartManifest {
   name: string
   columns: string[]
   rows: number
-  /** Of COPY's text format. */
+  /** The size in COPY's text format. */
   bytes: number
   sha256: string
 }
 
 export interface Manifest {
-  /** Of poterne. */
+  /** The version of poterne. */
   version: string
   created_at: string
   source: 'postgres' | 'embedded'
@@ -20,17 +20,17 @@ export interface Manifest {
   migration: { number: number; name: string; hash: string }
   /** Names the server secret of that time, under which rows are sealed: see `secretKeyId`. */
   secret_key_id: string
-  /** In hex, that one first, then the others that were accepted; only with `--with-secret`. */
+  /** They are in hex, that one first, then the others that were accepted. Only `--with-secret` writes them. */
   secrets?: string[]
   parts: PartManifest[]
-  /** Where the numbering of rows goes on. */
+  /** The numbering of rows goes on from these values. */
   sequences: { table: string; column: string; last_value: number; is_called: boolean }[]
 }
 
 export const rowsIn = ({ parts }: Manifest): number => parts.reduce((sum, { rows }) => sum + rows, 0)
 export const bytesIn = ({ parts }: Manifest): number => parts.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** As tables and columns are called here, whoever wrote the file. */
+/** Tables and columns have such names here, so a forged file can name nothing else. */
 const NAME = /^(?!poterne_)[a-z][a-z\d_]{0,62}$/
 
 const isName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value)
@@ -39,7 +39,7 @@ const isText = (value: unknown) => typeof value === 'string'
 
 type Unknown<T> = { [Key in keyof T]?: unknown }
 
-/** Throws BackupRefused for what is none. */
+/** Throws BackupRefused for anything else. */
 export function parseManifest(payload: Uint8Array): Manifest {
   const read = parse<Unknown<Manifest>>(payload)
   const { version, created_at, secret_key_id, migration, parts, sequences, secrets = [] } = read

@@ -1,4 +1,4 @@
-/** Why a backup cannot be made or used, as one line for people: `backup.poterne is damaged`. */
+/** Says in one line for people why a backup cannot be made or used: `backup.poterne is damaged`. */
 export class BackupRefused extends Error {
   override name = 'BackupRefused'
 
@@ -10,7 +10,7 @@ export class BackupRefused extends Error {
     super(subject === undefined ? reason : `${subject} ${reason}`)
   }
 
-  /** With the name of the backup in front. */
+  /** Puts the name of the backup in front. */
   describe(file: string): string {
     return this.subject === undefined ? `${file} ${this.reason}` : this.message
   }

@@ -1,9 +1,9 @@
 /**
- * A sealed file: a line that names the format, a line of JSON about the key, and then chunks of 64 KiB, each sealed with
- * AES-256-GCM as in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015), which age and Tink use as well:
- * the nonce is the number of the chunk and a byte that marks the last one, and every chunk is bound to the header. So no
- * chunk can be changed, moved, left out or cut off without notice, whatever the size of the file, and nothing is given
- * out before it was authenticated.
+ * A sealed file: a line that names the format, a line of JSON about the key, and then chunks of 64 KiB, each sealed
+ * with AES-256-GCM. It follows the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015), which age and Tink
+ * use as well. The nonce is the number of the chunk and a byte that marks the last one, and every chunk is bound to the
+ * header. So no chunk can be changed, moved, left out or cut off without notice, whatever the size of the file, and
+ * nothing is given out before it was authenticated.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { type FileHandle, open, stat } from 'node:fs/promises'
@@ -80,7 +80,10 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
   }
 }
 
-/** For reading it more than once, also by a process that may not open it any more. Throws BackupRefused. */
+/**
+ * Opens the file so that it can be read more than once, also by a process that may not open it any more. Throws
+ * BackupRefused.
+ */
 export async function openSealedFile(path: string): Promise<FileHandle> {
   const refuse = (error: NodeJS.ErrnoException) => {
     throw new BackupRefused(`cannot be read (${error.code})`)

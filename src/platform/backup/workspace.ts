@@ -13,7 +13,7 @@ const TRIAL_PREFIX = 'trial-'
 export interface Workspace {
   /** The backup until it is verified. */
   file: string
-  /** With everything in it. */
+  /** Everything in it goes, too. */
   remove(): void
 }
 
@@ -41,7 +41,7 @@ export function openWorkspace(directory: string): Workspace {
 }
 
 /**
- * For the database of a trial restore, which holds everything in clear: never beside the backup, whose directory may be
+ * Holds the database of a trial restore, which is in clear. It is never beside the backup, whose directory may be
  * copied elsewhere. Removed with this process too, and what a killed one left the next backup or start removes.
  */
 export function openTrialDirectory(directory: string): { path: string; remove(): void } {

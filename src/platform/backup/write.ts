@@ -1,4 +1,4 @@
-/** From a database to a sealed backup: every table in one snapshot, compressed block by block. */
+/** Copies a database to a sealed backup: every table in one snapshot, compressed block by block. */
 
 import type { CopySession } from '../postgres/copy.ts'
 import { ownMigrations } from '../postgres/migrate.ts'
@@ -8,7 +8,7 @@ import { encodeRecord, recordKinds } from './records.ts'
 import { BackupRefused } from './refused.ts'
 import type { SealedWriter } from './sealed-file.ts'
 
-/** Of what is compressed at once. */
+/** So much is compressed at once. */
 const BLOCK_BYTES = 1024 * 1024
 const LEVEL = 3
 const LINE_FEED = 10

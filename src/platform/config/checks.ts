@@ -8,7 +8,7 @@ import type { SchemaValues } from './values.ts'
 type Provider = SchemaValues['social']['providers'][number]
 type Gateway = SchemaValues['sms']['gateways'][number]
 
-/** If `holds` is false, reports `message` for the first of `keys`. */
+/** Reports `message` for the first of `keys` if `holds` is false. */
 type Check = (keys: [string, ...string[]], holds: () => boolean, message: string) => void
 
 export function checkTogether({ values, settings }: Settings, report: Report): void {
@@ -63,7 +63,7 @@ export function checkDelivery({ smtp, sms }: SchemaValues, report: Report): void
   })
 }
 
-/** `--dev` shows every code to whoever reaches it, which behind a reverse proxy is everybody. */
+/** `--dev` shows every code to everybody who reaches it, and behind a reverse proxy anybody does. */
 export function checkDevelopment({ baseUrl, trustedProxies }: SchemaValues['server'], report: Report): void {
   const why =
     'this is a configuration for the public, and --dev shows every code: leave out --dev, or this key'

@@ -23,7 +23,7 @@ export type ClaimConfig = { name: string } & (
   | { value: Scalar }
   | {
       from: ClaimSource
-      /** Null: none. */
+      /** It is null if there is none. */
       default: Scalar | null
       required: boolean
     }

@@ -39,7 +39,7 @@ function exampleKeys(keys: Keys, required: '' | '#' = ''): string {
   return lines.join('')
 }
 
-/** Of a section whose keys are free. */
+/** Writes a section whose keys are free. */
 const exampleEntries = ({ entries }: Section): string =>
   Object.entries(entries?.example ?? {})
     .map(([key, value]) => `#${key} = ${toToml(value)}\n`)

@@ -115,7 +115,7 @@ export function isRelyingPartyId(text: string): boolean {
   )
 }
 
-/** Where a passkey is used: a site, or an Android app by the hash of its certificate. */
+/** Recognizes a place where a passkey is used: a site, or an Android app by the hash of its certificate. */
 export function isPasskeyOrigin(text: string): boolean {
   if (/^android:apk-key-hash:[\w-]{43}$/.test(text)) return true
   const url = parseUrl(text)
@@ -138,8 +138,8 @@ export function isIssuer(text: string): boolean {
 }
 
 /**
- * Where a signed-in user may be sent: https, http on loopback, or an app's own scheme, which holds a dot (RFC 8252
- * section 7.1), so that `javascript:` and `data:` never pass.
+ * Recognizes a place to which a signed-in user may be sent: https, http on loopback, or an app's own scheme. Such a
+ * scheme holds a dot (RFC 8252 section 7.1), so that `javascript:` and `data:` never pass.
  */
 export function isRedirectUri(text: string): boolean {
   const url = parseUrl(text)
@@ -148,7 +148,7 @@ export function isRedirectUri(text: string): boolean {
   return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
 }
 
-/** In its usual spelling, in which languages are compared. */
+/** Languages are compared in their usual spelling. */
 export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text
 
 export function isDatabaseUrl(text: string): boolean {
@@ -211,10 +211,10 @@ export function decodeSecret(text: string): Uint8Array | null {
   return bytes.length === 32 ? bytes : null
 }
 
-/** Of an account, in lower case. */
+/** Recognizes the username of an account, in lower case. */
 export const isUsername = (text: string): boolean => /^[a-z\d][a-z\d._-]{1,31}$/.test(text)
 
-/** Of a group of accounts. */
+/** Recognizes the name of a group of accounts. */
 export const isGroupName = (text: string): boolean => /^[a-z\d][a-z\d._-]{0,63}$/.test(text)
 
 /** An https address, or http on loopback, without user, password and fragment, in its usual spelling. */

@@ -20,9 +20,9 @@ export interface LoadOptions {
   directory: string
   /** Listen on loopback only, and deliver nothing to the outside. */
   dev?: boolean | undefined
-  /** False for commands that send no messages and so need neither [smtp] nor gateways. Default: true. */
+  /** It is false for commands that send no messages and so need neither [smtp] nor gateways. Default: true. */
   mustDeliver?: boolean | undefined
-  /** False for the command that writes the first of the files that [texts] names. Default: true. */
+  /** It is false for the command that writes the first of the files that [texts] names. Default: true. */
   readTexts?: boolean | undefined
 }
 
@@ -32,7 +32,7 @@ export type LoadedConfig =
       ok: false
       file: string | null
       problems: ConfigProblem[]
-      /** Those that could be read. */
+      /** The settings that could be read. */
       settings: Setting[]
     }
 
@@ -126,7 +126,7 @@ function checkDefaultAddress({ baseUrl, host, port }: SchemaValues['server'], re
   report.add({ key: 'server.base_url', value: null, message })
 }
 
-/** If the service listens on all addresses, links lead to this machine. */
+/** A service that listens on all addresses has links to this machine. */
 function defaultBaseUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

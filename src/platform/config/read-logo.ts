@@ -11,7 +11,9 @@ const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
 /** Script, handlers, other documents and addresses: what a picture has no use for. A namespace may have any prefix. */
 const ACTIVE = /<([\w.-]+:)?(script|foreignobject|iframe|object|embed)\b|<!entity|javascript:|\son\w+\s*=/i
 
-/** Null where none is named, or where it is wrong, which is reported. The path is relative to `directory`. */
+/**
+ * It returns null where none is named, or where it is wrong, which is reported. The path is relative to `directory`.
+ */
 export function readLogo(
   { pages }: Pick<SchemaValues, 'pages'>,
   directory: string,

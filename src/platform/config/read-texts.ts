@@ -11,7 +11,7 @@ import type { SchemaValues } from './values.ts'
 
 export interface TextFiles {
   own: Record<Language, OwnTexts>
-  /** Null: the built-in one. */
+  /** It is null for the built-in one. */
   layoutHtml: string | null
 }
 

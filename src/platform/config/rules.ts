@@ -56,7 +56,7 @@ function createRule<Value, Suffix extends string = ''>(
 /** How a text of the file refers to an environment variable. */
 export const variable = (name: string): string => `\${${name}}`
 
-/** For a key without a default, which must be set. */
+/** Marks a key without a default, which must be set. */
 export const required = undefined
 
 export function text(initial: string | undefined, doc: string, options?: TextOptions): Rule<string>

@@ -35,7 +35,7 @@ export interface Section {
   optional: boolean
   keys: Keys
   lists: Record<string, TableList>
-  /** Reads all keys of a section that has no fixed ones. From the file only. */
+  /** Reads all keys of a section that has no fixed ones. It reads the file only. */
   entries?: Rule<unknown, string>
 }
 

@@ -30,7 +30,10 @@ export function configFileCandidates(named: string | undefined, env: Environment
   return ['config.toml', '/etc/poterne/config.toml'].map((path) => ({ path, named: false }))
 }
 
-/** Null if none of the candidates exists. Without a table if the chosen one cannot be used, which is reported. */
+/**
+ * It returns null if none of the candidates exists. It has no table if the chosen one cannot be used, which is
+ * reported.
+ */
 export function readConfigFile(
   candidates: Candidate[],
   directory: string,
@@ -89,8 +92,8 @@ export interface EnvironmentText {
 }
 
 /**
- * The text that the environment holds for a key: in the variable itself, or in the file named by the variable with _FILE
- * at its end (without line ends at the end of the file). Null if neither is set.
+ * The text that the environment holds for a key. It is in the variable itself, or in the file named by the variable
+ * with _FILE at its end (without line ends at the end of the file). It returns null if neither is set.
  */
 export function readEnvironment(
   name: string,

@@ -1,6 +1,6 @@
 /**
- * The effective configuration as the rest of the service reads it: checked, with units in the names. Its type is that of the
- * table in schema.ts, except for what load.ts derives from several keys or reads from other files.
+ * The effective configuration as the rest of the service reads it: checked, with units in the names. The rest of the
+ * service reads it checked, with units in the names.
  */
 import type { OwnTexts } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
@@ -11,7 +11,7 @@ type Listen = { host: string; port: number } | null
 type Replaced<Values, Derived> = Omit<Values, keyof Derived> & Derived
 
 interface Derived {
-  /** Without a trailing slash. Defaults to http://host:port, with port 0 as it is configured. */
+  /** It has no slash at its end. Defaults to http://host:port, with port 0 as it is configured. */
   server: Replaced<Section<'server'>, { baseUrl: string }>
   /** Without `urls`, codes and counters are kept in the database. Mode `single` has exactly one. */
   redis: Omit<Section<'redis'>, 'url'>

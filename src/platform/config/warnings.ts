@@ -15,11 +15,11 @@ const HASH_FLOOR = [
 ] as const
 
 export interface WarningOptions {
-  /** False where no message leaves the process. */
+  /** It is false where no message leaves the process. */
   delivers: boolean
 }
 
-/** Of a configuration in which nothing is wrong. */
+/** Looks at a configuration in which nothing is wrong. */
 export function findWarnings({ values, settings }: Settings, { delivers }: WarningOptions): ConfigProblem[] {
   const warn = (key: string, message: string): ConfigProblem => {
     const setting = settings.find((each) => `${each.section}.${each.key}` === key)

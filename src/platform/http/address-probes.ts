@@ -16,7 +16,7 @@ export interface AddressProbes {
   /** Gives out a mark for one request of the next minute. */
   expect(): string
   note(mark: string | null, arrival: Arrival): void
-  /** Null while it did not arrive. */
+  /** It returns null while it did not arrive. */
   take(mark: string): Arrival | null
 }
 

@@ -2,7 +2,7 @@
 import ipaddr from 'ipaddr.js'
 import { isAddressRange, toAddressRange } from '../config/formats.ts'
 
-/** In the form that is compared, `10.0.0.0/8`; null for anything else, and for a range of every address. */
+/** Returns the form that is compared, `10.0.0.0/8`. It is null for anything else, and for a range of every address. */
 export function parseAddressRange(text: string): string | null {
   if (!isAddressRange(text)) return null
   const [address, length] = ipaddr.parseCIDR(toAddressRange(text))

@@ -60,8 +60,8 @@ export function bucketAddress(address: string): string {
 }
 
 /**
- * The networks that a bucket is counted in, each with how many times the number it may take: whoever has a /56 or a
- * /48 has many /64, and must not have as many times the number.
+ * The networks that a bucket is counted in, each with a multiple of the number it may take. A /56 or a /48 holds many
+ * /64, and must not have as many times the number.
  */
 export function networksOf(bucket: string): { network: string; times: number }[] {
   const [address = '', length] = bucket.split('/')
@@ -76,7 +76,8 @@ export function networksOf(bucket: string): { network: string; times: number }[]
 
 /**
  * The network that has a share of what the service sends to strangers: what one customer gets (an IPv6 /48), or the
- * smallest piece of IPv4 that is routed (/24). Null where the address is not public: that is the operator's own network.
+ * smallest piece of IPv4 that is routed (/24). It returns null where the address is not public: that is the operator's
+ * own network.
  */
 export function networkOfSender(bucket: string): string | null {
   const [address = ''] = bucket.split('/')

@@ -6,7 +6,7 @@ export interface DocumentationOptions {
   baseUrl: string
   version: string
   addresses: { page: string; document: string; script: string }
-  /** In the title of the page. */
+  /** It stands in the title of the page. */
   title: string
   description(): Promise<InterfaceDescription>
 }

@@ -283,7 +283,7 @@ export function createHttpBase({
     })
 }
 
-/** Who called, of administration: an account's own requests name nobody. */
+/** Names the caller of administration. An account's own requests name nobody. */
 const callerOf = ({ actor }: RequestState) =>
   actor && actor.type !== 'account' ? { caller: `${actor.type} ${actor.id ?? 'unknown'}` } : {}
 

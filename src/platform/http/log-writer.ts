@@ -1,7 +1,7 @@
 /**
- * Writes lines to standard output, and never waits for whoever reads them: a pipe that nobody reads must not stop the
- * service. One write is under way at a time, on another thread; what comes meanwhile is kept up to a bound, and what does
- * not fit is counted.
+ * Writes lines to standard output without waiting for their reader: a pipe that nobody reads must not stop the service.
+ * One write is under way at a time, on another thread; what comes meanwhile is kept up to a bound, and what does not
+ * fit is counted.
  */
 import { write, writeSync } from 'node:fs'
 
@@ -63,7 +63,7 @@ export function createLogWriter(onRoom: (lost: number) => void): LogWriter {
       underWay = rest.length > 0 ? { rest, sinceMs: performance.now() } : null
       if (underWay !== null) return proceed()
       begin()
-      // After what waited was taken, so that the line that tells of it has room.
+      // The lines that waited are taken first, so that the line that tells of it has room.
       if (lostUntold > 0) {
         const told = lostUntold
         lostUntold = 0

@@ -163,15 +163,15 @@ const otherResponse = {
   content: { 'application/json': { schema: ERROR_REFERENCE } },
 }
 
-/** Of the media types gathered, which say the same, one alone. */
+/** Keeps one of the gathered media types, which all say the same. */
 function onlyAs(type: string, content: unknown, components: Components): Json | undefined {
   const json = (content as Json | undefined)?.['application/json'] as Json | undefined
   return json && { [type]: { ...json, schema: components.hoist(plainSchema(json.schema)) } }
 }
 
 /**
- * A union of constants reads better as an enumeration; `nullable` says nothing more in 3.1; and of an integer that
- * Elysia would also read from a string, only the integer is published.
+ * Publishes a union of constants as an enumeration, and an integer that Elysia would also read from a string as an
+ * integer. `nullable` says nothing more in 3.1, so it goes.
  */
 function plainSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plainSchema)

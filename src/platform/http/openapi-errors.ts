@@ -39,7 +39,9 @@ export function createErrorAnswers(): ErrorAnswers {
   }
 }
 
-/** As in the table of errors, so that the answers do not depend on the order in which a route names its codes. */
+/**
+ * The order of the table of errors, so that the answers do not depend on the order in which a route names its codes.
+ */
 const tableOrder = Object.keys(errorStatus) as ErrorCode[]
 
 const pascalCase = (code: string) =>

@@ -2,7 +2,7 @@
 import { readCookies } from './redirect.ts'
 
 export interface PageCookie {
-  /** Undefined where the request brings none. */
+  /** It is undefined if the request brings none. */
   read(header: string | undefined): string | undefined
   /** A Set-Cookie header. */
   write(value: string, lifetimeMs: number): string

@@ -74,7 +74,7 @@ export function parseAny(bytes: Uint8Array | null, headers: Headers): unknown {
   return value
 }
 
-/** The fields of a form, the last of each name. Throws malformed_json for invalid UTF-8. */
+/** The fields of a form, the last of each name. Throws for invalid UTF-8. */
 export function parseForm(bytes: Uint8Array | null): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(decode(bytes ?? new Uint8Array())))
 }
@@ -166,7 +166,7 @@ function findUnkeepable(value: object, path = ''): string[] {
 /** Only the keys inside `metadata` are the caller's own; a key inside any other field means that the field is wrong. */
 const namedField = (path: string) => (path.startsWith('metadata.') ? path : (path.split('.')[0] as string))
 
-/** From what another service sends, which cannot be asked to send it otherwise. */
+/** Another service sent the value and cannot be asked to send it otherwise, so such keys are dropped. */
 function dropShadowing(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const key of SHADOWING_KEYS) Reflect.deleteProperty(value, key)

@@ -47,9 +47,9 @@ const PLAIN = {
 const FOREIGN = 'A browser may read this only by the IP address of this machine, or as localhost.\n'
 
 /**
- * A website can have its own name resolve to this machine and then read every answer as its own, so a browser must name
- * the machine in a way that no website can. Prometheus may use any name: it sends none of the headers that a browser
- * always sends.
+ * A website can have its own name resolve to this machine and read every answer as its own. So a browser must name the
+ * machine in a way that no website can. Prometheus may use any name: it sends none of the headers that a browser always
+ * sends.
  */
 function isForeignPage(headers: Headers, listensOn: string): boolean {
   if (!BROWSER_HEADERS.some((name) => headers.has(name))) return false

@@ -2,8 +2,9 @@
 import type { FieldError } from '../../errors.ts'
 
 /**
- * One `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate; `field` is
- * its dotted path, for a key that of the object. Recursion is safe, because request-body.ts bounds the depth.
+ * Returns one `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate.
+ * `field` is its dotted path, for a key that of the object. Recursion is safe, because request-body.ts bounds the
+ * depth.
  */
 export function findUnstorableText(value: unknown, field = ''): FieldError[] {
   if (typeof value === 'string') {

@@ -1,4 +1,4 @@
-/** Where a database URL leads: to a host, or to the socket in a directory of this machine. */
+/** Reads the place a database URL leads to: a host, or the socket in a directory of this machine. */
 
 import { join } from 'node:path'
 

@@ -10,7 +10,7 @@ import { camelCase, createExecutor, type Database } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { type CopiedTable, selectOf, targetOf } from './tables.ts'
 
-/** Of rows that are handled together. */
+/** Rows of this size are handled together. */
 const ROWS_BYTES = 256 * 1024
 
 /** Sent after connecting: a pooler refuses connections that ask for settings which it does not know. */
@@ -48,7 +48,7 @@ export async function openServerCopy(address: string, key = 'database.url'): Pro
     async *copyOut(table, where) {
       const rows = await client.unsafe(`copy (${selectOf(table, where)}) to stdout`).readable()
       yield* inBatches(rows)
-      // The driver stops reading from the socket while its buffer is full, and goes on when more rows are asked for: at
+      // The driver stops reading from the socket while its buffer is full, and goes on when more rows are asked for. At
       // the end nobody asks, and the answer to the next statement would stay unread.
       rows._read(0)
     },

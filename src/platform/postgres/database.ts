@@ -1,7 +1,7 @@
 /**
  * The only access to SQL, for both drivers (postgres.js and PGlite). A statement is built once from the drizzle schema,
- * when it is first used, and runs as a server-side prepared statement in one round trip, on the pool or in a transaction.
- * Rows have camelCase keys, times as Date, and bigints as numbers.
+ * when it is first used. It runs as a server-side prepared statement in one round trip, on the pool or in a
+ * transaction. Rows have camelCase keys, times as Date, and bigints as numbers.
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
@@ -52,7 +52,7 @@ export interface Database extends Executor {
    * not the statement found anything to insert.
    */
   onInsert(table: string, listener: InsertListener): void
-  /** Of the embedded database only. */
+  /** Only the embedded database has them. */
   readonly files?: DatabaseFiles
   readonly upkeep?: DatabaseUpkeep
   close(): Promise<void>
@@ -60,7 +60,7 @@ export interface Database extends Executor {
 
 export interface DatabaseFiles {
   /**
-   * Copies the files while they are in use, and gives the directory of the copy, which the caller removes: opened, it is
+   * Copies the files while they are in use, and gives the directory of the copy, which the caller removes. The copy is
    * the database as it was at some moment before this returns. Throws SnapshotRefused where there is no space for it.
    */
   snapshot(): Promise<string>

@@ -2,7 +2,7 @@
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** More than recovery writes before the database runs: a few segments of the log and of tables. */
+/** Recovery writes less before the database runs: a few segments of the log and of tables. */
 const TRIAL_BYTES = 8 * 1024 * 1024
 const CHUNK = new Uint8Array(1024 * 1024)
 

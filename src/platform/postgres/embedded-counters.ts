@@ -1,6 +1,6 @@
 /**
- * The counters that upkeep goes by, from a clean close to the next start: PGlite does not write PostgreSQL's own file of
- * statistics. After a crash there is none, and every relation is looked at.
+ * The counters that upkeep goes by, from a clean close to the next start: PGlite does not write PostgreSQL's own file
+ * of statistics. There is none after a crash, and every relation is looked at.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

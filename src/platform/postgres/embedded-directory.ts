@@ -1,5 +1,5 @@
 /**
- * What the directory of the embedded database holds, looked at before PostgreSQL sees it: nothing, a database of this
+ * Looks at the directory of the embedded database before PostgreSQL sees it. It holds nothing, a database of this
  * engine, one of another engine, or something that must not be touched.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { DATABASE_DIRECTORY, DataDirectoryRefused, describeForeignFile } from '../data-directory.ts'
 import { flush } from '../flush.ts'
 
-/** Of the PostgreSQL inside PGlite. Another one cannot read these files. */
+/** The version of the PostgreSQL inside PGlite. Another one cannot read these files. */
 export const ENGINE_VERSION = '18'
 
 /** Complete and on the disk, and about to take the place of the database. */
@@ -36,7 +36,10 @@ export function isNewDirectory(directory: string): boolean {
   }
 }
 
-/** Null where there is no database yet. Throws DataDirectoryRefused where files are there, but not those of a database. */
+/**
+ * It returns null where there is no database yet. Throws DataDirectoryRefused where files are there, but not those of a
+ * database.
+ */
 export function readEngine(directory: string): string | null {
   if (isNewDirectory(directory)) return null
   const refuse = (

@@ -1,7 +1,7 @@
 /**
- * The file system through which PostgreSQL inside PGlite reads and writes. PGlite's own one has no `fsync`, so that nothing
- * would ever be flushed. This one flushes, and ends the instance where what it knows could differ from what the disk holds:
- * a flush that fails, or a write of the log or of `pg_control` that fails while the disk is not full.
+ * The file system through which PostgreSQL inside PGlite reads and writes. PGlite's own one has no `fsync`, so that
+ * nothing would ever be flushed. This one flushes, and ends the instance if what it knows could differ from the disk.
+ * That happens when a flush fails, or when a write of the log or of `pg_control` fails while the disk is not full.
  */
 import { fsyncSync } from 'node:fs'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
@@ -22,11 +22,11 @@ export interface FileObserver {
   after?(operation: FileOperation): void
 }
 
-/** Of WebAssembly's system interface. */
+/** The number in WebAssembly's system interface. */
 const EIO = 29
 const FULL = new Set([51 /* ENOSPC */, 19 /* EDQUOT */, 22 /* EFBIG */])
 
-/** Where a write that fails leaves PostgreSQL in doubt about what is on the disk. */
+/** If a write of these fails, PostgreSQL is in doubt about what is on the disk. */
 const LOG = /^(pg_wal\/|global\/pg_control$)/
 
 type Call = (...values: never[]) => unknown
@@ -62,7 +62,7 @@ type Entries = Record<(typeof ENTRIES)[number], (() => unknown) | undefined>
 const LONG_JUMP = 100
 
 export class FlushedFiles extends NodeFS {
-  /** Why the instance ended; from then on every operation is refused. */
+  /** The reason why the instance ended; from then on every operation is refused. */
   ended: InstanceEnded | null = null
   flushes = 0
 
@@ -75,7 +75,7 @@ export class FlushedFiles extends NodeFS {
 
   override async init(...[pg, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pg, options)
-    // Before PostgreSQL starts, so that what recovery writes is flushed as well.
+    // It is installed before PostgreSQL starts, so that what recovery writes is flushed as well.
     const install = (loaded: unknown) => {
       const module = loaded as FileModule
       this.install(module)

@@ -1,11 +1,13 @@
 /**
- * Nobody sees what is not on the disk: no answer leaves before a flush that began after its statement, unless nothing that
- * must last was waiting for one. Those that wait at the same moment share it.
+ * Nobody sees what is not on the disk: no answer leaves before a flush that began after its statement, unless nothing
+ * that must last was waiting for one. Flushes that wait at the same moment are done as one.
  */
 export interface Flushes {
   /** A statement wrote something: `mustLast`, or what a crash may forget. */
   noteWrite(options: { mustLast: boolean }): void
-  /** To be awaited after a statement, whether or not it succeeded. Null where nothing has to be waited for. */
+  /**
+   * To be awaited after a statement, whether or not it succeeded. It returns null where nothing has to be waited for.
+   */
   settle(): Promise<void> | null
   /** To be called within a turn: flushes at once if anything waits for it. */
   now(): void

@@ -41,7 +41,7 @@ export interface InstanceOptions {
   bulk?: boolean
   /** Nothing of it needs to survive a crash. */
   throwAway?: boolean
-  /** A commit does not wait for the disk: whoever asked for it flushes before anybody sees it. */
+  /** A commit does not wait for the disk: its caller flushes before anybody sees it. */
   flushedLater?: boolean
   observer?: FileObserver | undefined
 }

@@ -11,7 +11,7 @@ import { isStale } from './pool.ts'
 
 export interface Result {
   rows: Record<string, unknown>[]
-  /** False where the text shows that nothing was. */
+  /** It is false where the text shows that nothing was. */
   mayHaveWritten: boolean
 }
 

@@ -1,8 +1,8 @@
 /**
- * A copy of the embedded database's files while it is in use, as PostgreSQL's base backup makes one: after a checkpoint the
+ * Copies the embedded database's files while it is in use, as PostgreSQL's base backup does. After a checkpoint the
  * files are copied in slices between other work, and then the log since that checkpoint. Opening the copy replays the
- * log, which makes of it the database as it was when the last slice was copied: every transaction committed until then,
- * and no half of any. No statement waits longer than for one slice.
+ * log up to the moment when the last slice was copied: every transaction committed until then is in it, and no half of
+ * any. No statement waits longer than for one slice.
  */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -55,7 +55,7 @@ export const isSnapshotDirectory = (path: string): boolean =>
   /^snapshot-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(basename(path)) &&
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Copies that a process left behind which was killed. Whoever makes or reads one has locked it. */
+/** Copies that a process left behind which was killed. The maker or reader of a copy has locked it. */
 export const removeOldSnapshots = (dataDir: string): void =>
   removeAbandoned(dataDir, PREFIX, HANDED_OVER_WITHIN_MS)
 
@@ -107,7 +107,7 @@ function makeDirectories(source: string, target: string): void {
     }
 }
 
-/** Without the control file and the log. */
+/** The control file and the log are left out. */
 const filesOf = (source: string): string[] =>
   readdirSync(source, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

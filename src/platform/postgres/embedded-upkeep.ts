@@ -1,7 +1,7 @@
 /**
- * What autovacuum and the checkpointer do on a server, which single-user PostgreSQL does not have: rows that are gone give
- * their space back, transaction numbers are frozen before they run out, statistics follow the rows, and the log stays
- * short. One piece of work at a time, since nothing else can run meanwhile and nothing can be interrupted.
+ * Does the work of autovacuum and the checkpointer, which single-user PostgreSQL does not have. Deleted rows give their
+ * space back, transaction numbers are frozen before they run out, statistics follow the rows, and the log stays short.
+ * One piece of work at a time, since nothing else can run meanwhile and nothing can be interrupted.
  */
 import type { Counters } from './embedded-counters.ts'
 
@@ -148,7 +148,7 @@ export interface DatabaseUpkeep {
 
 export interface Upkeep {
   /**
-   * Does the most urgent piece of work there is, and says which; null where nothing is due. With `onlyUrgent` a
+   * Does the most urgent piece of work there is, and says which; null where nothing is due. `onlyUrgent` allows a
    * checkpoint that the length of the log demands, and nothing else. To be called while no transaction is open. Throws
    * UpkeepFailed.
    */
@@ -216,7 +216,7 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
     return done
   }
 
-  /** In a transaction, so that the setting ends with it also where the work fails. */
+  /** It runs in a transaction, so that the setting ends with it even if the work fails. */
   async function analyze(query: UpkeepQuery, relation: string): Promise<void> {
     await query('begin')
     try {

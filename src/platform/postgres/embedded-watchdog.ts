@@ -1,9 +1,9 @@
 /**
- * Ends the process if the thread that answers does nothing any more: what runs in WebAssembly cannot be interrupted, and a
- * thread that spins there handles no signal either. Whoever supervises the process starts it again.
+ * Ends the process if the thread that answers does nothing any more: what runs in WebAssembly cannot be interrupted,
+ * and a thread that spins there handles no signal either. The supervisor starts it again.
  */
 
-/** Longer than any upkeep or recovery takes. */
+/** No upkeep or recovery takes longer. */
 const SILENCE_MS = 24_000
 const BEATS_IN_TIME = 5
 

@@ -1,8 +1,8 @@
 /**
- * The embedded default (docs/decisions/embedded-database.md): PostgreSQL as PGlite in this process, on its own directory,
- * which is locked against a second process. Writes are on the disk before they are acknowledged. Promises for a disk that
- * fills: nothing acknowledged is lost, statements that cannot be executed throw DatabaseUnavailable, reading works while
- * there is a reserve, and everything works again by itself once there is space.
+ * The embedded default (docs/decisions/embedded-database.md): PostgreSQL as PGlite in this process, on its own
+ * directory, which is locked against a second process. Writes are on the disk before they are acknowledged. Promises
+ * for a disk that fills: nothing acknowledged is lost, statements that cannot be executed throw DatabaseUnavailable,
+ * and reading works while there is a reserve. Everything works again by itself once there is space.
  */
 import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -72,7 +72,7 @@ export interface EmbeddedOptions {
   onUpkeepFailure?: (failure: UpkeepFailed) => void
 }
 
-/** From one opening to the next. */
+/** The time from one opening to the next. */
 interface Life {
   readonly instance: PGlite
   readonly session: Session
@@ -198,7 +198,7 @@ async function keepOpen(
   let life: Life | null = await live(openFirst)
   let isReadOnly = false
   let closed = false
-  /** While another process may have the files; from that moment on this one looks whether it still has. */
+  /** Another process may have the files until then; from that moment on this one looks whether it still has. */
   let releasedUntilMs: number | null = null
 
   async function live(open: typeof openInstance): Promise<Life> {
@@ -310,7 +310,7 @@ async function keepOpen(
     lock.release()
   }
 
-  /** False while the other process has the files, and for good once the data was moved away. */
+  /** It returns false while the other process has the files, and for good once the data was moved away. */
   async function takeBack(): Promise<boolean> {
     if (releasedUntilMs === null || performance.now() < releasedUntilMs) return false
     try {

@@ -15,7 +15,7 @@ export class DatabaseReadOnly extends DatabaseUnavailable {
 }
 
 const READ_ONLY = '25006'
-/** As long as an operator needs to start poterne with the new database. */
+/** An operator needs about so long to start poterne with the new database. */
 const MOVE_SECONDS = 30
 
 /** How long a client had better wait; null where nobody knows. */

@@ -12,7 +12,7 @@ import type { Migration } from './read-migrations.ts'
 
 export type { Migration } from './read-migrations.ts'
 
-/** Those in this executable, oldest first. */
+/** The migrations in this executable, oldest first. */
 export const ownMigrations: readonly Migration[] = readMigrations()
 
 /** The key of the advisory lock. Any number will do, but it must never change. */
@@ -161,10 +161,10 @@ interface ApplyOptions {
 }
 
 /**
- * Applies all pending migrations and returns their names: each in a transaction of its own, so that none keeps the locks
- * of those before it, and a concurrent one without any. An empty or an embedded database is migrated in one transaction
- * up to the first concurrent migration. A table that somebody else holds is waited for half a second at a time, so that
- * the requests behind the migration go on. While another process migrates, it waits for that one. Throws
+ * Applies all pending migrations and returns their names. Each runs in a transaction of its own, so that none keeps the
+ * locks of those before it; a concurrent one runs without any. An empty or an embedded database is migrated in one
+ * transaction up to the first concurrent migration. A table that somebody else holds is waited for half a second at a
+ * time, so that the requests behind the migration go on. While another process migrates, it waits for that one. Throws
  * MigrationRefused.
  */
 export async function applyMigrations(

@@ -1,8 +1,8 @@
 /**
  * Connections to a PostgreSQL server (docs/decisions/connection-pool.md). Each is lent to one transaction at a time, or
- * to a few single statements that follow each other without waiting (a pipeline), and is never used again once it broke
+ * to a few single statements that follow each other without waiting (a pipeline). It is never used again once it broke
  * or did not answer in time. Promises: a caller gets an answer or DatabaseUnavailable within waitMs + workMs, even if
- * the server accepts the connection and then stays silent; nothing is sent on behalf of a caller that was refused; a
+ * the server accepts the connection and then stays silent. Nothing is sent on behalf of a caller that was refused. A
  * broken connection is replaced at the next call, so that a server is used again as soon as it is back.
  */
 import type postgres from 'postgres'
@@ -38,8 +38,8 @@ export interface Pool {
 /** The life of one socket. */
 export interface Connection {
   /**
-   * Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. After a
-   * stale plan the next call prepares the statement anew.
+   * Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. The
+   * next call after a stale plan prepares the statement anew.
    */
   run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
 }
@@ -98,7 +98,7 @@ export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> 
 export function createPool({ connect, size, settings, waitMs, workMs }: PoolOptions): Pool {
   const all = new Set<OwnConnection>()
   const idle: OwnConnection[] = []
-  /** Those lent to single statements. */
+  /** The connections that are lent to single statements. */
   const shared = new Set<OwnConnection>()
   const waiting = new Set<Waiter>()
   let closed = false
@@ -116,8 +116,8 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
   }
 
   /**
-   * An idle connection, or a new one, or (for a single statement) the least busy one that serves single statements. Null
-   * if there is none.
+   * An idle connection, or a new one, or (for a single statement) the least busy one that serves single statements. It
+   * returns null if there is none.
    */
   function available(alone: boolean): OwnConnection | null {
     const own = idle.pop() ?? (all.size < size ? open() : null)

@@ -38,7 +38,7 @@ export async function makeEmptyTables(session: CopySession, count: number, now: 
   await session.query(`truncate ${names.map((name) => `"${name}"`).join(', ')}`)
 }
 
-/** Those after the first `count`. Without statistics plans are slow: see `gatherStatistics`. */
+/** It skips the first `count`. Without statistics plans are slow: see `gatherStatistics`. */
 export async function finishTables(session: CopySession, count: number, now: Date): Promise<void> {
   await applyWithin(session, ownMigrations.slice(count), now)
   await session.query(`select set_config('poterne.keeps_events', 'on', true)`)

@@ -36,7 +36,7 @@ const findMark = defineStatement({
   sql: () => sql`select moved_to, moved_at from ${relocations} where id = ${sql.raw(String(MOVED_AWAY))}`,
 })
 
-/** Null where the data is here. */
+/** It returns null where the data is here. */
 export async function findRelocation(database: Database): Promise<Mark | null> {
   try {
     return await database.first(findMark, {})
@@ -114,13 +114,13 @@ export async function allowWrites(session: CopySession): Promise<void> {
   await session.query(`alter database ${await databaseName(session)} reset default_transaction_read_only`)
 }
 
-/** For a process that outlives the one of the move. */
+/** A job for a process that outlives the one of the move. */
 export interface AllowJob {
   task: 'allow'
   url: string
 }
 
-/** Unless the data was moved away. By a session of its own, since that of the move is closed. */
+/** It changes nothing if the data was moved away. By a session of its own, since that of the move is closed. */
 export async function allowAgain(url: string): Promise<void> {
   const session = await openServerCopy(url)
   try {

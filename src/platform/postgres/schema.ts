@@ -38,7 +38,7 @@ export const accounts = pgTable(
     failedAttempts: integer('failed_attempts').notNull().default(0),
     id: id().primaryKey().generatedAlwaysAsIdentity(),
     uuid: uuid('uuid').notNull().unique(),
-    /** As given by the person, for sending; `emailKey` is what is compared. */
+    /** The person's own spelling, to which messages go; `emailKey` is what is compared. */
     email: text('email'),
     phone: text('phone'),
     /** Null: no password opens this account (contested registration, social account). */
@@ -67,23 +67,25 @@ export const accounts = pgTable(
     emailConfirmedAt: time('email_confirmed_at'),
     phoneConfirmedAt: time('phone_confirmed_at'),
     language: text('language').$type<Language>().notNull(),
-    /** When the owner last replaced the password; null: never, or before this was kept. */
+    /**
+     * The owner last replaced the password then. It is null if that never happened, or happened before this was kept.
+     */
     passwordChangedAt: time('password_changed_at'),
     /** What an operator wrote: why the account is locked, and a JSON object of the operator's own. */
     lockedReason: text('locked_reason'),
     metadata: jsonb('metadata').$type<Record<string, unknown>>(),
     /** The identifier (comparable form) that this registration waits to have verified; null once confirmed. */
     waitingFor: text('waiting_for'),
-    /** Who made the account, where it did not register by itself: no registration replaces or joins it. */
+    /** The maker of an account that did not register by itself: no registration replaces or joins it. */
     origin: text('origin').$type<'administrator' | 'import'>(),
-    /** When, and in which session, the contact of now was added; null for the one that came with the account. */
+    /** The present contact was added then, in that session. It is null for the contact that came with the account. */
     emailAddedAt: time('email_added_at'),
     emailAddedBy: uuid('email_added_by'),
     phoneAddedAt: time('phone_added_at'),
     phoneAddedBy: uuid('phone_added_by'),
     /** What the owner says of themselves, and nobody verified; `picture` is an administrator's. */
     profile: jsonb('profile').$type<Profile>(),
-    /** In lower case. That it is this account's is in `usernames`. */
+    /** It is in lower case. The table `usernames` says that it is this account's. */
     username: text('username'),
     /** Written by administrators and invitations; null: none. */
     groups: jsonb('groups').$type<string[]>(),
@@ -95,7 +97,7 @@ export const accounts = pgTable(
     testIdentity: boolean('test_identity').notNull().default(false),
     /** The invitation that a registration named, or that opened the account. */
     invitationId: bigint('invitation_id', { mode: 'number' }),
-    /** Which version of the terms was accepted, and when; of a registration: by whoever sent it. */
+    /** The version of the terms that was accepted, and the time. For a registration, the sender accepted them. */
     termsVersion: text('terms_version'),
     termsAcceptedAt: time('terms_accepted_at'),
   },
@@ -135,7 +137,7 @@ export const accounts = pgTable(
   ],
 )
 
-/** For people who are not known by name: whoever has the code may open an account. */
+/** An invitation is for people who are not known by name: anybody with the code may open an account. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -170,7 +172,7 @@ export const trustedDevices = pgTable(
     accountId: bigint('account_id', { mode: 'number' })
       .notNull()
       .references(() => accounts.id, { onDelete: 'cascade' }),
-    /** As in `known_devices`. */
+    /** It is made as in `known_devices`. */
     deviceTag: bytea('device_tag').notNull(),
     /** A hash of the contacts and factors that the account had then. */
     bound: text('bound').notNull(),
@@ -221,7 +223,7 @@ export const registrationClaims = pgTable(
     /** Empty; the version before kept the client's address here. */
     address: text('address').notNull(),
     passwordTag: bytea('password_tag').notNull(),
-    /** When it was last named. */
+    /** It was last named then. */
     createdAt: time('created_at').notNull(),
   },
   (table) => [
@@ -230,7 +232,10 @@ export const registrationClaims = pgTable(
   ],
 )
 
-/** One-time codes of the shapes without Redis (unlogged: see the migration). At most one per subject and purpose. */
+/**
+ * One-time codes of the shapes without Redis (unlogged: see the migration). There is at most one per subject and
+ * purpose.
+ */
 export const codes = pgTable(
   'codes',
   {
@@ -240,7 +245,7 @@ export const codes = pgTable(
     attempts: integer('attempts').notNull().default(0),
     expiresAt: time('expires_at').notNull(),
     usedAt: time('used_at'),
-    /** Which message it goes out with; 0 where with none. */
+    /** The message that it goes out with; 0 if there is none. */
     messageId: bigint('message_id', { mode: 'number' }).notNull().default(0),
   },
   (table) => [
@@ -347,7 +352,7 @@ export const messages = pgTable(
     /** With these three the code is derived at sending; null for a notice. */
     codeSubject: uuid('code_subject'),
     codePurpose: text('code_purpose'),
-    /** Who asked for the code: stranger | password | owner. */
+    /** The group that asked for the code: stranger | password | owner. */
     codeGroup: text('code_group').notNull().default('stranger'),
     codeSeed: bytea('code_seed'),
     /** 0: caused by an owner, sent first; 1: caused by a stranger; 2: goes to nobody. */
@@ -361,9 +366,9 @@ export const messages = pgTable(
     /** When the worker may next take it; moved forward by the lease while one holds it. */
     nextAttemptAt: time('next_attempt_at').notNull(),
     finishedAt: time('finished_at'),
-    /** sent | refused | expired | replaced; null while waiting. */
+    /** One of sent | refused | expired | replaced; null while waiting. */
     outcome: text('outcome').$type<'sent' | 'refused' | 'expired' | 'replaced'>(),
-    /** Which gateway or server took it, or the cause code of the last failure. */
+    /** The gateway or server that took it, or the cause code of the last failure. */
     detail: text('detail'),
     /** What servers and gateways said to the last attempt, without secrets and personal data. */
     reply: text('reply'),
@@ -371,7 +376,7 @@ export const messages = pgTable(
     gateway: text('gateway'),
     providerId: text('provider_id'),
     receipt: text('receipt').$type<'delivered' | 'failed'>(),
-    /** When its code was entered and right. */
+    /** Its code was entered then, and was right. */
     verifiedAt: time('verified_at'),
   },
   (table) => [
@@ -398,11 +403,11 @@ export const smsFunnel = pgTable(
   'sms_funnel',
   {
     day: date('day').notNull(),
-    /** Empty before a gateway was chosen. */
+    /** It is empty before a gateway was chosen. */
     gateway: text('gateway').notNull(),
     /** ISO 3166 alpha-2; empty for a number of no single country. */
     country: text('country').notNull(),
-    /** asked | given_up | handed_over | accepted | delivered | failed | verified */
+    /** One of asked | given_up | handed_over | accepted | delivered | failed | verified. */
     stage: text('stage').notNull(),
     count: bigint('count', { mode: 'number' }).notNull(),
   },
@@ -417,7 +422,7 @@ export const smsPrefixes = pgTable(
     day: date('day').notNull(),
     codes: integer('codes').notNull().default(0),
     verified: integer('verified').notNull().default(0),
-    /** Until then strangers get no code there. */
+    /** Strangers get no code there until then. */
     closedUntil: time('closed_until'),
   },
   (table) => [primaryKey({ columns: [table.prefix, table.day] }), index('sms_prefixes_day').on(table.day)],
@@ -449,7 +454,7 @@ export const refusedAddresses = pgTable(
 )
 
 /**
- * A signed-in device. No index contains what a refresh changes, and the migration leaves room in each page, so that
+ * A signed-in device. No index contains a column that a refresh changes, and the migration leaves room in each page. So
  * the new version of the row stays beside the old one (a HOT update) however often a session is refreshed.
  */
 export const sessions = pgTable(
@@ -476,7 +481,7 @@ export const sessions = pgTable(
     generation: integer('generation').notNull().default(0),
     rotatedAt: time('rotated_at'),
     revokedAt: time('revoked_at'),
-    /** Where it was opened; null for sessions of older versions. */
+    /** The address where it was opened; null for sessions of older versions. */
     signInIp: text('sign_in_ip'),
     /** When a used token of its own device was served again, long after its use: the last days' times. */
     lateRetries: time('late_retries').array(),
@@ -504,7 +509,7 @@ export const authorizationCodes = pgTable(
   'authorization_codes',
   {
     codeHash: bytea('code_hash').primaryKey(),
-    /** Of the browser. */
+    /** The session of the browser. */
     sessionId: uuid('session_id').notNull(),
     application: text('application').notNull(),
     redirectUri: text('redirect_uri').notNull(),
@@ -564,12 +569,12 @@ export const lastingKeys = pgTable('lasting_keys', {
 /** The server secrets that replicas had in their configuration, by id, and since or until when. */
 export const serverSecrets = pgTable('server_secrets', {
   id: text('id').primaryKey(),
-  /** When a replica last sealed and signed with it; null if none did until now. */
+  /** A replica last sealed and signed with it then; null if none did until now. */
   currentAt: time('current_at'),
   currentSince: time('current_since'),
-  /** When a replica last ran that does not accept it. */
+  /** A replica that does not accept it last ran then. */
   missingAt: time('missing_at'),
-  /** Until when one replica seals rows anew under it. */
+  /** One replica seals rows anew under it until then. */
   turnUntil: time('turn_until'),
 })
 
@@ -583,9 +588,7 @@ export const totpFactors = pgTable('totp_factors', {
   /** The session that enrolled it. */
   addedBy: uuid('added_by'),
   lastStep: bigint('last_step', { mode: 'number' }).notNull(),
-  /**
-   * When the owner was notified that the secret cannot be opened, and when a recovery code replaced it afterwards.
-   */
+  /** The owner was told then that the secret cannot be opened; a recovery code replaced it at the second time. */
   lossToldAt: time('loss_told_at'),
   recoveredAt: time('recovered_at'),
 })
@@ -600,8 +603,8 @@ export const totpEnrolments = pgTable('totp_enrolments', {
 })
 
 /**
- * The recovery codes left, each as its salt and salted hash (as a keyed hash where an older version made it), in one
- * row, so that using one and replacing all never cross.
+ * The recovery codes left, each as its salt and salted hash, or as a keyed hash where an older version made it. They
+ * are in one row, so that using one and replacing all never cross.
  */
 export const recoveryCodes = pgTable('recovery_codes', {
   accountId: bigint('account_id', { mode: 'number' })
@@ -621,7 +624,7 @@ export const twoFactorRemovals = pgTable(
     id: uuid('id').notNull(),
     dueAt: time('due_at').notNull(),
     createdAt: time('created_at').notNull(),
-    /** Who asked for it. */
+    /** The one who asked for it. */
     actorType: text('actor_type').notNull(),
     actorId: text('actor_id'),
     actorName: text('actor_name'),
@@ -640,7 +643,7 @@ export const contactChanges = pgTable(
       .notNull()
       .references(() => accounts.id, { onDelete: 'cascade' }),
     kind: text('kind').$type<'email' | 'phone'>().notNull(),
-    /** As given, for sending, and its comparable form. */
+    /** The destination as it was given, and its comparable form. */
     destination: text('destination').notNull(),
     destinationKey: text('destination_key').notNull(),
     /** What the code of this change is bound to; a new one for each request. */
@@ -659,7 +662,7 @@ export const replacedContacts = pgTable(
       .notNull()
       .references(() => accounts.id, { onDelete: 'cascade' }),
     kind: text('kind').$type<'email' | 'phone'>().notNull(),
-    /** As it was sent to, and its comparable form. */
+    /** The destination as it was sent to, and its comparable form. */
     destination: text('destination').notNull(),
     destinationKey: text('destination_key').notNull(),
     verifiedAt: time('verified_at').notNull(),
@@ -684,7 +687,7 @@ export const undoLinks = pgTable(
     replacedId: bigint('replaced_id', { mode: 'number' })
       .notNull()
       .references(() => replacedContacts.id, { onDelete: 'cascade' }),
-    /** When the contact was added, and by which session; null where it came with the account. */
+    /** The contact was added then, by that session; null if it came with the account. */
     addedAt: time('added_at'),
     addedBy: uuid('added_by'),
     hadTwoFactors: boolean('had_two_factors').notNull(),
@@ -772,21 +775,21 @@ export const spentIdTokens = pgTable(
 )
 
 /**
- * When the next round of housekeeping is due, for all replicas: the replica that moves it on does the round. One row.
+ * The next round of housekeeping is due then, for all replicas. The replica that moves it on does the round. One row.
  */
 export const housekeeping = pgTable('housekeeping', {
   id: integer('id').primaryKey(),
   nextAt: time('next_at').notNull(),
 })
 
-/** When backups are taken, and how the last ones went, for all replicas. One row. */
+/** The times of backups and the outcome of the last ones, for all replicas. One row. */
 export const backups = pgTable('backups', {
   id: integer('id').primaryKey(),
   /** The scheduled time that one of the replicas took on last. */
   takenFor: time('taken_for'),
   lastSuccessAt: time('last_success_at'),
   lastFailureAt: time('last_failure_at'),
-  /** Why the last one failed, in one line. */
+  /** The reason why the last one failed, in one line. */
   lastFailure: text('last_failure'),
   /** What the operator should know of the last one that was made. */
   lastWarning: text('last_warning'),
@@ -795,7 +798,7 @@ export const backups = pgTable('backups', {
 /** A row once the data was moved to another database: then no poterne starts with this one. */
 export const relocations = pgTable('relocations', {
   id: integer('id').primaryKey(),
-  /** Where to, without the password. */
+  /** The new place, without the password. */
   movedTo: text('moved_to').notNull(),
   movedAt: time('moved_at').notNull(),
 })
@@ -849,8 +852,8 @@ export const eventDetails = pgTable(
 )
 
 /**
- * Who was erased, for longer than events are kept, so that a restore does not bring them back: `sweep_events` moves them
- * here. The row of the nil uuid says since when none is missing.
+ * The accounts that were erased. They are kept for longer than events, so that a restore does not bring them back:
+ * `sweep_events` moves them here. The row of the nil uuid says since when none is missing.
  */
 export const erasedAccounts = pgTable('erased_accounts', {
   uuid: uuid('uuid').primaryKey(),
@@ -876,7 +879,7 @@ export const administratorSessions = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     cookieHash: bytea('cookie_hash').notNull(),
     seenAt: time('seen_at').notNull(),
-    /** When the person last proved password and second factor. */
+    /** The person last proved password and second factor then. */
     provedAt: time('proved_at').notNull(),
   },
   (table) => [uniqueIndex('administrator_sessions_cookie_hash').on(table.cookieHash)],
@@ -895,7 +898,7 @@ export const administrationTokens = pgTable(
     addresses: jsonb('addresses').$type<string[]>().notNull(),
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at').notNull(),
-    /** Who made it; of a token, its uuid. */
+    /** The one who made it; for a token, its uuid. */
     creatorType: text('creator_type').notNull(),
     creatorId: text('creator_id'),
     creatorName: text('creator_name'),
@@ -913,12 +916,12 @@ export const administrationTokens = pgTable(
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
-    /** Of caller and key. */
+    /** The hash of caller and key. */
     hash: bytea('hash').primaryKey(),
-    /** Of path and body. */
+    /** The hash of path and body. */
     requestHash: bytea('request_hash').notNull(),
     createdAt: time('created_at').notNull(),
-    /** Until then nobody else may begin what is under way. */
+    /** Nobody else may begin this work until then. */
     heldUntil: time('held_until').notNull(),
     holder: uuid('holder').notNull(),
     answeredAt: time('answered_at'),

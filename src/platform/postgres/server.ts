@@ -45,9 +45,9 @@ const types = {
 }
 
 /**
- * By itself postgres.js would repeat a statement whose plan is stale, with its parameters serialized twice, and write it
- * between the statements of others on the same connection, so that callers got each other's rows. It recognises such an
- * error by its `routine`. Without one it reports the error, and the pool repeats the statement.
+ * By itself postgres.js would repeat a statement whose plan is stale, with its parameters serialized twice. It would
+ * write it between the statements of others on the same connection, so that callers got each other's rows. It
+ * recognises such an error by its `routine`. Without one it reports the error, and the pool repeats the statement.
  */
 Object.defineProperty(postgres.PostgresError.prototype, 'routine', { set() {} })
 

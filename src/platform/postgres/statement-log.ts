@@ -1,4 +1,4 @@
-/** With `log.level = "debug"` a line for each statement, by its name. */
+/** Writes a line for each statement, by its name, with `log.level = "debug"`. */
 import type { Logger } from '../http/logging.ts'
 import { currentRequestId } from '../request-context.ts'
 import type { Database, Executor } from './database.ts'

@@ -1,5 +1,5 @@
 /**
- * Which statement it was: in the log line of an internal error, and in that of each statement. A name holds no value:
+ * Names the statement in the log line of an internal error, and in that of each statement. A name holds no value:
  * parameters are never part of a text.
  */
 import type { Statement } from './statement.ts'

@@ -1,9 +1,8 @@
 /**
  * Statements as values. A statement declares its name, its parameters and its row once, by the names of PostgreSQL's
- * types; the TypeScript types of both are derived from that, so that a parameter which is missing or misspelt does not
- * compile. The SQL is built when it is first asked for, since a start needs few of them. test/contract/statements.test.ts
- * asks a migrated database to describe every statement that is registered here, and compares its answer with the
- * declaration.
+ * types. The TypeScript types of both are derived from that, so that a missing or misspelt parameter does not compile.
+ * The SQL is built when it is first asked for, since a start needs few of them. test/contract/statements.test.ts has a
+ * migrated database describe every registered statement, and compares its answer with the declaration.
  */
 import { getTableColumns, type InferSelectModel, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
@@ -63,11 +62,11 @@ export interface Statement<Params, Row> {
   readonly params: unknown[]
   /** The tables into which it inserts, one of its CTEs included. */
   readonly insertsInto?: readonly string[]
-  /** False: with these parameters it inserts nothing there. */
+  /** It is false if the statement inserts nothing there with these parameters. */
   readonly mayInsert?: (params: Params) => boolean
   /**
-   * A crash may forget what it writes (docs/decisions/commits-that-do-not-wait.md). In a transaction it lasts as long as
-   * the transaction.
+   * A crash may forget what it writes (docs/decisions/commits-that-do-not-wait.md). For a statement in a transaction,
+   * it lasts as long as the transaction.
    */
   readonly mayBeForgotten?: boolean
   /** Never set: carries the two types. */

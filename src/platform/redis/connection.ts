@@ -1,6 +1,6 @@
 /**
  * The connection to Redis: one server, Sentinel or Cluster. Promises: a command answers or throws RedisUnavailable
- * within COMMAND_TIMEOUT_MS, is never queued while Redis is away, and is never sent twice; the connection keeps trying
+ * within COMMAND_TIMEOUT_MS, is never queued while Redis is away, and is never sent twice. The connection keeps trying
  * and is back within 5 s of Redis. It does not log; it reports cause codes to its listeners.
  */
 import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
@@ -60,10 +60,10 @@ export interface RedisListeners {
 
 /**
  * Returns at once and connects in the background; see `ready`. The URLs are `redis://` or `rediss://` (TLS) with
- * `user:password@` and `/db`; credentials and db of the first one are used for all. In mode `sentinel` the URLs name the
- * Sentinels, while credentials, TLS and db are those of the Redis servers behind them; Sentinels with credentials of
- * their own get them from `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what Sentinels or
- * the cluster announce: addresses, unless they are configured to announce host names.
+ * `user:password@` and `/db`; credentials and db of the first one are used for all. In mode `sentinel` the URLs name
+ * the Sentinels, while credentials, TLS and db are those of the Redis servers behind them. Sentinels with credentials
+ * of their own get them from `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what
+ * Sentinels or the cluster announce: addresses, unless they are configured to announce host names.
  */
 export function openRedis(config: Config['redis'], listeners: RedisListeners = {}): RedisConnection {
   const client = connect(config)
@@ -143,9 +143,9 @@ function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
 }
 
 /**
- * No command is ever sent twice, because one that may have run, such as taking a code, must not run again:
- * `maxRetriesPerRequest` 0 drops commands under way together with their connection. Every server and proxy speaks RESP2,
- * and RESP3 adds nothing for what our scripts return.
+ * No command is ever sent twice, because one that may have run, such as taking a code, must not run again.
+ * `maxRetriesPerRequest` 0 drops commands under way together with their connection. Every server and proxy speaks
+ * RESP2, and RESP3 adds nothing for what our scripts return.
  */
 const commonOptions = {
   protocol: 2,

@@ -32,7 +32,7 @@ export function parseEndpoint(text: string): Endpoint {
   return endpoint
 }
 
-/** At least one. */
+/** There is at least one. */
 export function parseEndpoints(urls: string[]): [Endpoint, ...Endpoint[]] {
   const [first, ...others] = urls.map(parseEndpoint)
   if (first === undefined) throw new RangeError('no Redis url')

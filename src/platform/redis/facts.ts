@@ -4,11 +4,11 @@ import { findEvictionPolicy } from './eviction.ts'
 
 export interface RedisFacts {
   version: string
-  /** Null where no key is ever evicted. */
+  /** It is null where no key is ever evicted. */
   evictionPolicy: string | null
   saveFailed: boolean
   keepsOverRestart: boolean
-  /** By which this machine is surely ahead; negative: behind. */
+  /** This machine is surely ahead by so much; negative if it is behind. */
   clockSkewMs: number
 }
 

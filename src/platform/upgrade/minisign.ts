@@ -16,7 +16,7 @@ const KEY_BYTES = 42
 const SIGNATURE_BYTES = 74
 const GLOBAL_SIGNATURE_BYTES = 64
 
-/** `text`: the last line of a `.pub` file, 56 characters of base64. Null if it is no such key. */
+/** `text`: the last line of a `.pub` file, 56 characters of base64. It returns null if it is no such key. */
 export function readPublicKey(text: string): PublicKey | null {
   const bytes = Buffer.from(text.trim(), 'base64')
   if (bytes.length !== KEY_BYTES || bytes.subarray(0, 2).toString('latin1') !== 'Ed') return null

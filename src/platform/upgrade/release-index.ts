@@ -12,9 +12,9 @@ export class UpgradeRefused extends Error {
 
 const downloadSchema = Type.Object({
   url: Type.String({ minLength: 1, maxLength: 2048 }),
-  /** Of the file at `url`, in hexadecimal. */
+  /** The hash of the file at `url`, in hexadecimal. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** In bytes. */
+  /** The size in bytes. */
   size: Type.Integer({ minimum: 1, maximum: 512 * 2 ** 20 }),
 })
 const indexSchema = Type.Object({

@@ -6,7 +6,7 @@ export interface NewAccountCode {
   id: string
   kind: AccountCodeKind
   hash: Uint8Array
-  /** In comparable form; null where it goes out with no message. */
+  /** The comparable form; null if no message carries the code. */
   sentTo: string | null
   expiresAt: Date
   /** Its use removes every passkey and identity. */
@@ -17,7 +17,7 @@ export interface NewAccountCode {
 export interface PreparedCode {
   code: NewAccountCode
   messages: NewMessage[]
-  /** For whoever asked; null where a message has it. */
+  /** The caller is shown this; null where a message carries the code. */
   shown: string | null
 }
 

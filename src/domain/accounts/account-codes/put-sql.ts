@@ -41,7 +41,7 @@ const put = defineStatement({
   select uuid from account`,
 })
 
-/** Queues its messages and records its event. False if the account is gone. */
+/** Queues its messages and records its event. It returns false if the account is gone. */
 export async function putAccountCode(
   transaction: Executor,
   { id: accountId, uuid }: { id: number; uuid: string },

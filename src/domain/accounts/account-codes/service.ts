@@ -44,8 +44,8 @@ export interface AccountCodes {
   /** What `issue` makes, for a transaction of the caller's (put-sql.ts). */
   prepare(holder: CodeHolder, wish: CodeWish): Promise<PreparedCode>
   /**
-   * The older one of its kind is dead. `sendTo`: it goes there, and `code` is null; otherwise whoever asked is shown
-   * it. Every verified contact is told.
+   * The older one of its kind is dead. With `sendTo` a message carries the code and `code` is null; otherwise the
+   * caller is shown it. Every verified contact is told.
    */
   issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }>
   /** Whether what was typed has the form of such a code. */

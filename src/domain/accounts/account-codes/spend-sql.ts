@@ -20,7 +20,7 @@ const spend = defineStatement({
   returning kind`,
 })
 
-/** False where somebody else used it, or where it is not open any more. */
+/** It returns false where somebody else used it, or where it is not open any more. */
 export async function spendAccountCode(
   transaction: Executor,
   accountId: number,

@@ -1,6 +1,6 @@
 /**
- * The recovery and invitation codes of accounts, in PostgreSQL in every shape. The promise: at most one of each kind
- * is open for an account; of any number of callers with one code exactly one has it; nothing but its use, its expiry
+ * The recovery and invitation codes of accounts, in PostgreSQL in every shape. The promise: at most one of each kind is
+ * open for an account, and of any number of callers with one code exactly one has it. Nothing but its use, its expiry
  * and a newer one of its kind ends it. The table is `account_codes`.
  */
 
@@ -20,8 +20,8 @@ import { putAccountCode } from './put-sql.ts'
 
 export interface AccountCodeStore {
   /**
-   * Makes it the one of its kind, and queues its messages; one that waits with the code before is replaced. False if the
-   * account is gone.
+   * Makes it the one of its kind, and queues its messages; one that waits with the code before is replaced. It returns
+   * false if the account is gone.
    */
   put(
     account: { id: number; uuid: string },
@@ -31,7 +31,7 @@ export interface AccountCodeStore {
   /** The open codes of every account that the identifier may name, also of those that merely claim it. */
   findByIdentifier(identifier: Identifier, now: Date): Promise<(OpenAccountCode & { account: Account })[]>
   findByUuid(uuid: string, now: Date): Promise<(OpenAccountCode & { account: Account })[]>
-  /** By the id of the code. Null where it was used, replaced or has expired. */
+  /** Finds a code by its id. Null where it was used, replaced or has expired. */
   findOpen(id: string, now: Date): Promise<{ accountUuid: string; hash: Uint8Array } | null>
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -6,7 +6,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
 
-/** If the account has not changed since it was read, and `condition` holds. */
+/** It signs in only if the account has not changed since it was read, and `condition` holds. */
 export const signInAccount = (
   p: Placeholders<'now' | 'address' | 'newDigest' | 'accountId' | 'digestWhenChecked' | 'expectedTwoFactor'>,
   condition: SQL,
@@ -52,7 +52,7 @@ export const changePassword = (p: Placeholders<'digest' | 'now'>, where: SQL): S
      where ${where}
     returning id, uuid`
 
-/** As `changePassword`, by somebody who did not know the old one; says since when the account is theirs. */
+/** Works like `changePassword` for somebody who did not know the old one. It says since when the account is theirs. */
 export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>): SQL => sql`
       update ${accounts}
          set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0,

@@ -57,7 +57,7 @@ export function removeContact(
       returning ${returned}`
 }
 
-/** As an administrator sets it. `before`: the row of the account, with `id`, `key` and `verified_at`. */
+/** Sets the contact for an administrator. `before`: the row of the account, with `id`, `key` and `verified_at`. */
 export function putContact(
   p: Placeholders<'destination' | 'key' | 'verified' | 'now'>,
   kind: Kind,

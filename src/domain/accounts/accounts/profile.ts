@@ -6,7 +6,7 @@ import { type Profile, profileFields } from '../../../platform/postgres/schema.t
 export type { Profile }
 
 export const MAXIMUM_GROUPS = 32
-/** Of all values together, in UTF-8. */
+/** The size of all values together, in UTF-8. */
 const PROFILE_BYTES = 2048
 const FIELD_CHARACTERS = 200
 

@@ -9,7 +9,7 @@ export const roleBounds = { minimum: 0, maximum: 2 ** 31 - 1 }
 export interface Roles {
   /** The number as text where the role has no name. */
   nameOf(roleId: number): string
-  /** A number, its digits or a name. Throws `validation_failed` for `field`, which names the nearest role. */
+  /** A number, its digits or a name. An unknown role is refused on `field`, and the refusal names the nearest role. */
   read(field: string, typed: number | string): number
 }
 

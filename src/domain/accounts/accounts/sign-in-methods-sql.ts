@@ -1,7 +1,7 @@
 /**
- * What opens an account, as rows: the same rule wherever one of them is removed. An identity counts while its provider is
- * configured (`usable`: JSON), a passkey for its own relying party, a password together with a verified contact. Where
- * accounts may be without a password (`codesOpen`), so does a verified contact of one that has none.
+ * What opens an account, as rows: the same rule wherever one of them is removed. An identity counts while its provider
+ * is configured (`usable`: JSON), a passkey for its own relying party, a password together with a verified contact. A
+ * verified contact counts as well for an account without a password, if such accounts are allowed (`codesOpen`).
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, identities, passkeys } from '../../../platform/postgres/schema.ts'

@@ -1,6 +1,6 @@
 /**
  * The accounts, in PostgreSQL in every shape. The promise: a verified e-mail address or phone number belongs to one
- * account; an unverified claim keeps nobody from registering, confirming or resetting; each change is committed
+ * account, and an unverified claim keeps nobody from registering, confirming or resetting. Each change is committed
  * together with the messages that it causes. The table is `accounts`.
  */
 
@@ -44,17 +44,17 @@ export interface AccountStore {
   /** Whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
   isTaken(identifiers: Identifier[]): Promise<boolean>
   /**
-   * What the owner changes without a proof: the language of messages, and fields of the profile. What `merge` throws undoes
-   * it. Null if the session has ended or the account is gone.
+   * What the owner changes without a proof: the language of messages, and fields of the profile. What `merge` throws
+   * undoes it. It returns null if the session has ended or the account is gone.
    */
   change(signedIn: AccountSession, change: OwnChange, now: Date): Promise<Account | null>
-  /** Counts like Devise's lockable. For an id that does not exist (0) it does nothing in the same time. */
+  /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */
   noteFailure(accountId: number): Promise<void>
 }
 
 /**
- * Which account the identifier means, by what the caller wants to do. All candidates are read, so that each call
- * takes the same work.
+ * The account that an identifier means depends on what the caller wants to do. All candidates are read, so that each
+ * call takes the same work.
  */
 const meant: Record<IdentifierUse, SQL> = {
   login: sql`coalesce(verified, claimed, waiting, named)`,

@@ -51,7 +51,7 @@ const keep = defineStatement({
   on conflict do nothing`,
 })
 
-/** Those that were given since a backup stay kept after it is restored, also where their account is not there. */
+/** Usernames that were given since a backup stay kept after it is restored, even if their account is not there. */
 export async function keepUsernames(
   restored: Executor,
   known: { usernames: { hash: string; account: string | null }[]; usernameKey: string | null },

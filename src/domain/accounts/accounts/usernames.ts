@@ -1,12 +1,12 @@
 /**
- * Usernames. One that an account ever had goes to no other account, also after a change, an erasure, a restore or a change
- * of the server secret: a hash of each is kept, under a key that is never replaced (usernames-sql.ts).
+ * Usernames. A username that an account ever had goes to no other account, also after a change, an erasure, a restore
+ * or a change of the server secret. A hash of each is kept, under a key that is never replaced (usernames-sql.ts).
  */
 import { AppError } from '../../../errors.ts'
 import { isUsername } from '../../../platform/config/formats.ts'
 
 export interface Usernames {
-  /** The comparable form. Throws `validation_failed`; `reserved` only where the caller may not give them. */
+  /** The comparable form. Reserved names are refused unless the caller may give them. */
   read(typed: string, options: { mayBeReserved: boolean }): string
 }
 

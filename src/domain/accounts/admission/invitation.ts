@@ -6,6 +6,6 @@ import { isLetterCode, lettersOf } from '../../messages/codes/letters.ts'
 export const hashOfInvitation = (letters: string): Buffer =>
   createHash('sha256').update('invitation ').update(letters).digest()
 
-/** Of what was typed, in any case and grouping; null where no invitation has that form. */
+/** Reads what was typed, in any case and grouping. It is null where no invitation has that form. */
 export const readInvitation = (typed: string): Buffer | null =>
   isLetterCode(typed) ? hashOfInvitation(lettersOf(typed)) : null

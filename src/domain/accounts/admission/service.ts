@@ -1,6 +1,7 @@
 /**
- * Who may open an account. Every way that opens one asks here: `read` for what the call itself names, before any code is
- * looked at; `permit` for the statement that opens the account (permit-sql.ts); `refusal` for why that statement opened none.
+ * Decides who may open an account. Every way that opens one asks here: `read` checks the call itself, before any code
+ * is looked at, and `permit` is part of the statement that opens the account (permit-sql.ts). `refusal` says why that
+ * statement opened none.
  */
 
 import { AppError } from '../../../errors.ts'
@@ -50,15 +51,12 @@ export interface Admission {
   read(body: EntryBody, named: Identifier, client: Client, options?: { needsTerms?: boolean }): Promise<Entry>
   /** For a provider, whose contact is not known yet. */
   readForProvider(body: EntryBody, client: Client): Promise<Entry>
-  /**
-   * The invitation of a registration. Throws `registration_closed`, `invalid_invitation`, `too_many_requests`; then
-   * `requireContact` throws for the contacts.
-   */
+  /** The invitation of a registration. `requireContact` then checks the contacts. */
   readRegistration(body: EntryBody, client: Client): Promise<Entry & { domain: string | null }>
   requireContact(domain: string | null, identifiers: Identifier[]): void
-  /** Throws `domain_not_allowed` for an address that an account is about to get. */
+  /** Refuses an address of another domain for an account that is about to get it. */
   requireDomain(identifier: Identifier): void
-  /** For somebody who has an account. */
+  /** It serves somebody who has an account. */
   findInvitation(typed: string, client: Client): Promise<Invitation>
   /** Whether the account has the verified address that the invitation asks for. */
   isFor(invitation: Invitation, account: Pick<Account, 'emailKey' | 'emailConfirmedAt'>): boolean
@@ -66,7 +64,10 @@ export interface Admission {
   couldOpen(body: EntryBody, identifier: Identifier, client: Client): Promise<boolean>
   /** What the statement checks. `proved`: the contact that the call proves; null: none. */
   permit(entry: Entry, proved: Identifier | null): Permit
-  /** Why an account was not opened; null: not for a reason of this room. `tag`: of the password that the call names. */
+  /**
+   * Says why an account was not opened; null if the reason is not one of this room. `tag`: of the password that the
+   * call names.
+   */
   refusal(
     entry: Entry,
     proved: Identifier | null,
@@ -103,7 +104,7 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
   const isUsable = ({ used, uses, revokedAt, expiresAt }: Invitation) =>
     used < uses && revokedAt === null && expiresAt > clock.now()
 
-  /** Null where it does not hold. A right one is never refused for what others tried. */
+  /** It returns null where it does not hold. A right one is never refused for what others tried. */
   async function findUsable(typed: string): Promise<Invitation | null> {
     const hash = readInvitation(typed)
     const found = hash && (await invitations.findByHash(hash))

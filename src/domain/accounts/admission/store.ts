@@ -31,7 +31,7 @@ export interface InvitationStore {
   add(invitation: NewInvitation): Promise<void>
   /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
   list(before: number | null, limit: number): Promise<Invitation[]>
-  /** False where there is none, or where it was revoked before. */
+  /** It returns false where there is none, or where it was revoked before. */
   revoke(uuid: string, now: Date): Promise<boolean>
   /** Whether registrations, or the call with this `tag`, named the contact with different passwords. */
   isContested(contact: string, tag: Uint8Array | null): Promise<boolean>
@@ -98,7 +98,7 @@ const contested = defineStatement({
   sql: (p) => sql`select ${isContested(p.contact, p.tag)} as contested`,
 })
 
-/** For so long after its end one is still listed, and known to whoever asks what became of it. */
+/** An invitation stays in lists for so long after its end. */
 const KEPT_DAYS = 30
 
 const sweep = createSweep({

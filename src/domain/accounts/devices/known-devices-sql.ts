@@ -12,8 +12,8 @@ export const KNOWN_SIGN_INS = 10
 export const knownSince = (now: SQL) => sql`${now} - interval '${sql.raw(String(KNOWN_DAYS))} days'`
 
 /**
- * Whether neither the device nor the address of the sign-in was known before it: not at the first sign-in, and not where
- * the sign-in named no device and came from no public address, so that it could not be known again.
+ * True if neither the device nor the address of the sign-in was known before. It is false at the first sign-in, and for
+ * one without a device and a public address, which could not be known again.
  */
 export const isNewDevice = (signedIn: SQL, tags: { device: SQL; address: SQL; now: SQL }) => sql`
   (${signedIn}.sign_in_count > 1 and (${tags.device} is not null or ${tags.address} is not null)

@@ -1,7 +1,7 @@
 /**
  * Which calls come from a device that the account signed in with: those are the owner's, and pay on counters of their
- * own. Where an answer must be alike for everybody only a fingerprint tells, since an address is shared; a login may
- * also come from a public address of the account's last sign-ins.
+ * own. An answer that must be alike for everybody relies on the fingerprint alone, since an address is shared. A login
+ * may also come from a public address of the account's last sign-ins.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import { bucketAddress, isPublicAddress } from '../../../platform/http/client-address.ts'
@@ -17,20 +17,20 @@ export interface DeviceTags {
 }
 
 export interface KnownDevices {
-  /** Who calls, by the fingerprint alone. Without one nothing is asked of the database. */
+  /** Recognizes the caller by the fingerprint alone. Without one nothing is asked of the database. */
   recognize(
     account: Account | null,
     client: { fingerprint: string | null; addressBucket: string },
   ): Promise<Caller>
-  /** Who calls, also by the address. */
+  /** Recognizes the caller also by the address. */
   recognizeAtLogin(
     account: Account | null,
     client: { fingerprint: string | null; address: string; addressBucket: string },
   ): Promise<Caller>
   /**
-   * Whether the account had signed in so long ago with the device of this session, which is used where it was opened or
-   * from a public address that is known as long: a token that was taken elsewhere is on no known device. Where the session
-   * names no device, the address alone decides.
+   * True if the account had signed in so long ago with the device of this session. The session must be used where it
+   * was opened, or from a public address that is known as long: a token that was taken elsewhere is on no known device.
+   * Where the session names no device, the address alone decides.
    */
   knewFor(
     account: Pick<Account, 'id' | 'uuid'>,
@@ -46,7 +46,7 @@ export interface KnownDevices {
   tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
 }
 
-/** Where a session was opened, and on which device. */
+/** The address and the device of a session when it was opened. */
 export interface SessionClient {
   deviceFingerprint: string | null
   signInIp: string | null

@@ -11,7 +11,7 @@ import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
 
-/** Of one account; a new one pushes the oldest out. */
+/** One account has so many at most; a new one pushes the oldest out. */
 export const MAXIMUM_TRUSTED = 10
 
 export interface NewTrust {
@@ -27,7 +27,7 @@ export interface TrustUse {
   hash: Uint8Array
   accountId: number
   deviceTag: Uint8Array
-  /** Those that were made before it count no longer. */
+  /** A device that was trusted before this counts no longer. */
   since: Date
   /** The session that is about to be opened. */
   sessionId: string

@@ -6,7 +6,10 @@ import { administrators, passkeys, totpFactors, trustedDevices } from '../../../
 export const forgetTrusted = (where: SQL, source?: SQL): SQL =>
   sql`delete from ${trustedDevices} ${source ? sql`using ${source}` : sql``} where ${where}`
 
-/** Those of the sessions in `ended`, which has their `id`: of the one that made it, and of the one that used it last. */
+/**
+ * Forgets the trusted devices of the sessions in `ended`, which has their `id`: those that the session made, and those
+ * that it used last.
+ */
 export const forgetTrustedOf = (ended: SQL, condition: SQL = sql`true`): SQL =>
   forgetTrusted(sql`${ended}.id in (session_id, last_session_id) and ${condition}`, ended)
 

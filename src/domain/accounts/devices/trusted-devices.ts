@@ -1,6 +1,7 @@
 /**
- * A device on which somebody proved two factors can be trusted for a while (`two_factor.trust_device`): its token then takes
- * the place of the second step of a login, and of nothing else. A session that it opens has proved one factor.
+ * Somebody who proved two factors on a device can have it trusted for a while (`two_factor.trust_device`). Its token
+ * then takes the place of the second step of a login, and of nothing else. A session that it opens has proved one
+ * factor.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
@@ -18,9 +19,11 @@ export interface TrustedDevices {
     device: { fingerprint: string | null; trust?: string | null },
     sessionId: string,
   ): Promise<boolean>
-  /** The ids of the account's sessions whose device is trusted. Null where devices are not trusted at all. */
+  /**
+   * The ids of the account's sessions whose device is trusted. It returns null where devices are not trusted at all.
+   */
   sessionsOf(account: Account): Promise<ReadonlySet<string> | null>
-  /** False if the device of the session is not trusted. */
+  /** It returns false if the device of the session is not trusted. */
   forget(account: Account, sessionId: string): Promise<boolean>
 }
 
@@ -35,7 +38,7 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
 export function createTrustedDevices({ devices, clock, config, stores }: Needs): TrustedDevices {
   const store = stores.trustedDevices
-  /** Null: off. */
+  /** It is null if trust is off. */
   const lifetimeSeconds = config.twoFactor.trustDevice
   const since = (now: Date) => new Date(now.getTime() - (lifetimeSeconds ?? 0) * 1000)
   return {

@@ -21,7 +21,7 @@ export interface ListenerDoorOptions extends DoorRules {
   /** Of its pages, as `Origin` names them. */
   origins: () => string[]
   authenticateToken: (authorization: string, client: Knock['client']) => Promise<AdminCaller>
-  /** Null where the request brings no cookie of a living session. */
+  /** It is null where the request brings no cookie of a living session. */
   findSession: (
     cookieHeader: string | undefined,
   ) => Promise<{ administrator: SignedInAdministrator; csrfToken: string } | null>

@@ -105,7 +105,7 @@ export function createPageFactors(needs: Needs): PageFactors {
   }
 }
 
-/** Null where there is no page, or where a browser would refuse a passkey of this relying party on it. */
+/** It returns null where there is no page, or where a browser would refuse a passkey of this relying party on it. */
 function pageRelyingParty({ admin, passkeys }: Pick<Config, 'admin' | 'passkeys'>) {
   const { rpId } = passkeys
   const origin = admin.baseUrl ?? (admin.listen && `http://localhost:${admin.listen.port}`)

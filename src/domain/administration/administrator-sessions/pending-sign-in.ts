@@ -13,7 +13,7 @@ export interface PendingSignIn {
   app: Uint8Array | null
   /** The account, with the password that it had when it was judged. */
   isFor(account: Account): boolean
-  /** True for exactly one of any number of callers. */
+  /** It returns true for exactly one of any number of callers. */
   take(): Promise<boolean>
 }
 

@@ -72,7 +72,7 @@ export interface AdministratorSessions {
   passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>
   /** Throws `invalid_token` where the sign-in is too long ago, and what PageFactors.take does. */
   verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedPageSession>
-  /** Null where the cookie names no living session of an administrator. */
+  /** It returns null where the cookie names no living session of an administrator. */
   find(cookie: Cookie): Promise<AdministratorSession | null>
   /** What writes of this session carry. */
   csrfTokenOf(cookie: string): string

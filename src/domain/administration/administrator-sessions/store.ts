@@ -40,8 +40,8 @@ export interface AdministratorSession {
 
 export interface AdministratorSessionStore {
   /**
-   * As SessionStore.signIn, for an account that is an administrator. Null when it is not what was judged any more, or
-   * no administrator.
+   * As SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was judged any
+   * more, or no administrator.
    */
   open(account: Account, session: NewSession, cookieHash: Uint8Array, now: Date): Promise<Account | null>
   /**

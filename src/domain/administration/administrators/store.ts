@@ -50,7 +50,10 @@ export interface AdministratorStore {
     role: Role,
     now: Date,
   ): Promise<{ was: Role | null; revokedTokens: number } | null>
-  /** The sessions of the page end with it, what they made, and what they began. Null where the account is none. */
+  /**
+   * The sessions of the page end with it, what they made, and what they began. It returns null where the account is
+   * none.
+   */
   remove(uuid: string, now: Date): Promise<{ revokedTokens: number } | null>
 }
 

@@ -68,7 +68,7 @@ const USE_MS = 60_000
 export function createTokenService({ limits, events, clock, stores }: Needs): TokenService {
   const store = stores.administrationTokens
 
-  /** Null where it may be used now, from there. */
+  /** It returns null where it may be used now, from there. */
   function refusalOf(token: StoredToken | null, address: string): AppError | null {
     if (token === null || token.revokedAt !== null) return new AppError('invalid_token')
     if (token.expiresAt <= clock.now()) return new AppError('token_expired')

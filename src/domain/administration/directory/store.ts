@@ -90,7 +90,7 @@ export interface DirectoryStore {
   /**
    * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
    * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
-   * meanwhile; what it throws undoes everything. Null if the account is gone.
+   * meanwhile; what it throws undoes everything. It returns null if the account is gone.
    */
   change(
     account: AdministeredAccount,

@@ -20,7 +20,7 @@ export interface AdministeredIdentity {
 }
 
 export interface AccountFactorStore {
-  /** False if the account has no such passkey. */
+  /** It returns false if the account has no such passkey. */
   removePasskey(account: Account, id: string, notices: NewMessage[], now: Date): Promise<boolean>
   /** Oldest first. */
   listIdentities(accountId: number): Promise<AdministeredIdentity[]>

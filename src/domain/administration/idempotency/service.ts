@@ -136,7 +136,7 @@ export function createIdempotency({ secret, clock, stores }: Needs): Idempotency
   }
 }
 
-/** Null where it is not there. */
+/** It returns null where it is not there. */
 async function whatIsThere<Answer>(operation: Repeatable<Answer>, id: string): Promise<Answer | null> {
   try {
     return await operation.repeat(id, null)

@@ -35,8 +35,8 @@ export interface Claim {
 
 export interface IdempotencyStore {
   /**
-   * Of any number of callers one gets the claim, until `heldUntil`. Null where somebody holds it, or where it was
-   * answered; a key from before `forgotten` is free.
+   * Of any number of callers one gets the claim, until `heldUntil`. It returns null where somebody holds it, or where
+   * it was answered; a key from before `forgotten` is free.
    */
   claim(call: IdempotentCall, heldUntil: Date, forgotten: Date, now: Date): Promise<Claim | null>
   find(hash: Uint8Array, forgotten: Date): Promise<KeptAnswer | null>

@@ -19,7 +19,7 @@ export interface ListedMessage {
   channel: Channel
   purpose: string
   state: MessageState
-  /** Empty where the person it went to was erased. */
+  /** It is empty where the person it went to was erased. */
   destination: string
   account: string | null
   gateway: string | null
@@ -49,7 +49,7 @@ export interface MessageLogStore {
   /** Newest first, those before the message with this id (null: from the newest one). */
   list(filter: MessageFilter, before: number | null, limit: number): Promise<ListedMessage[]>
   find(id: number): Promise<ListedMessage | null>
-  /** False where it was not refused, where its code is dead, or where nobody is left to send it to. */
+  /** It returns false where it was not refused, where its code is dead, or where nobody is left to send it to. */
   retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean>
 }
 

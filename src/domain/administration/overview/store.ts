@@ -27,7 +27,7 @@ export interface EventsOfHour {
 export interface MessagesOfHour {
   hour: Date
   state: MessageState
-  /** Null for e-mail, and where no gateway took it. */
+  /** It is null for e-mail, and where no gateway took it. */
   gateway: string | null
   count: number
 }

@@ -47,8 +47,8 @@ export interface MadeAccount {
 
 export interface PeopleStore {
   /**
-   * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is made
-   * with the account or not at all. False if one of the contacts belongs to another account.
+   * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is
+   * made with the account or not at all. It returns false if one of the contacts belongs to another account.
    */
   create(
     account: MadeAccount,

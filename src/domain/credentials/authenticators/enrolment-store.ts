@@ -42,27 +42,34 @@ export interface Enabling {
 }
 
 export interface EnrolmentStore {
-  /** Replaces a waiting app; the one in use is not touched. False if the session ended meanwhile. */
+  /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
   putEnrolment(signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean>
   /** The waiting app, if it was created after `since`. */
   findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
   /**
    * Turns two-factor login on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
-   * factor opened, including one that is being opened. False if it was already on, or if the session ended meanwhile.
+   * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
+   * meanwhile.
    */
   enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
   /**
-   * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor login
-   * was already on. False if that app is not waiting any more, or if the session ended meanwhile.
+   * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
+   * login was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
    */
   confirmEnrolment(
     signedIn: AccountSession,
     enabling: Enabling & { totp: NonNullable<FactorTry['totp']> },
     now: Date,
   ): Promise<boolean>
-  /** Turns two-factor login off and removes app and recovery codes. False if it was off, or the session ended meanwhile. */
+  /**
+   * Turns two-factor login off and removes app and recovery codes. It returns false if it was off, or the session ended
+   * meanwhile.
+   */
   disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /** Replaces them and queues the notices. False if two-factor login is off, or if the session ended meanwhile. */
+  /**
+   * Replaces them and queues the notices. It returns false if two-factor login is off, or if the session ended
+   * meanwhile.
+   */
   putRecoveryCodes(
     signedIn: AccountSession,
     recoveryHashes: Uint8Array[],
@@ -106,8 +113,9 @@ const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
   on conflict (account_id) do update set hashes = excluded.hashes`
 
 /**
- * What follows when two factors were turned on for the account in `enabled`. From then on no session of the account goes back to a
- * single factor, and no other device is known, since what a guessed password opened would outlive the remedy against it.
+ * What follows when two factors were turned on for the account in `enabled`. From then on no session of the account
+ * goes back to a single factor. No other device is known, since what a guessed password opened would outlive the remedy
+ * against it.
  */
 const enablingParamTypes = {
   accountId: 'bigint',
@@ -238,7 +246,7 @@ const sweep = createSweep({
 })
 
 export function createEnrolmentStore(database: Database): EnrolmentStore {
-  /** True when the account was as the change expects it. */
+  /** It is true when the account was as the change expects it. */
   const change = async <Params extends AccountParams>(
     query: Statement<Params, { id: number }>,
     params: Params,

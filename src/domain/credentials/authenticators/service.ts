@@ -24,7 +24,7 @@ import { createTotp, type NewTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
 export interface HeldFactors {
-  /** Null if the identifier has no account. */
+  /** It is null if the identifier has no account. */
   account: Account | null
   /** `lost`: it is set up, but its secret cannot be decrypted any more. */
   app: 'none' | 'usable' | 'lost'
@@ -57,7 +57,7 @@ export interface Authenticators {
   isRecoveryCode(typed: string): boolean
   /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
   useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
-  /** If the app cannot be used any more, notifies the owner once. */
+  /** Notifies the owner once if the app cannot be used any more. */
   tellLoss(held: HeldFactors): Promise<void>
   /** The number of apps whose secret was sealed under another server secret, or is damaged. */
   countLost(): Promise<number>
@@ -65,14 +65,14 @@ export interface Authenticators {
   beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
   /**
    * Makes the waiting app the one in use and turns two-factor login on. Returns the new recovery codes, which are shown
-   * only this once. Null if the code is not one of that app, or if no app is waiting.
+   * only this once. It returns null if the code is not one of that app, or if no app is waiting.
    */
   confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
   /** The same two steps where nobody is signed in yet: an app that is stored nowhere, */
   createApp(label: string): NewTotp
-  /** whether a code is one of it, */
+  /** Whether a code is one of it. */
   matchesApp(sealedSecret: Uint8Array, typed: string): boolean
-  /** and its becoming the one in use, as soon as there is a session. Null where that session ended meanwhile. */
+  /** Makes it the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
   enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
   /** Turns two-factor login on with sent codes, and returns the recovery codes. */
   enable(signedIn: Authenticated): Promise<string[]>

@@ -24,15 +24,15 @@ import { deleteRemovals } from './removals-sql.ts'
 export interface StoredFactors {
   /** Of the app in use; null where there is none. */
   sealedSecret: Uint8Array | null
-  /** When the owner was notified that the app in use cannot be opened any more. */
+  /** The owner was notified then that the app in use cannot be opened any more. */
   lossToldAt: Date | null
-  /** When a recovery code was used in place of an app that cannot be opened. */
+  /** A recovery code was used then in place of an app that cannot be opened. */
   recoveredAt: Date | null
   /** Of the recovery codes left. */
   recoveryHashes: Uint8Array[]
-  /** Of the relying party that was asked for. */
+  /** It says whether there is one for the relying party that was asked for. */
   hasPasskey: boolean
-  /** When somebody has asked for two factors to be turned off, and who has them can still stop that; null: nobody has. */
+  /** Somebody asked then for two factors to be turned off, which their owner can still stop; null if nobody has. */
   removalAt: Date | null
 }
 
@@ -43,14 +43,14 @@ export type RemovalEnd = 'totp' | 'passkey'
 export interface FactorTry {
   /** The app whose code it was, and the time step of the code. */
   totp: { sealedSecret: Uint8Array; step: number } | null
-  /** As stored. */
+  /** The hash as it is stored. */
   recoveryHash: Uint8Array | null
   /** The app that the recovery code replaces, because its secret cannot be decrypted any more. */
   lostApp: Uint8Array | null
 }
 
 export interface FactorStore {
-  /** Empty for an account without factors, and for an id that no account has (0), in the same time. */
+  /** It returns empty for an account without factors, and for an id that no account has (0), in the same time. */
   find(accountId: number, rpId: string | null): Promise<StoredFactors>
   /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
   noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
@@ -59,7 +59,7 @@ export interface FactorStore {
   /** Replaces the secret of the app in use by the same one sealed anew, unless it is not the same any more. */
   putSealed(accountId: number, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
   /**
-   * Uses up the time step or the recovery code; false if it was used before. After a recovery code a notice says how
+   * Uses up the time step or the recovery code; false if it was used before. A notice after a recovery code says how
    * many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>

@@ -21,8 +21,8 @@ export interface Totp {
   /** False if the secret was sealed under another server secret, or is damaged. */
   opens(sealedSecret: Uint8Array): boolean
   /**
-   * The newest time step whose code was typed, of the current one and its two neighbours (RFC 6238, 5.2), or null. Null
-   * after the same work if there is no secret, or if it cannot be decrypted.
+   * The newest time step whose code was typed, of the current one and its two neighbours (RFC 6238, 5.2), or null. It
+   * returns null after the same work if there is no secret, or if it cannot be decrypted.
    */
   match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null
 }

@@ -1,7 +1,7 @@
 /**
- * For which addresses a provider's statement is worth as much as a code that was sent there. Other providers may have
- * verified an address that has a new holder by now, or repeat what the administrator of a tenant typed: opening an
- * account on such a statement would give it to somebody else.
+ * Decides for which addresses a provider's statement is worth as much as a code that was sent there. Other providers
+ * may have verified an address that has a new holder by now, or repeat what the administrator of a tenant typed.
+ * Opening an account on such a statement would give it to somebody else.
  */
 import type { Email } from '../../foundation/identifiers/email.ts'
 

@@ -1,5 +1,5 @@
 /**
- * A document that somebody else publishes (a provider's description, its keys): loaded when it is first needed,
+ * A document that somebody else publishes (a provider's description, its keys). It is loaded when it is first needed,
  * refreshed in the background once it is old, and kept for as long as the publisher does not answer.
  */
 import type { Clock } from '../../../platform/clock.ts'
@@ -25,7 +25,7 @@ export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Optio
   let triedAt = Number.NEGATIVE_INFINITY
   let loading: Promise<T> | null = null
 
-  /** Also once a clock that was set back has passed it. */
+  /** It is over also once a clock that was set back has passed it. */
   const isOver = (since: number, ms: number) => Math.abs(clock.now().getTime() - since) > ms
 
   function loadOnce(): Promise<T> {

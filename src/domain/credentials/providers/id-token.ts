@@ -1,6 +1,6 @@
 /**
- * Verifies identity tokens (OpenID Connect Core 3.1.3.7), those of the code exchange and those of native apps: the
- * signature by a published key, an asymmetric algorithm, issuer, audience, nonce and expiry.
+ * Verifies identity tokens (OpenID Connect Core 3.1.3.7), those of the code exchange and those of native apps. It
+ * checks the signature by a published key, an asymmetric algorithm, issuer, audience, nonce and expiry.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import type { ServerMetadata } from 'openid-client'
@@ -8,13 +8,12 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { CachedDocument } from './cached-document.ts'
 import { ProviderFailure } from './provider.ts'
 
-/** With HS256 everybody who can read the public key could sign. */
+/** Everybody who can read the public key could sign with HS256. */
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
 const CLOCK_TOLERANCE_SECONDS = 30
 /**
  * A token is accepted for a day at most, whatever its expiry is, because each must be remembered for as long as it is
- * valid (OpenID Connect Core 3.1.3.7, 10, leaves that range to us). It may come from a clock that is ahead by as
- * much.
+ * valid. OpenID Connect Core 3.1.3.7, 10, leaves that range to us. It may come from a clock that is ahead by as much.
  */
 const MAXIMUM_AGE_SECONDS = 86_400
 /** OpenID Connect Core 2: a subject has at most 255 ASCII characters. */
@@ -89,7 +88,7 @@ export function createIdTokenVerifier({ metadata, keys, issuerAliases, clock }: 
 const refusal = (what: string) => new ProviderFailure('invalid_token', what)
 
 /**
- * Microsoft publishes one issuer for all tenants, `https://login.microsoftonline.com/{tenantid}/v2.0`, and documents
+ * Microsoft publishes one issuer for all tenants, `https://login.microsoftonline.com/{tenantid}/v2.0`. It documents
  * that a token's, and where it is given its key's, must be the same with the token's own tenant in its place.
  */
 function inTenant(issuer: string, { tid }: JWTPayload): string {

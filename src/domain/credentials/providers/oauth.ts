@@ -26,7 +26,7 @@ export interface OAuthOptions {
   fetch: GuardedFetch
 }
 
-/** Who signed in, according to the provider's own API. */
+/** The person who signed in, according to the provider's own API. */
 type Person = Pick<ProviderIdentity, 'subject' | 'email'>
 
 export function createOAuthProvider(options: OAuthOptions): Provider {

@@ -13,7 +13,7 @@ export interface OpenIdPreset {
   scopes: string[]
   /** Whether the browser posts the answer as a form. */
   formPost: boolean
-  /** For which addresses its word opens an account. */
+  /** Its word opens an account for these addresses. */
   authority: Authority
   /** True: it gives addresses without stating that it verified them; they count as claims. */
   givesClaims: boolean

@@ -5,7 +5,7 @@ import type { Email } from '../../foundation/identifiers/email.ts'
 export interface ProviderIdentity {
   issuer: string
   subject: string
-  /** Null where the provider gives none, or states that it did not verify the address. */
+  /** It is null where the provider gives none, or states that it did not verify the address. */
   email: ProviderEmail | null
 }
 
@@ -27,13 +27,13 @@ export interface Provider {
   readonly name: string
   /** The name for people. */
   readonly label: string
-  /** Where to send the browser. Throws ProviderFailure. */
+  /** The browser is sent there. Throws ProviderFailure. */
   authorizationUrl(checks: FlowChecks): Promise<URL>
   /** Exchanges and checks what the browser brought back. Throws ProviderFailure. */
   redeem(answer: URLSearchParams, checks: FlowChecks): Promise<ProviderIdentity>
   /**
-   * Checks an identity token that a native app received. Null if this provider issues none. Throws ProviderFailure.
-   * The token is not accepted any more from `expiresAt` on.
+   * Checks an identity token that a native app received. It returns null if this provider issues none. Throws
+   * ProviderFailure. The token is not accepted any more from `expiresAt` on.
    */
   readIdToken: ((idToken: string, nonce: string) => Promise<ProviderIdentity & { expiresAt: Date }>) | null
 }

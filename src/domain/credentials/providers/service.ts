@@ -13,7 +13,7 @@ import type { Provider } from './provider.ts'
 export interface ProviderService {
   /** The enabled ones, in the order of the configuration. */
   readonly names: string[]
-  /** Throws `provider_not_found`, also for a disabled one. */
+  /** A disabled provider is not found. */
   get(name: string): Provider
 }
 

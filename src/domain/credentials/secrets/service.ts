@@ -28,7 +28,7 @@ export interface SecretStatus {
 
 export interface PreviousSecret {
   id: string
-  /** Every replica that runs accepts it. False also while one may not have said so yet. */
+  /** Every replica that runs accepts it. It is false also while a replica may not have said so yet. */
   acceptedEverywhere: boolean
   /** It sealed and signed before; a fresh secret, which is only accepted yet, did not. */
   wasCurrent: boolean
@@ -38,16 +38,17 @@ export interface PreviousSecret {
   rows: Record<Vault['name'], number>
   /** Sessions that live and were not refreshed since it was the current one. */
   sessions: number
-  /** When it may be removed from what is accepted; null while rows are sealed under it, or a replica uses it. */
+  /** It may be removed from what is accepted then; null while rows are sealed under it, or a replica uses it. */
   removableAt: Date | null
 }
 
 export interface Secrets {
-  /** Reads the lasting keys. Before the first request, and before a command does anything. */
+  /** Reads the lasting keys. It runs before the first request, and before a command does anything. */
   load(): Promise<void>
   /**
-   * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals anew
-   * every minute. To be called once the signing keys were opened: whoever has a wrong secret must replace nothing.
+   * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals
+   * anew every minute. It is called once the signing keys were opened: a service with a wrong secret must replace
+   * nothing.
    */
   start(): Promise<void>
   /**
@@ -82,7 +83,7 @@ const SILENT_MS = 2 * MINUTE_MS
 /** What lives shorter than this is not counted: enrolments of an app, sign-ins through a provider, passkey challenges. */
 const UNDER_WAY_MS = 35 * MINUTE_MS
 const TURN_MS = 50_000
-/** Once nothing was left to seal anew. */
+/** It rests for so long once nothing was left to seal anew. */
 const REST_MS = 60 * MINUTE_MS
 const ENDED_AT_ONCE = 1000
 
@@ -208,7 +209,8 @@ export function createSecrets({
     const now = clock.now()
     const use = uses.find((each) => each.id === id)
     const isCurrentElsewhere = isRecent(use?.currentAt ?? null)
-    // Whoever changed the secret together with the first version that notes its use left no note of the one before.
+    // An operator who changed the secret together with the first version that notes its use left no note of the one
+    // before.
     const since = uses.find((each) => each.id === me.current)?.currentSince ?? now
     const until = new Date(Math.max(use?.currentAt?.getTime() ?? 0, since.getTime()) + SILENT_MS)
     const wasCurrent = use === undefined || use.currentAt !== null || hasAny(rows)

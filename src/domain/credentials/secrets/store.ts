@@ -17,10 +17,10 @@ export interface SealedLastingKey {
 
 export interface SecretUse {
   id: string
-  /** When a replica last sealed and signed with it, and since when; null: none did. */
+  /** A replica last sealed and signed with it then, and has done so since; null if none did. */
   currentAt: Date | null
   currentSince: Date | null
-  /** When a replica last ran that does not accept it; null: none did since it is known. */
+  /** A replica that does not accept it last ran then; null if none did since it is known. */
   missingAt: Date | null
 }
 
@@ -31,7 +31,7 @@ export interface SecretStore {
   /** Notes which secrets a replica has now; the others that are known are missing there. */
   noteUse(secrets: { current: string; accepted: string[] }, now: Date): Promise<void>
   listUses(): Promise<SecretUse[]>
-  /** True for one replica until then. */
+  /** It returns true for one replica until then. */
   takeTurn(current: string, until: Date, now: Date): Promise<boolean>
 }
 

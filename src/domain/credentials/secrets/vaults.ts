@@ -11,7 +11,7 @@ export interface SealedRow {
 }
 
 export interface Vault {
-  /** As the status calls its rows. */
+  /** The name of its rows in the status. */
   name: 'signing_keys' | 'authenticator_apps' | 'lasting_keys'
   pages(): AsyncGenerator<SealedRow[]>
 }

@@ -67,7 +67,7 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
     }, LOOK_MS)
   }
 
-  /** False where the time is over. */
+  /** It returns false where the time is over. */
   function next(
     filter: EventFilter,
     after: number,

@@ -18,7 +18,9 @@ export type HashJob =
   | {
       kind: 'verify'
       password: string
-      /** Null if there is none. `decoy` is verified instead if Bun.password refuses the digest without any work. */
+      /**
+       * It is null if there is none. `decoy` is verified instead if Bun.password refuses the digest without any work.
+       */
       stored: (Verifiable & { decoy: Verifiable }) | null
       /** Verified as well, so that the work is the same for everybody. */
       decoys: Verifiable[]
@@ -26,7 +28,9 @@ export type HashJob =
       renewal: { password: string; memoryKib: number; iterations: number; decoy: Verifiable } | null
     }
 
-/** The new digest, or whether the password is right and its renewed digest. Null if Bun.password refused the job. */
+/**
+ * The new digest, or whether the password is right and its renewed digest. It is null if Bun.password refused the job.
+ */
 export type Result = string | { right: boolean; newDigest: string | null } | null
 
 export interface HashThreads {

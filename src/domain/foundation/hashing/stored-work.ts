@@ -105,7 +105,7 @@ export function workOf(digest: string): string {
   return digest.startsWith('$2') ? `$2b$${digest.slice(4, 6)}` : digest.split('$').slice(0, 4).join('$')
 }
 
-/** Null for parameters that this service never accepts. */
+/** It returns null for parameters that this service never accepts. */
 function makeDecoy(work: string): string | null {
   const decoy = decoyDigest(work)
   return parseDigest(decoy) && decoy

@@ -5,7 +5,10 @@ import { type Phone, parsePhone } from './phone.ts'
 
 export type Identifier = Email | Phone
 
-/** Reads an e-mail address if the input holds an (ASCII) `@`, otherwise a phone number. Null if it is neither. */
+/**
+ * Reads an e-mail address if the input holds an (ASCII) `@`, otherwise a phone number. It returns null if it is
+ * neither.
+ */
 export function parseIdentifier(input: string, defaultCountry: string): Identifier | null {
   return input.includes('@') ? parseEmail(input) : parsePhone(input, defaultCountry)
 }

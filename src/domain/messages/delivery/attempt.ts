@@ -22,8 +22,8 @@ export interface CodeBinding {
 /** What sending needs of the codes. */
 export interface SendingCodes {
   /**
-   * Starts the lifetime of the code: called before the first sending, and again if that was never recorded. False if this
-   * code was replaced or used and must not be sent. Throws if its store is away.
+   * Starts the lifetime of the code: called before the first sending, and again if that was never recorded. It returns
+   * false if this code was replaced or used and must not be sent. Throws if its store is away.
    */
   start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
   /** The six digits, or the 16 letters. */
@@ -215,7 +215,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
   }
 
-  /** Null if another attempt would come too late for the code, or if the list is used up. */
+  /** It returns null if another attempt would come too late for the code, or if the list is used up. */
   function nextAttempt(message: QueuedMessage, endsAtMs: number | null): Date | null {
     if (endsAtMs === null && message.attempts > RETRY_SECONDS.length) return null
     const seconds = RETRY_SECONDS[Math.min(message.attempts, RETRY_SECONDS.length) - 1] as number

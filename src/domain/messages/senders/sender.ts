@@ -9,7 +9,7 @@ export interface RenderedMessage {
   to: string
   purpose: MessagePurpose
   language: Language
-  /** Empty for an SMS. */
+  /** It is empty for an SMS. */
   subject: string
   text: string
   html: string | null

@@ -31,9 +31,9 @@ export const stages = [
 export type Stage = (typeof stages)[number]
 
 export interface StageCount {
-  /** Empty before a gateway was chosen. */
+  /** It is empty before a gateway was chosen. */
   gateway: string
-  /** Empty for a number of no single country. */
+  /** It is empty for a number of no single country. */
   country: string
   stage: Stage
   count: number
@@ -68,7 +68,7 @@ export interface SmsFunnelStore {
     now: Date,
   ): Promise<(PrefixCount & { isClosed: boolean })[]>
   closedPrefixes(now: Date): Promise<{ prefix: string; closedUntil: Date }[]>
-  /** The last SMS with this code was worth it: once. Null where there is none. */
+  /** The last SMS with this code was worth it: once. It returns null where there is none. */
   markVerified(code: { subject: string; purpose: CodePurpose }, now: Date): Promise<SentMessage | null>
   /**
    * How many of the last 200 codes that a gateway took were verified, of those whose time is over. A code does not count

@@ -64,7 +64,7 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trac
   }
 }
 
-/** Empty for what is no JSON object. */
+/** It returns empty for what is no JSON object. */
 function objectOf(text: string): Record<string, unknown> {
   try {
     return { ...JSON.parse(text) }

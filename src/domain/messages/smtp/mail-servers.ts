@@ -21,7 +21,7 @@ export function createSmtpSenders({ smtp, server }: Pick<Config, 'smtp' | 'serve
   }))
 }
 
-/** Null where no mail server is configured. */
+/** It returns null where no mail server is configured. */
 export function createEmailSender(
   config: Pick<Config, 'smtp' | 'server'>,
   clock: Clock,

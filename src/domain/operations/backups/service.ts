@@ -53,7 +53,7 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
   const { store, files, clock, logger, at, make } = options
   const ending = new AbortController()
   const startedAt = clock.now()
-  /** Nothing until then is due any more. Null before the first look. */
+  /** Nothing until then is due any more. It is null before the first look. */
   let seen: Date | null = null
   let running: Promise<void> | null = null
   let timer: Timer | undefined

@@ -30,7 +30,7 @@ export interface FinishedBackup {
 
 export interface BackupStore {
   getState(): Promise<BackupState>
-  /** True for one caller among all replicas. */
+  /** It returns true for one caller among all replicas. */
   claimTurn(dueAt: Date): Promise<boolean>
   /** For the one who claimed it and could not finish. */
   giveBackTurn(dueAt: Date): Promise<void>

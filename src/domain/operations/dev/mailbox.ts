@@ -84,7 +84,7 @@ function readKept(file: string): KeptEntry[] {
     .reverse()
 }
 
-/** Null for a line that a crash cut short. */
+/** It returns null for a line that a crash cut short. */
 function parseLine(line: string): KeptEntry | null {
   try {
     const one: unknown = JSON.parse(line)

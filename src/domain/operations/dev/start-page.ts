@@ -19,7 +19,7 @@ export const startPolicy = pagePolicy({ style, script: '' })
 
 export interface StartPage {
   isOpen: boolean
-  /** Null where nothing listens for administration. */
+  /** It is null where nothing listens for administration. */
   adminUrl: string | null
   hasDocumentation: boolean
 }

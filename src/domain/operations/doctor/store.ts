@@ -52,7 +52,7 @@ const countConnections = defineStatement({
   select most, used from lefts order by most - used limit 1`,
 })
 
-/** Null where this user may not see it. */
+/** It is null where this user may not see it. */
 const findDirectory = defineStatement({
   name: 'doctor.directory',
   params: {},

@@ -9,7 +9,7 @@ import { housekeeping } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
 export interface HousekeepingStore {
-  /** True for one caller among all replicas, until `nextAt`. */
+  /** It returns true for one caller among all replicas, until `nextAt`. */
   claimRound(now: Date, nextAt: Date): Promise<boolean>
 }
 

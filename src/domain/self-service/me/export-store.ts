@@ -58,7 +58,7 @@ export interface ExportedDocument extends Rows {
 }
 
 export interface ExportStore {
-  /** Records that it was exported, and queues the notices. Null if the account is gone. */
+  /** Records that it was exported, and queues the notices. It returns null if the account is gone. */
   read(account: Account, notices: NewMessage[], now: Date): Promise<ExportedDocument | null>
 }
 

@@ -35,10 +35,11 @@ export interface ErasureStore {
   /**
    * Removes the account with everything that belongs to it: sessions, factors, identities, pending changes, and every
    * message to its verified contacts, sent or not. Queues the notices of the erasure. Its identifiers are free again.
-   * False if the account is already gone, if its password is not this one, or if the session has ended in the meantime.
+   * It returns false if the account is already gone, if its password is not this one, or if the session has ended in
+   * the meantime.
    */
   erase(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /** The same, without asking the owner. False if the account is already gone. */
+  /** The same, without asking the owner. It returns false if the account is already gone. */
   eraseByOperator(accountId: number, notices: NewMessage[], now: Date): Promise<boolean>
 }
 

@@ -9,7 +9,7 @@ export const STOP_PATH = '/stop'
 
 export interface RemovalLinks {
   linkTo(id: string): string
-  /** Null where nobody here made it. */
+  /** It returns null where nobody here made it. */
   idOf(token: string): string | null
 }
 

@@ -27,9 +27,9 @@ export interface TwoFactorRemovals {
   remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
   /** Whether the token of a link is one that was made here. */
   isLink(token: string): boolean
-  /** By the token of a link. False where there is nothing to stop (any more). */
+  /** By the token of a link. It returns false where there is nothing to stop (any more). */
   stop(token: string): Promise<boolean>
-  /** The removal that waits for the account, by an administrator. False where none waits (any more). */
+  /** The removal that waits for the account, by an administrator. It returns false where none waits (any more). */
   cancel(account: Account): Promise<boolean>
   /** Does what is due; gives how many. For housekeeping. */
   removeDue(now: Date, limit: number): Promise<number>

@@ -31,18 +31,21 @@ export interface DueRemoval extends WaitingRemoval {
 
 export interface TwoFactorRemovalStore {
   /**
-   * Turns two factors off, removes the app and the recovery codes, and the removal that waits. With `id`: only if that one
-   * still waits. False if they were off, or if it was stopped.
+   * Turns two factors off, removes the app and the recovery codes, and the removal that waits. With `id`: only if that
+   * one still waits. It returns false if they were off, or if it was stopped.
    */
   remove(account: Account, id: string | null, notices: NewMessage[], now: Date): Promise<boolean>
-  /** The one that waits already stays: it is returned instead, and nobody is told again. Null if two factors are off. */
+  /**
+   * The one that waits already stays: it is returned instead, and nobody is told again. It returns null if two factors
+   * are off.
+   */
   request(
     account: Account,
     removal: WaitingRemoval & { actor: Actor },
     notices: NewMessage[],
     now: Date,
   ): Promise<WaitingRemoval | null>
-  /** False where it does not wait any more. */
+  /** It returns false where it does not wait any more. */
   stop(id: string, now: Date): Promise<boolean>
   find(accountId: number): Promise<WaitingRemoval | null>
   listDue(now: Date, limit: number): Promise<DueRemoval[]>

@@ -10,12 +10,12 @@ import type { BrowserSessionStore } from './store.ts'
 export interface BrowserSession extends Authenticated {
   /** The cookie. It shows a recent sign-in where a route asks for the refresh token. */
   cookie: string
-  /** When the person signed in here. */
+  /** The person signed in here then. */
   authenticatedAt: Date
 }
 
 export interface BrowserSessions {
-  /** Null for a cookie that names no living session. */
+  /** It returns null for a cookie that names no living session. */
   find(cookie: string | undefined, address: string): Promise<BrowserSession | null>
   /** After a sign-in: the session that this browser had before ends. */
   replace(formerCookie: string | undefined, cookie: string): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * Authenticates a request by its access token: the signature, and the session as it is now, so that a revoked session
- * or a locked account is refused at once and not only when the token expires.
+ * Authenticates a request by its access token: the signature, and the session as it is now. So a revoked session or a
+ * locked account is refused at once and not only when the token expires.
  */
 
 import { AppError } from '../../../errors.ts'
@@ -15,15 +15,15 @@ import type { SessionStore } from './store.ts'
 export interface Authenticated extends AccountSession {
   /** The name that the client gave at login. */
   deviceFingerprint: string | null
-  /** Where the session was opened; null for one of an older version. */
+  /** The address where the session was opened; null for one of an older version. */
   signInIp: string | null
   claims: AccessTokenClaims
 }
 
 export interface Authentication {
   /**
-   * Takes an Authorization header (RFC 6750, 2.1); one round trip. Throws `token_expired` if the token has expired
-   * and is otherwise valid, and `invalid_token` for everything else, a missing header included.
+   * Takes an Authorization header (RFC 6750, 2.1); one round trip. A token that has only expired is told from
+   * everything else that is refused, a missing header included.
    */
   authenticate(authorization: string | undefined): Promise<Authenticated>
 }
@@ -36,7 +36,7 @@ interface Needs {
 
 const BEARER = /^Bearer +([\w~+/.-]+=*) *$/i
 
-/** Null if the header contains no Bearer token. */
+/** It returns null if the header contains no Bearer token. */
 export function readBearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null
 }

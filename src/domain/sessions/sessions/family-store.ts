@@ -1,5 +1,5 @@
 /**
- * The refresh tokens of the sessions: a session has one family of them, of which one generation is current. In
+ * The refresh tokens of the sessions: a session has one family of them, of which one generation is current. They are in
  * PostgreSQL in every storage shape. The table is `sessions`. No index holds what a refresh changes, so that it stays
  * within its page (a HOT update).
  */
@@ -39,7 +39,7 @@ export interface SessionFamily {
   signInIp: string | null
   /** The generation of the token that is expected next. */
   generation: number
-  /** Null until the first token was used. */
+  /** It is null until the first token was used. */
   rotatedAt: Date | null
   expiresAt: Date
   revokedAt: Date | null
@@ -58,7 +58,7 @@ export interface RecentSession {
 export interface FamilyStore {
   /**
    * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
-   * unless the session is alive, its account is not locked, and the presented generation is the current one: of many
+   * unless the session is alive, its account is not locked, and the presented generation is the current one. So of many
    * callers with one token, one succeeds. A generation that is newer than the row was issued by this service and lost
    * in a crash of the database; it counts as the current one.
    */
@@ -90,7 +90,7 @@ export interface FamilyStore {
   findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>
   /** Ends a session and queues the notices with it; false if it was not alive. */
   endReused(sessionId: string, notices: NewMessage[], now: Date): Promise<boolean>
-  /** By any of its refresh tokens. */
+  /** Ends it by any of its refresh tokens. */
   endFamily(familyHash: Uint8Array, now: Date): Promise<void>
 }
 

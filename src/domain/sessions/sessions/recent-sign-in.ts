@@ -25,8 +25,8 @@ interface Needs {
 export const RECENT_SIGN_IN_MS = 5 * 60_000
 
 /**
- * How old a passkey must be before it confirms changes, unless it was added with the password or a second factor: its
- * owner was told of it, and has until then to remove what an intruder added.
+ * A passkey of this age confirms changes even if it was added without the password or a second factor. Its owner was
+ * told of it, and has had time to remove what an intruder added.
  */
 export const PASSKEY_AGE_MS = 24 * 3600_000
 

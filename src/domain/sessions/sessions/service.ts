@@ -1,6 +1,6 @@
 /**
- * Sessions after login. A refresh token can be used once. Shortly afterwards the same token returns the same
- * successor again, for the device of the session longer than for other clients. After that it counts as stolen, and
+ * Sessions after login. A refresh token can be used once. Shortly afterwards the same token returns the same successor
+ * again, for the device of the session longer than for other clients. A token that comes later counts as stolen, and
  * the session ends.
  */
 
@@ -29,25 +29,21 @@ export interface RefreshingClient {
 
 export interface SessionService {
   /**
-   * One round trip to the database if the token is the newest of its session. Throws `token_expired` for a session
-   * past its idle or absolute expiry, `account_incomplete` before anything is written, and `invalid_token` for every other
-   * token that is refused.
+   * One round trip to the database if the token is the newest of its session. A session past its idle or absolute
+   * expiry is told from every other token that is refused. An incomplete account is refused before anything is written.
    */
   refresh(
     refreshToken: string,
     client: RefreshingClient,
   ): Promise<{ access_token: string; refresh_token: string }>
-  /**
-   * Ends the session of each token given and ignores tokens without a session. Throws `validation_failed` if neither is
-   * given.
-   */
+  /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
   logOut(tokens: { refreshToken: string | null; authorization: string | undefined }): Promise<void>
   /** Ends every session of the account, including the caller's. */
   logOutAll(signedIn: Authenticated): Promise<void>
   list(signedIn: Authenticated): Promise<SessionRecord[]>
-  /** Throws `session_not_found`, also for a session of another account. */
+  /** A session of another account is not found. */
   end(signedIn: Authenticated, sessionId: string): Promise<void>
-  /** Ends the trust in the device of a session, which goes on. Throws `session_not_found` where it is not trusted. */
+  /** Ends the trust in the device of a session, which goes on. A device that is not trusted is not found. */
   forgetDevice(signedIn: Authenticated, sessionId: string): Promise<void>
 }
 
@@ -65,11 +61,11 @@ interface Needs {
   stores: { families: FamilyStore; sessions: SessionStore }
 }
 
-/** For clients that lost the answer and try again, and for two tabs of one person that refresh at the same time. */
+/** A client that lost the answer tries again within this time, and two tabs of one person refresh at the same time. */
 const OWN_DEVICE_MS = 30_000
-/** For clients that change networks between two attempts. */
+/** A client may change networks between two attempts. */
 const ANYBODY_MS = 10_000
-/** For a device that slept while the request was under way. */
+/** A device may have slept while the request was under way. */
 const LATE_RETRIES = 2
 const LATE_RETRIES_MS = 7 * 86_400_000
 
@@ -79,7 +75,7 @@ const LATE_RETRIES_MS = 7 * 86_400_000
  */
 const LATE_LOGOUT_SECONDS = 3600
 
-/** More sessions than a person would read through. */
+/** Nobody would read through more sessions. */
 const MAXIMUM_LISTED = 100
 
 export function createSessionService(needs: Needs): SessionService {
@@ -176,7 +172,7 @@ export function createSessionService(needs: Needs): SessionService {
     },
   }
 
-  /** Null for a token that is not one of ours. */
+  /** It returns null for a token that is not one of ours. */
   async function readClaims(authorization: string | undefined) {
     const token = readBearerToken(authorization)
     if (token === null) return null

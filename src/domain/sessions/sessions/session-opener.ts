@@ -19,7 +19,7 @@ import type { Device, NewSession } from './session.ts'
 import type { SessionStore } from './store.ts'
 
 export interface SignIn {
-  /** Of the session; default: a new one. */
+  /** The id of the session; default: a new one. */
   id?: string
   account: Account
   device: Device
@@ -41,8 +41,8 @@ export interface LogInAnswer {
 
 export interface SessionOpener {
   /**
-   * Throws `invalid_credentials` if the account was locked or erased, or its password changed, in the meantime, and
-   * `account_incomplete` before anything is written.
+   * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
+   * refused before anything is written.
    */
   open(signIn: SignIn): Promise<LogInAnswer>
 }

@@ -39,7 +39,7 @@ export function deviceOf(body: DeviceFields) {
   }
 }
 
-/** Of logins that it spares the second step. */
+/** The token spares logins on this device the second step. */
 export const deviceTokenField = {
   device_token: t.Optional(
     t.Union([t.String({ maxLength: 100 }), t.Null()], {
@@ -65,7 +65,7 @@ export const refreshedAnswer = component(
   ),
 )
 
-/** As lists show it, to its owner and to administrators. */
+/** Lists show a session in this form, to its owner and to administrators. */
 export const sessionRecord = (session: ListedSession) => ({
   id: session.id,
   device_type: session.deviceType,

@@ -79,7 +79,7 @@ export const endSurplusBelow = (p: Placeholders<'now' | 'clientId'>, found: SQL)
        order by older.created_at desc, older.id offset 4)`,
   )
 
-/** True for a session of the same browser: its own, and those of the applications below it. */
+/** It returns true for a session of the same browser: its own, and those of the applications below it. */
 export const isOfSameBrowser = (sessionId: SQL): SQL => sql`
   coalesce(${sessions}.parent_id, ${sessions}.id) = (
     select coalesce(own.parent_id, own.id) from ${sessions} own where own.id = ${sessionId})`

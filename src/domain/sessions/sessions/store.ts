@@ -36,9 +36,9 @@ export interface SessionStore {
     | null
   >
   /**
-   * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. Null if the account has
-   * changed since it was read: erased, locked, another password, or two-factor login turned on or off. `newDigest`
-   * replaces a digest that has older parameters. Of more than 100 sessions those not used for longest end.
+   * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. It returns null if the account
+   * has changed since it was read: erased, locked, another password, or two-factor login turned on or off. `newDigest`
+   * replaces a digest that has older parameters. An account keeps 100 sessions: those not used for longest end.
    */
   signIn(
     account: Account,
@@ -46,7 +46,9 @@ export interface SessionStore {
     newDigest: string | null,
     now: Date,
   ): Promise<SignedInAccount | null>
-  /** False if this account has no such session. Its device is trusted no longer, unless it signs out itself. */
+  /**
+   * It returns false if this account has no such session. Its device is trusted no longer, unless it signs out itself.
+   */
   end(sessionId: string, accountUuid: string, now: Date, options?: { bySelf?: boolean }): Promise<boolean>
   endAll(accountId: number, now: Date): Promise<void>
   /** The fingerprints of the devices of its sessions, ended ones included. */
@@ -148,7 +150,7 @@ const list = defineStatement({
    limit ${p.limit}`,
 })
 
-/** After this a device counts as unknown, and an old refresh token as any text. */
+/** A device counts as unknown after this time, and an old refresh token as any text. */
 const KEPT_DAYS = 30
 
 /** By the primary key, since no index may hold when a session ends (see schema.ts). */

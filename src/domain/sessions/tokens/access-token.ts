@@ -27,8 +27,8 @@ export interface AccessTokenService {
   /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */
   sign(subject: SignedSubject): Promise<string>
   /**
-   * Throws AppError('token_expired') if the token is only too old, otherwise AppError('invalid_token'). A token that
-   * expired less than `lateSeconds` ago still passes.
+   * Tells a token that is only too old from every other token that is refused. A token that expired less than
+   * `lateSeconds` ago still passes.
    */
   verify(token: string, lateSeconds?: number): Promise<AccessTokenClaims>
 }

@@ -12,7 +12,7 @@ import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 
-/** As JSON. Without them a token has about 500 characters, of 4,096 that poterne accepts. */
+/** The size as JSON. Without them a token has about 500 characters, of 4,096 that poterne accepts. */
 export const CLAIMS_BYTES = 2048
 
 export type ClaimValue = string | number | boolean | string[]
@@ -54,12 +54,15 @@ export interface AccountClaims {
   readonly isConfigured: boolean
   /** Whether there are accounts for which no token is signed. */
   readonly hasRequired: boolean
-  /** Without telling anybody. */
+  /** Makes them without telling anybody. */
   make(account: ClaimAccount): MadeClaims
   isComplete(account: ClaimAccount): boolean
-  /** For a token that is signed now. Throws `account_incomplete`; the operator is told of that and of what did not fit. */
+  /**
+   * The claims of a token that is signed now. An incomplete account is refused. The operator is told of that and of
+   * what did not fit.
+   */
   of(account: ClaimAccount): Record<string, ClaimValue>
-  /** Before anything is written for a token that could not be signed. */
+  /** Called before anything is written, so that no session opens whose token could not be signed. */
   require(account: ClaimAccount): void
   /** Of a change by an administrator: the first claim that fitted before and does not after it; null: none. */
   findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null

@@ -1,6 +1,6 @@
 /**
- * When a signing key begins and ends: a new one is published a day before it signs, signs for 90 days, and stays
- * published until the last token it signed has expired. Knows the table, not what a process keeps in memory.
+ * Decides when a signing key begins and ends. A new one is published a day before it signs, signs for 90 days, and
+ * stays published until the last token it signed has expired. Knows the table, not what a process keeps in memory.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Clock } from '../../../platform/clock.ts'
@@ -19,7 +19,7 @@ const SIGNS_FOR_MS = 90 * DAY_MS
 const PUBLISHED_BEFORE_MS = DAY_MS
 /** Time for replicas that notice late and for clocks that differ. */
 const PUBLISHED_AFTER_MARGIN_MS = HOUR_MS
-/** By how much the clocks of replicas may differ without one of them missing the successor of a revoked key. */
+/** The clocks of replicas may differ by so much without one of them missing the successor of a revoked key. */
 const CLOCK_MARGIN_MS = HOUR_MS
 
 /** `removed`: no longer published; the row goes with the next new key. */
@@ -43,8 +43,8 @@ export interface KeyRotation {
   rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
   /**
    * Withdraws a leaked key: it is not published any more, and nothing that it signed is accepted. The key that signs is
-   * replaced by one that signs at once, and the next key by another next key (`successor`). Null if there is no key of
-   * this name.
+   * replaced by one that signs at once, and the next key by another next key (`successor`). It returns null if there is
+   * no key of this name.
    */
   revoke(kid: string): Promise<{ successor: KeyDescription | null } | null>
   /** All keys, after adding what is due: the very first, or a successor. Any number of processes may call it. */
@@ -77,7 +77,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   const { store, secret, clock, accessLifetimeSeconds } = options
   const publishedAfterMs = accessLifetimeSeconds * 1000 + PUBLISHED_AFTER_MARGIN_MS
 
-  /** Null if another process added a key first. `revoked` is removed in the same step. */
+  /** It returns null if another process added a key first. `revoked` is removed in the same step. */
   const addKey = async (
     keys: readonly StoredKey[],
     signsFrom: Date,
@@ -144,8 +144,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
 }
 
 /**
- * When the successor of a revoked key begins. For the key that was signing, this is not now but some time ago: otherwise
- * a replica whose clock is behind would find no key that has begun, or only an older one that is not published any more.
+ * The successor of a revoked key begins at this time. It lies some time ago for the key that was signing. Otherwise a
+ * replica whose clock is behind would find no key that has begun, or only an older one that is not published any more.
  */
 function startOfSuccessor(revoked: StoredKey, keys: readonly StoredKey[], now: Date): Date {
   const signing = pickSigningKey(keys, now)
@@ -153,7 +153,7 @@ function startOfSuccessor(revoked: StoredKey, keys: readonly StoredKey[], now: D
   return new Date(Math.max(now.getTime() - CLOCK_MARGIN_MS, revoked.signsFrom.getTime() + 1))
 }
 
-/** When the missing key begins to sign; null if no key is missing. */
+/** The missing key begins to sign at this time; null if no key is missing. */
 function dueSuccessor(keys: readonly StoredKey[], now: Date): Date | null {
   const newest = keys.at(-1)
   if (!newest) return now

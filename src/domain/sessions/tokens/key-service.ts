@@ -1,6 +1,6 @@
 /**
  * The signing keys in the memory of a process. They are read every two seconds, and whenever a token names an unknown
- * key, so that all replicas follow a rotation without a restart and refuse a revoked key within five seconds. Rotation
+ * key. So all replicas follow a rotation without a restart and refuse a revoked key within five seconds. Rotation
  * itself is in key-rotation.ts.
  */
 import { type CryptoKey, importJWK } from 'jose'
@@ -29,7 +29,7 @@ export interface PublishedKeys {
 }
 
 export interface KeyService {
-  /** The key that signs now. Throws AppError('unavailable') if no key can be decrypted with this server secret. */
+  /** The key that signs now. Throws if no key can be decrypted with this server secret. */
   signingKey(): SigningKey
   /** The public key of that name; null if none is published. Asks the store about unknown names. */
   findPublicKey(kid: string): Promise<CryptoKey | null>
@@ -42,7 +42,7 @@ export interface KeyService {
   refresh(): Promise<void>
   /**
    * Reads the keys for the first time, and then regularly. Creates the first key if there is none. Rejects if the key
-   * that signs now cannot be decrypted: then the server secret was changed, and whoever changed it should know.
+   * that signs now cannot be decrypted: then the server secret was changed, and the operator should know.
    */
   start(): Promise<void>
   close(): void
@@ -61,7 +61,7 @@ interface HeldKey {
   kid: string
   publicJwk: PublicJwk
   publicKey: CryptoKey
-  /** Null if it was sealed under another server secret. */
+  /** It is null if it was sealed under another server secret. */
   privateKey: CryptoKey | null
   signsFrom: Date
   publishedUntil: Date | null

@@ -25,7 +25,7 @@ export interface StoredKey {
   createdAt: Date
   /** Always later than that of every key that was added before. */
   signsFrom: Date
-  /** Null until there is a successor. */
+  /** It is null until there is a successor. */
   publishedUntil: Date | null
 }
 
@@ -35,7 +35,7 @@ export interface KeyAddition {
   after: string | null
   /** Keys to remove: those that never signed, those whose last token has expired, and revoked ones. */
   remove: string[]
-  /** Which of them is removed because it was revoked; null if none is. */
+  /** The key that is removed because it was revoked; null if none is. */
   revoked: string | null
   /** The key that it replaces and until when that one stays published; null if there is none or it is removed. */
   supersedes: { kid: string; publishedUntil: Date } | null

@@ -1,14 +1,15 @@
 /**
- * Refresh tokens (docs/decisions/refresh-tokens.md): 32 bytes in hex that look random to everybody else. 16 random bytes
- * name the session's family, four count its generations, and twelve authenticate both under the server secret and mask
- * them; one that was made under another accepted secret is read as well. Therefore the successor of a token is always the same, older tokens of a family are recognised without being
- * stored, and what the database holds (the SHA-256 of the random part, and a number) is of no use to anybody who reads it.
+ * Refresh tokens (docs/decisions/refresh-tokens.md): 32 bytes in hex that look random to everybody else. 16 random
+ * bytes name the session's family, four count its generations, and twelve authenticate both under the server secret and
+ * mask them. A token that was made under another accepted secret is read as well. Therefore the successor of a token is
+ * always the same, and older tokens of a family are recognised without being stored. The database holds the SHA-256 of
+ * the random part and a number, which are of no use to a reader.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
 
 export interface RefreshToken {
-  /** As secret as the token itself. */
+  /** It is as secret as the token itself. */
   family: Uint8Array
   /** What the database holds instead of the family. */
   familyHash: Uint8Array
@@ -21,7 +22,7 @@ export interface RefreshTokens {
   create(): RefreshToken
   /** 64 hexadecimal digits. */
   write(token: Pick<RefreshToken, 'family' | 'generation'>): string
-  /** Null for a text that `write` did not make under an accepted server secret. */
+  /** It returns null for a text that `write` did not make under an accepted server secret. */
   read(text: string): RefreshToken | null
 }
 

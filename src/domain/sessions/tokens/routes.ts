@@ -12,8 +12,8 @@ const DISCOVERY_PATHS = [
 ] as const
 
 /**
- * A new key is published a day before it signs, so a copy of this age never misses one; and services that keep a copy
- * trust a revoked key for no longer than this.
+ * A new key is published a day before it signs, so a copy of this age never misses one. Services that keep a copy trust
+ * a revoked key for no longer than this.
  */
 const CACHE_SECONDS = 300
 
@@ -87,8 +87,8 @@ export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {
 }
 
 /**
- * For libraries that are configured by the issuer alone. OAuth's document says how the applications of the pages are handed
- * who signed in, if there are any; OpenID Connect is not offered. `issuer`: the service's base_url.
+ * Serves libraries that are configured by the issuer alone. OAuth's document says how the applications of the pages are
+ * handed who signed in, if there are any; OpenID Connect is not offered. `issuer`: the service's base_url.
  */
 export function createDiscoveryRoutes(issuer: string, { handsOver }: { handsOver: boolean }) {
   const document: typeof metadata.static = {

@@ -1,7 +1,8 @@
 /**
- * Remembers verified tokens by their SHA-256, so that the next call with the same token needs no second verification: one
- * ES256 verification takes longer than everything else in such a call. Only tokens with a valid signature are added. The
- * caller must still check what changes with time: expiry, whether the key is still published, and the session.
+ * Remembers verified tokens by their SHA-256, so that the next call with the same token needs no second verification.
+ * One ES256 verification takes longer than everything else in such a call. Only tokens with a valid signature are
+ * added. The caller must still check what changes with time: expiry, whether the key is still published, and the
+ * session.
  */
 import { createHash } from 'node:crypto'
 import type { AccessTokenClaims } from './claims.ts'
@@ -17,7 +18,7 @@ export interface VerifiedTokens {
   put(token: string, verified: VerifiedToken): void
 }
 
-/** About 4 MB. */
+/** They take about 4 MB. */
 const MAXIMUM = 4096
 
 /** The least recently used ones are dropped first. */

@@ -11,7 +11,7 @@ export interface ProvedIdentity extends ProviderIdentity {
 export interface LinkedIdentity {
   provider: string
   subject: string
-  /** As the provider gave it when the identity was linked; null if it gave none, or an unverified one. */
+  /** The address that the provider gave when the identity was linked; null if it gave none, or an unverified one. */
   email: string | null
   createdAt: Date
 }

@@ -1,6 +1,6 @@
 /**
- * How a client proves that a person has just signed in at a provider: by the one-time code at the end of a browser flow,
- * or by the identity token of a native app. Each is accepted once.
+ * A client proves that a person has just signed in at a provider. It has the one-time code at the end of a browser
+ * flow, or the identity token of a native app. Each is accepted once.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -25,14 +25,11 @@ export interface Brought {
 export interface IdentityProofs {
   /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
   issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string>
-  /**
-   * An attempt uses the code up. Throws `invalid_code`, or `provider_not_found` if the provider was disabled in the
-   * meantime.
-   */
+  /** An attempt uses the code up. A provider that was disabled in the meantime is refused. */
   takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
   /** The identity that a call brings, while nothing is used up; null where it proves none. */
   look(provider: string, brought: Brought): Promise<ProvedIdentity | null>
-  /** Throws `invalid_token`, also for a token that was used before. */
+  /** A token that was used before is refused. */
   takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>
 }
 

@@ -20,19 +20,21 @@ import type { EmailOfNew, IdentityStore } from './store.ts'
 
 export interface IdentityResolver {
   /**
-   * The account that it opens. At the first sign-in an account is found for it, or created. Throws `account_exists` if an
-   * account has verified its e-mail address and the provider is not authoritative enough to open that account; and
-   * what refuses a new one.
+   * The account that it opens. At the first sign-in an account is found for it, or created. An account that has
+   * verified its e-mail address keeps it, unless the provider is authoritative enough to open that account.
    */
   accountOf(identity: ProvedIdentity, language: Language, entry: Entry): Promise<Account>
   /**
-   * The account that it would open, as far as it can be known while nothing is changed; of a new one what claims need. Null
-   * where `accountOf` refuses it.
+   * The account that it would open, as far as it can be known while nothing is changed; of a new one what claims need.
+   * It returns null where `accountOf` refuses it.
    */
   foresee(identity: ProvedIdentity): Promise<ClaimAccount | null>
   /** Throws what would refuse a new account for the identity, before anything is used up. */
   requireEntry(identity: ProvedIdentity, entry: Entry): Promise<void>
-  /** Links it to the account and notifies the owner. False if it is linked to an account already, or if there are too many. */
+  /**
+   * Links it to the account and notifies the owner. It returns false if it is linked to an account already, or if there
+   * are too many.
+   */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
   /** Whether nothing would open the account without the identities of that provider. */
   isLastMethod(account: Account, provider: string): Promise<boolean>
@@ -99,7 +101,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     return admission.refusal(entry, proved, isTakenOver ? waiting : null)
   }
 
-  /** Null if something relevant changed in the meantime. */
+  /** It returns null if something relevant changed in the meantime. */
   async function findOrOpen(
     identity: ProvedIdentity,
     language: Language,

@@ -10,7 +10,9 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 
 export interface SpentTokenStore {
-  /** True for one caller, and false for all others until `expiresAt`, when the token is refused for its age. */
+  /**
+   * It returns true for one caller, and false for all others until `expiresAt`, when the token is refused for its age.
+   */
   spend(hash: Uint8Array, expiresAt: Date): Promise<boolean>
   /** Removes up to `limit` that expired a day ago (the clock may be set back) and returns how many it removed. */
   sweep(now: Date, limit: number): Promise<number>

@@ -1,7 +1,7 @@
 /**
- * The identities, in PostgreSQL in every shape. The promise: an identity (issuer and subject) belongs to one account;
- * an account with an unverified claim keeps nothing from a stranger when its owner comes; no account is left without a
- * sign-in method. The table is `identities`.
+ * The identities, in PostgreSQL in every shape. The promise: an identity (issuer and subject) belongs to one account,
+ * and no account is left without a sign-in method. An account with an unverified claim keeps nothing from a stranger
+ * when its owner comes. The table is `identities`.
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -46,8 +46,9 @@ export type EmailOfNew = 'verified' | 'claimed' | 'none'
 export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
-   * Links the identity to the account and queues the notices. False if it is already linked to an account, if the account
-   * has `limit` identities, if the session has ended, or if the password has changed since the account was read.
+   * Links the identity to the account and queues the notices. It returns false if it is already linked to an account,
+   * if the account has `limit` identities, if the session has ended, or if the password has changed since the account
+   * was read.
    */
   link(
     signedIn: AccountSession,
@@ -57,16 +58,15 @@ export interface IdentityStore {
     now: Date,
   ): Promise<boolean>
   /**
-   * The same, based only on the provider's statement about the e-mail address. False also if the address is not verified
-   * by the account any more, or if the account has another identity of that issuer: then the address was given to somebody
-   * else.
+   * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
+   * the verified address, or has another identity of that issuer: then the address was given to somebody else.
    */
   linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
   /**
    * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
-   * registration that waits for the address, without its password and phone, or else a new account; other claims to the
-   * address end. Null if the identity or the address was
-   * taken in the meantime, or if nothing permits the account.
+   * registration that waits for the address, without its password and phone. Otherwise it is a new account. Other
+   * claims to the address end. It returns null if the identity or the address was taken in the meantime, or if nothing
+   * permits the account.
    */
   open(
     identity: ProvedIdentity,
@@ -81,7 +81,8 @@ export interface IdentityStore {
   isLastMethod(accountId: number, provider: string, usable: UsableMethods): Promise<boolean>
   /**
    * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
-   * left: a password with an identifier, a passkey of `usable.rpId`, or an identity of one of `usable.providers`.
+   * left. Such a method is a password with an identifier, a passkey of `usable.rpId`, or an identity of one of
+   * `usable.providers`.
    */
   unlink(
     signedIn: AccountSession,
@@ -163,7 +164,7 @@ const linkByEmail = defineStatement({
     ),
 })
 
-/** Null for an account whose e-mail address is not verified by this. */
+/** It returns null for an account whose e-mail address is not verified by this. */
 const provedNow = (p: Placeholders<'key' | 'now'>) => sql`case when ${p.key} is not null then ${p.now} end`
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Login by one-time code. An account with two-factor login needs its password too, in this call or in a login of the
- * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong; only a token that
- * does not hold is named, alike for every account, before the code is looked at.
+ * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong. Only a
+ * token that does not hold is named, alike for every account, before the code is looked at.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -155,8 +155,8 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   }
 
   /**
-   * A code for whoever verified the identifier, or a registration of it: the work of both is done in any case, and one of
-   * them is for nobody.
+   * Sends a code to the account that verified the identifier, or to a registration of it. The work of both is done in
+   * any case, and one of them is for nobody.
    */
   async function requestCodeOrAccount(
     identifier: Identifier,
@@ -239,7 +239,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         return await signInByCode(body, device, client, meansVerified)
       } catch (error) {
         if (!(error instanceof AppError) || !wrongCodes.has(error.errorCode)) throw error
-        // Whoever has no account may have a registration that waits: it is tried in any case.
+        // Somebody without an account may have a registration that waits: it is tried in any case.
         const opening = registration.open(identifier, body.otp, entry, device, client)
         const signedIn = await opening.catch((refusal: unknown) => {
           const isWrong = refusal instanceof AppError && refusal.errorCode === 'invalid_code'
@@ -329,7 +329,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   }
 }
 
-/** As codes of a first factor see it. */
+/** Codes of a first factor see the account in this way. */
 const withOneFactor = (account: Account): Account => ({ ...account, twoFactorEnabled: false })
 
 const wrongCodes = new Set<ErrorCode>(['invalid_code', 'too_many_attempts'])

@@ -11,10 +11,7 @@ import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 
 export interface LoginService {
-  /**
-   * Throws `invalid_credentials`, `account_unconfirmed`, `account_locked` (both only with the right password),
-   * `too_many_requests`, `server_busy`.
-   */
+  /** The state of the account is told only to somebody with the right password. */
   logIn(
     body: { identifier: string; password: string },
     device: Device,

@@ -22,17 +22,17 @@ export type CheckedAssertion = PasskeyUse
 
 export interface AssertionCheck {
   /**
-   * Throws `invalid_passkey`, `unknown_passkey` for a credential that no account has, and `passkey_too_new` where one
-   * that a session alone added a moment ago is to confirm a change.
+   * A credential that no account has, and one that a session alone added a moment ago, are refused with codes of their
+   * own.
    */
   check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
   /**
-   * Uses the challenge up: of any number of callers with one signature exactly one succeeds. Throws `invalid_passkey`
-   * for a used challenge, and for a counter that went back, which means that the key was copied; then the owner is
-   * notified. A removal of two factors that waits ends.
+   * Uses the challenge up: of any number of callers with one signature exactly one succeeds. A used challenge is
+   * refused, and so is a counter that went back, which means that the key was copied; then the owner is notified. A
+   * removal of two factors that waits ends.
    */
   spend(checked: CheckedAssertion): Promise<void>
-  /** The same, and opens the session with it. Null if the account has changed since it was read. */
+  /** The same, and opens the session with it. It returns null if the account has changed since it was read. */
   signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null>
 }
 

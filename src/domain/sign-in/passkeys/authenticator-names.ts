@@ -63,5 +63,5 @@ const names: Record<string, string> = {
   '2cd2f727-f6ca-44da-8f48-5c2e5da000a2': 'Nitrokey 3',
 }
 
-/** Null for an authenticator that is not listed. */
+/** It returns null for an authenticator that is not listed. */
 export const authenticatorName = (aaguid: string): string | null => names[aaguid] ?? null

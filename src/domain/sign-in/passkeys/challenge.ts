@@ -1,6 +1,6 @@
 /**
- * Challenges that are kept nowhere. A challenge carries its own expiry and a MAC under the server secret over what it
- * is for, so that asking for options writes nothing, however often it is done; only a challenge that was used is
+ * Challenges that are kept nowhere. A challenge carries its own expiry and a MAC under the server secret over its
+ * purpose, so that asking for options writes nothing, however often it is done. Only a challenge that was used is
  * remembered, until it would have expired anyway (store.ts).
  *
  * Layout, 72 bytes: expiry in milliseconds (8), random (32), HMAC-SHA-256 (32). The random part doubles as the user

@@ -274,7 +274,7 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
     )
 }
 
-/** For browsers and phones; not under /api, and 404 for what is not configured. */
+/** Serves browsers and phones. They are not under /api, and 404 if they are not configured. */
 export function createWellKnownRoutes(files: WellKnownFiles) {
   const json = (path: string, content: object | null) => (routes: Elysia) =>
     content === null

@@ -51,7 +51,7 @@ export interface PasskeyUse {
   assertion: Assertion
 }
 
-/** Why a valid signature is refused nevertheless. */
+/** The reason why a valid signature is refused nevertheless. */
 export type UseRefusal = 'challenge_spent' | 'counter_fell'
 
 export interface NewPasskey extends NewCredential {
@@ -85,7 +85,7 @@ export interface PasskeyStore {
    */
   use(use: PasskeyUse, now: Date): Promise<'used' | UseRefusal>
   /**
-   * The same, and opens the session, in one statement. Null if the account has changed since it was read, as
+   * The same, and opens the session, in one statement. It returns null if the account has changed since it was read, as
    * SessionStore.signIn describes it.
    */
   signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<SignedInAccount | null | UseRefusal>

@@ -1,7 +1,7 @@
 /**
- * Verifies what a browser or an app returns for options, as WebAuthn Level 3 §7.1 and §7.2 require. The library
- * checks the type, the challenge, the origin, the relying party, the flags and the signature; what it leaves open is
- * refused here: use inside a frame of another site, and a user handle that names another account.
+ * Verifies what a browser or an app returns for options, as WebAuthn Level 3 §7.1 and §7.2 require. The library checks
+ * the type, the challenge, the origin, the relying party, the flags and the signature. This file refuses what the
+ * library leaves open: use inside a frame of another site, and a user handle that names another account.
  */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { AssertionBody, Attestation } from '../../../platform/http/passkey-schemas.ts'

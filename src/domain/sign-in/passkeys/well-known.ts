@@ -4,14 +4,14 @@
  */
 import type { Config } from '../../../platform/config/types.ts'
 
-/** Null if the configuration has nothing for this file. */
+/** It is null if the configuration has nothing for this file. */
 export interface WellKnownFiles {
   /** Related origins: other sites that may use the passkeys of this one. */
   webauthn: { origins: string[] } | null
   passkeyEndpoints: { enroll?: string; manage?: string } | null
   appleAppSiteAssociation: { webcredentials: { apps: string[] } } | null
   assetLinks: object[] | null
-  /** Where to send people who change their password. */
+  /** People who change their password are sent there. */
   changePasswordUrl: string | null
 }
 

@@ -52,14 +52,10 @@ export interface PasswordsService {
   forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
   /**
    * `otp` may also be a recovery or invitation code, and `identifier` then the account's uuid. A rejected password
-   * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused. Throws
-   * `invalid_code`, `too_many_attempts`, `too_many_requests` too.
+   * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
    */
   reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
-  /**
-   * Throws `validation_failed`, and what Reauthentication throws. Of two parallel calls the second one has the wrong
-   * password.
-   */
+  /** Reauthentication checks the present password. Of two parallel calls the second one has the wrong password. */
   change(
     signedIn: Authenticated,
     body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
@@ -103,7 +99,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
 
-  /** After the code was taken the call must not be refused any more, so the queue is asked for room before. */
+  /** The call must not be refused any more once the code was taken, so the queue was asked for room before. */
   async function replace(
     account: Account,
     identifier: Identifier,
@@ -129,7 +125,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   const refusalOf = (account: Account, identifier: Identifier) =>
     account.accountConfirmedAt === null ? admission.refusal(noEntry, identifier, account) : null
 
-  /** To every verified contact; where there is none, to the one that the code proves. */
+  /** The notice goes to every verified contact; where there is none, to the one that the code proves. */
   function noticesOf(account: Account, proved: Contact | null) {
     const contacts = verifiedContacts(account)
     return notices.about(
@@ -143,7 +139,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   const ownIdentifiers = ({ email, phone }: Account) =>
     [email, phone].map((one) => parseIdentifier(one ?? '', defaultCountry)).filter((one) => one !== null)
 
-  /** Counted by the client's address alone: whoever tries codes uses up nothing of the account's. */
+  /** It is counted by the client's address alone: a stranger who tries codes uses up nothing of the account's. */
   async function resetByAccountCode(
     body: NewPasswordBody & { identifier: string; otp: string },
     client: ResettingClient,

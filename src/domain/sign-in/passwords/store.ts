@@ -50,12 +50,12 @@ export interface NewPassword {
 
 export interface PasswordStore {
   /**
-   * For somebody who has just verified the identifier. The account gets the password and is confirmed, the identifier
-   * becomes its own, every other claim to it ends, and failures and all known devices but the caller's are forgotten. All
-   * its sessions, pending contact changes and messages with codes end, including a session that is being opened with the
-   * old password. What a session added within the last seven days, after this identifier was verified, is removed, and the
-   * notices name it. Returns false if the account does not have, or wait
-   * for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
+   * Resets the password of somebody who has just verified the identifier. The account gets the password and is
+   * confirmed, the identifier becomes its own, every other claim to it ends, and failures and all known devices but the
+   * caller's are forgotten. All its sessions, pending contact changes and messages with codes end, including a session
+   * that is being opened with the old password. What a session added within the last seven days, after this identifier
+   * was verified, is removed, and the notices name it. Returns false if the account does not have, or wait for, the
+   * identifier any more, or if nothing permits to open a registration: then it stays as it was.
    */
   reset(
     account: Account,
@@ -100,7 +100,7 @@ const endings = (
 const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) =>
   endings(p, sql`proved`, sql`false`, whatWent)
 
-/** For the notice. */
+/** The notice names these. */
 const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
 
 /** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
@@ -119,7 +119,7 @@ const goingWith = ({ kind, removeFactors }: MatchedCode): Going => {
 const resetRow = { newlyConfirmed: 'boolean' } as const
 
 /**
- * The other contact is removed if a session added it lately, or if the registration was never confirmed: then it is
+ * The other contact is removed if a session added it lately, or if the registration was never confirmed. Then it is
  * only a claim, perhaps a stranger's, and gets no notice.
  */
 const resetBy = (kind: Identifier['kind']) => {

@@ -1,6 +1,6 @@
 /**
- * Registration and confirmation: an identifier belongs to whoever verifies it. Answers, work and time are the same
- * whether the identifier is new, waits for its confirmation, or belongs to somebody already.
+ * Registration and confirmation: an identifier belongs to the person who verifies it. Answers, work and time are the
+ * same whether the identifier is new, waits for its confirmation, or belongs to somebody already.
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -57,7 +57,7 @@ interface Client {
 
 /** The password of a registration as it was hashed, for the browser that made it. */
 export interface WaitingPassword {
-  /** Null: a registration without a password. */
+  /** It is null for a registration without a password. */
   digest: string | null
   emailTag: Uint8Array | null
   phoneTag: Uint8Array | null
@@ -127,7 +127,7 @@ interface Confirmation {
   entry: Entry
   account: Account | null
   caller: Caller
-  /** Of the password that the call names. */
+  /** The tag of the password that the call names. */
   tag: Uint8Array | null
 }
 
@@ -183,7 +183,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     contact && (password === undefined ? randomBytes(2) : passwordTag(contact, password))
 
   /**
-   * The other contact of a registration has a code of its own: somebody who adds a contact to a registration of
+   * The other contact of a registration has a code of its own. Somebody who adds a contact to a registration of
    * somebody else's address must not replace the code that was sent there.
    */
   function subjectOf(account: Account | null, { key }: Identifier): string {
@@ -228,9 +228,8 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   }
 
   /**
-   * Somebody who confirms, or asks for the code again, on a device with which the owner of the contact signs in, is
-   * not refused for what others did from the same address. An account that waits for its confirmation has no known
-   * devices.
+   * Somebody who confirms, or asks for the code again, on a known device of the contact's owner is not refused for what
+   * others did from the same address. An account that waits for its confirmation has no known devices.
    */
   async function callerOf(
     identifier: Identifier,
@@ -259,7 +258,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     if (!isComplete) accountClaims.require(account)
   }
 
-  /** After the code was taken the call must not be refused any more, so the queue was asked for room before. */
+  /** The call must not be refused any more once the code was taken, so the queue was asked for room before. */
   async function openBy(
     confirmation: Confirmation,
     name: (() => NamedPassword | null | Promise<NamedPassword | null>) | null,

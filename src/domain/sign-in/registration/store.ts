@@ -53,7 +53,7 @@ export interface Registration {
   uuid: string
   email: Email | null
   phone: Phone | null
-  /** Null: a registration without a password. */
+  /** It is null for a registration without a password. */
   passwordDigest: string | null
   /** A short keyed tag of the password for each contact. Two different tags mean that two people may have named it. */
   emailTag: Uint8Array | null
@@ -77,8 +77,8 @@ export interface NamedPassword {
 
 export interface RegistrationStore {
   /**
-   * Adds the registration, or replaces the one that waits for the same identifier, and queues its code. If the identifier
-   * is taken, queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
+   * Adds the registration, or replaces the one that waits for the same identifier, and queues its code. A taken
+   * identifier queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
    * cases.
    */
   register(
@@ -86,12 +86,12 @@ export interface RegistrationStore {
     now: Date,
   ): Promise<{ uuid: string; messageId: number; contested: boolean }>
   /**
-   * Makes the verified identifier the account's own and ends every other claim to it. Null if the account was confirmed or
-   * registered again since `updatedAt`, if somebody else verified the identifier first, or if nothing permits the account:
-   * then the registration stays. Administrators need no permit. The account gets `password` if
-   * the caller named one, otherwise the registered one; but if registrations named the identifier with different
-   * passwords, it gets none, and no other unverified contact stays. So it is where somebody comes `isWithoutPassword` and a
-   * password was registered.
+   * Makes the verified identifier the account's own and ends every other claim to it. Null if the account was confirmed
+   * or registered again since `updatedAt`, if somebody else verified the identifier first, or if nothing permits the
+   * account: then the registration stays. Administrators need no permit. The account gets `password` if the caller
+   * named one, otherwise the registered one. If registrations named the identifier with different passwords, it gets
+   * none, and no other unverified contact stays. So it is where somebody comes `isWithoutPassword` and a password was
+   * registered.
    */
   confirm(
     account: Account,
@@ -148,7 +148,7 @@ const registerBy = (kind: Identifier['kind']) => {
       now: p.now,
       source: sql`owner`,
       channel: p.messageChannel,
-      // As the owner wrote it, not as the person who registers spells it.
+      // The message goes to the owner's own spelling, not to that of the person who registers.
       destination: sql`case when ${p.tellsOwner} then owner.destination else '' end`,
       purpose: 'account_exists',
       language: sql`owner.language`,
@@ -212,8 +212,8 @@ const confirmBy = (kind: Identifier['kind']) => {
 const confirm = { email: confirmBy('email'), phone: confirmBy('phone') }
 
 /**
- * Somebody who verifies the other contact of a registration that two people sent gets a separate account: the contact that
- * the registration waits for may belong to another person, who can still confirm it.
+ * Somebody who verifies the other contact of a registration that two people sent gets a separate account. The contact
+ * that the registration waits for may belong to another person, who can still confirm it.
  */
 const confirmApartBy = (kind: Identifier['kind']) => {
   const { key: keyColumn } = unqualifiedColumns[kind]

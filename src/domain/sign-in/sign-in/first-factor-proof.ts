@@ -13,8 +13,8 @@ import type { TicketStore } from '../../foundation/tickets/store.ts'
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 
 /**
- * By password, through a provider (with a value of our own, since RFC 8176 has none for it), or by a code that was sent to
- * an account without a password.
+ * A person proves it by password, through a provider (with a value of our own, since RFC 8176 has none for it), or by a
+ * code that was sent to an account without a password.
  */
 export type FirstFactor = 'pwd' | 'fed' | 'otp'
 
@@ -44,7 +44,7 @@ export interface FirstFactorProof {
   spent: SpentContact | null
   /** How the client was recognised. */
   by: 'token' | 'device' | 'address'
-  /** True for exactly one of any number of callers, which may open the session of this login. */
+  /** It returns true for exactly one of any number of callers, which may open the session of this login. */
   take(): Promise<boolean>
 }
 

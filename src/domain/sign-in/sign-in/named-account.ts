@@ -13,7 +13,7 @@ export interface NamedAccount {
   identifier: Identifier
   /** What was typed, in comparable form; attempts are counted on it. */
   key: string
-  /** Null if no account has it. */
+  /** It is null if no account has it. */
   account: Account | null
 }
 

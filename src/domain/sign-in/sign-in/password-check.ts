@@ -13,9 +13,9 @@ import type { Caller } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 
 export interface PasswordTry {
-  /** Null if no account has this identifier. */
+  /** It is null if no account has this identifier. */
   account: Account | null
-  /** In comparable form, or as it was typed if it is not an identifier. */
+  /** The comparable form, or what was typed if it is not an identifier. */
   identifierKey: string
   caller: Caller
   password: string
@@ -25,11 +25,11 @@ export interface PasswordTry {
 
 export interface PasswordCheck {
   /**
-   * Throws `too_many_requests`, or `server_busy`, which does not count as a failure. `newDigest` is set if the stored
-   * digest has older parameters.
+   * A full queue refuses the try, which does not count as a failure. `newDigest` is set if the stored digest has older
+   * parameters.
    */
   judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
-  /** Throws `server_busy` if `judge` would. Call it first: during a flood no store has to be asked. */
+  /** Refuses if `judge` would for want of room. Call it first: during a flood no store has to be asked. */
   requireRoom(): void
 }
 

@@ -1,8 +1,8 @@
 /**
  * Re-authentication. A call inside a session that changes how the account is protected needs more than the access
- * token: the password, or a recent sign-in if the account has none, and a second factor if two-factor login is on. The
- * recent sign-in is shown by the session's refresh token, since other services see access tokens.
- * The password is checked and counted like at a login from the device of the session.
+ * token. It needs the password, or a recent sign-in if the account has none, and a second factor if two-factor sign-in
+ * is on. The recent sign-in is shown by the session's refresh token, since other services see access tokens. The
+ * password is checked and counted like at a login from the device of the session.
  */
 
 import { AppError } from '../../../errors.ts'
@@ -37,10 +37,8 @@ export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBo
 
 export interface Reauthentication {
   /**
-   * Throws `validation_failed` (`required` or `wrong_password` on `passwordField`), `password_not_set` for a password
-   * sent where the account has none, `reauthentication_required`, `two_factor_required`, `invalid_code`,
-   * `too_many_attempts`, `too_many_requests`, `server_busy`. The second factor is asked for only once the rest is right.
-   * Returns whether more than a session was proved: the password, a second factor or a passkey.
+   * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
+   * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
    */
   require(
     signedIn: Authenticated,

@@ -45,11 +45,11 @@ export interface SecondFactor {
     spent?: SpentContact | null,
   ): Promise<void>
   /**
-   * Throws `no_other_factor` where the account has no password, so that a code is its first factor, and what is left has no
-   * second one that does not use the same contact. `left`: contacts and passkeys, if they are not those of now.
+   * Refuses if a code is the first factor of the account, and nothing is left for a second one but the same contact.
+   * `left`: contacts and passkeys, if they are not those of now.
    */
   requireOther(account: Account, left?: { contacts?: number; passkeys?: number }): Promise<void>
-  /** Throws `use_another_method` if no codes are sent to the account. Call it only after the first factor was verified. */
+  /** Refuses if no codes are sent to the account. Call it only after the first factor was verified. */
   requireSentCodes(held: HeldFactors): void
   /**
    * Takes a code that `sendCode` sent, a code of the app or a recovery code. Returns whether the operator counts it as
@@ -65,7 +65,7 @@ export interface SecondFactor {
    * off.
    */
   sendStepUpCode(account: Account, caller: Caller): Promise<void>
-  /** As `takeCode`, for a change inside a session. */
+  /** Works like `takeCode`, for a change inside a session. */
   takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
 }
 
@@ -127,7 +127,7 @@ const nothingStored = {
   removalAt: null,
 }
 
-/** As a first factor. */
+/** An account has these as its first factor. */
 export const onlySentCodes = { app: 'none', acceptsSentCodes: true, stored: nothingStored } as const
 
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
@@ -143,8 +143,8 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   /**
-   * The verified contacts that codes may go to. As a second step an e-mail counts only where the operator allows it, or
-   * where the account has no telephone number that SMS can reach.
+   * The verified contacts that codes may go to. An e-mail counts as a second step only if the operator allows it, or if
+   * the account has no telephone number that SMS can reach.
    */
   function codeContacts(account: Account, first: Identifier['kind'] = 'email'): Contact[] {
     const contacts = verifiedContacts(account, first)
@@ -230,9 +230,9 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   /**
-   * A stranger has paid for the identifier they typed. If the code goes to another contact of the account, that
-   * contact is charged too, and a refusal is not revealed. If it goes to the typed one, or is not sent, the same is
-   * charged on a decoy.
+   * A stranger has paid for the identifier they typed. Another contact of the account to which the code goes is charged
+   * too, and a refusal is not revealed. The same is charged on a decoy if the code goes to the typed contact, or is not
+   * sent.
    */
   async function mayGoTo(
     to: Contact | null,
@@ -268,8 +268,8 @@ export function createSecondFactor(needs: Needs): SecondFactor {
   }
 
   /**
-   * Behind the right password, on an unknown device: the third wrong code within a day is told to the owner, once a day,
-   * whichever factors were tried, and also where only the address shows who gave the password.
+   * The owner is told, once a day, of the third wrong code within a day behind the right password on an unknown device.
+   * It does not matter which factors were tried, or whether only the address shows who gave the password.
    */
   async function noteWrongCode(account: Account | null, { caller }: CodeAttempt): Promise<void> {
     if (account === null || caller.group !== 'password') return

@@ -39,11 +39,11 @@ export interface ProvedFirstFactor {
   factor: FirstFactor
   device: Device
   client: { address: string; addressBucket: string }
-  /** Who calls, where the device was recognized already. */
+  /** The caller, if the device was recognized already. */
   caller?: Caller
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
-  /** Where the code went that was the first factor. */
+  /** The contact to which the code went that was the first factor. */
   spent?: SpentContact | null
 }
 

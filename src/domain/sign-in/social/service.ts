@@ -78,7 +78,7 @@ export interface SocialService {
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome>
-  /** Throws what `exchange` does, but `invalid_token` for a wrong token; and `provider_unavailable`. */
+  /** A wrong identity token and a provider that does not answer are refused as well. */
   signIn(
     provider: string,
     body: { id_token: string; nonce: string } & EntryBody,

@@ -31,10 +31,7 @@ export interface NewApp {
   picture: string
 }
 
-/**
- * All throw `too_many_requests`; those with a password also what Reauthentication throws, those with a code
- * `invalid_code`.
- */
+/** The calls with a password check it as Reauthentication does, and those with a code use it up. */
 export interface TwoFactorService {
   /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
   requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>

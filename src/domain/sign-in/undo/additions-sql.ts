@@ -59,9 +59,9 @@ export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind']
 }
 
 /**
- * CTEs that remove the rest, for the account in `proved` with its columns `id`, `since` and `lost_contact`, and
- * `removed`, one row with the names of all that went, a line each; null where nothing did. `goes` may decide otherwise
- * than by what is recent.
+ * CTEs that remove the rest, for the account in `proved` with its columns `id`, `since` and `lost_contact`. `removed`
+ * is one row with the names of all that went, a line each; null where nothing did. `goes` may decide otherwise than by
+ * what is recent.
  */
 export function removeAdditions(p: Placeholders<'now'>, proved: SQL, goes = (recent: SQL) => recent): SQL {
   const removals = additions.map(

@@ -1,6 +1,6 @@
 /**
  * The link in a notice by which a replaced contact comes back. Its token is derived from a seed that waits with the
- * notice, so that whoever reads the database cannot use the link; what finds the contact is a hash of the token.
+ * notice, so that a reader of the database cannot use the link. A hash of the token finds the contact.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServerSecret } from '../../../platform/secret.ts'
@@ -38,5 +38,5 @@ export function createUndoLinks({
   }
 }
 
-/** Of whatever somebody sent as a token. */
+/** Hashes anything that somebody sent as a token. */
 export const hashOfToken = (token: string): Uint8Array => createHash('sha256').update(token).digest()

@@ -23,7 +23,7 @@ interface PageOptions {
   language: string
   words: UndoWords
   service: string
-  /** Where people reach those who run the service; null: not told. */
+  /** People reach those who run the service there; null if they are not told. */
   support: string | null
   /** Masked. */
   contact: string

@@ -12,7 +12,7 @@ interface Visitor {
   language: string
 }
 
-/** For people: not in the document for programs. */
+/** The pages are for people: they are not in the document for programs. */
 const hidden = { detail: { hide: true } }
 
 export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog: Catalog) {
@@ -72,7 +72,7 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     )
 }
 
-/** Empty where there is none, which no link has. */
+/** It returns empty where there is none, which no link has. */
 function tokenIn(fields: unknown): string {
   const { t } = (typeof fields === 'object' && fields !== null ? fields : {}) as { t?: unknown }
   return typeof t === 'string' && t.length <= 100 ? t : ''

@@ -1,7 +1,7 @@
 /**
  * Undoing the change or removal of a contact. The notice to the old contact carries a link if the change came from a
- * device or address that the account did not know seven days before. The token in the link is the whole authority: whoever holds
- * it reads the messages of the old contact.
+ * device or address that the account did not know seven days before. The token in the link is the whole authority: its
+ * holder reads the messages of the old contact.
  */
 
 import type { Clock } from '../../../platform/clock.ts'
@@ -25,7 +25,7 @@ export type UndoState = 'open' | 'restored' | 'taken' | 'invalid'
 
 export interface UndoOutcome {
   state: UndoState
-  /** Of the account; null where the link names none. */
+  /** The language of the account; null if the link names none. */
   language: string | null
   /** Masked; empty where the link is invalid. */
   contact: string

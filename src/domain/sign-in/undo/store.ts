@@ -39,7 +39,7 @@ import { dropContactChanges } from './contact-changes-sql.ts'
 import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
 
 export interface Undoable {
-  /** As it is now. */
+  /** The account as it is now. */
   account: Account
   kind: Identifier['kind']
   /** The contact that can come back, and its comparable form. */
@@ -54,10 +54,10 @@ export interface UndoStore {
   /** Null: no link has this hash, or it is too old. */
   find(hash: Uint8Array, now: Date): Promise<Undoable | null>
   /**
-   * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten and the password goes, what sessions added
-   * goes, an authenticator app, two factors and an administrator's recovery code that came after the change go, other claims to the contact end, and so do
-   * the links of contacts that were verified later. Queues the notices. Of any number of calls one succeeds; `taken`
-   * changes nothing.
+   * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
+   * password and what sessions added go. An authenticator app, two factors and a temporary access code that came after
+   * the change go, too. Other claims to the contact end, and so do the links of contacts that were verified later.
+   * Queues the notices. Of any number of calls one succeeds; `taken` changes nothing.
    */
   restore(
     hash: Uint8Array,

@@ -50,7 +50,7 @@ export const keepReplaced = (p: Placeholders<keyof typeof keepParamTypes>, befor
        where ${p.undoHash} is not null and remembered.destination_key = ${p.undoKey})`
 
 /**
- * The update that ends the links of contacts which the account verified later than `since`: whoever holds the older
+ * The update that ends the links of contacts which the account verified later than `since`: the holder of the older
  * contact has the last word. `proved`: a CTE with the account's `id` and `since`.
  */
 export const endLaterLinks = (p: Placeholders<'now'>, proved: SQL) => sql`
